@@ -23,7 +23,7 @@ func setRules() -> WebDAVShare {
     var share = WebDAVShare("/srv/photos")
     share.rules.allowedExtensions = ["jpg", "png"]
     share.rules.allowsHiddenItems = false
-    share.rules.litter = .aside
+    share.rules.macMetadata = .aside
     return share
 }
 
@@ -34,7 +34,7 @@ func setHooks() -> WebDAVShare {
         let start = try? await content.bytes(count: 2)
         return start != Array("MZ".utf8)
     }
-    share.hooks.told = { action in print(action.kind, action.filePath) }
+    share.hooks.completed = { action in print(action.kind, action.filePath) }
     return share
 }
 

@@ -19,7 +19,7 @@ private func checkDigestField(_ bytes: [UInt8]) {
 }
 
 private func checkPreferences(_ bytes: [UInt8]) {
-    let algorithms = DigestField.parseWish(bytes.span)
+    let algorithms = DigestField.parsePreference(bytes.span)
     invariant(Set(algorithms).count == algorithms.count, "no repeated algorithm")
 }
 

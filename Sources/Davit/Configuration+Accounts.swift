@@ -15,7 +15,7 @@ extension Configuration {
             return try Authentication(
                 accounts: checked, optionsFields: fields, work: PoolWork(pool: pool),
                 // Fewer than the threads of the pool and the cores, so that other work can continue.
-                hashesAtATime: min(4, Thread.coreCount / 2),
+                hashesAtATime: min(4, SystemThread.coreCount / 2),
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
                 },

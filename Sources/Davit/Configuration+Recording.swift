@@ -11,14 +11,14 @@ extension Configuration {
     ) throws(ServerError) {
         guard let recordingFolder else { return }
         var isInShare = false
-        environment.forEachResident {
+        environment.forEachLifecycleObserver {
             guard let share = $0 as? OpenShare else { return }
             isInShare = isInShare || StateFolder.isInside(recordingFolder, share: share.resources.rootPath)
         }
         if isInShare { throw .recordingFolderInsideShare(path: recordingFolder) }
         do throws(Recorder.Failure) {
             let recorder = try Recorder(folder: recordingFolder, log: log)
-            environment.keep(RunningRecorder(recorder))
+            environment.addLifecycleObserver(RunningRecorder(recorder))
             let tap = transport.tap
             transport.tap = { TapPair.joining(recorder.tap(for: $0.remote.host), tap?($0)) }
         } catch {
@@ -31,10 +31,10 @@ extension Configuration {
 }
 
 /// Stops the recording when the server has stopped and no connection is open.
-private final class RunningRecorder: Resident {
+private final class RunningRecorder: LifecycleObserver {
     private let recorder: Recorder
 
     init(_ recorder: Recorder) { self.recorder = recorder }
 
-    func serverEnds() { recorder.stop() }
+    func serverWillStop() { recorder.stop() }
 }

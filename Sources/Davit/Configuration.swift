@@ -98,7 +98,7 @@ public struct Configuration: Sendable {
     public var notifiesServiceManager = false
     /// Whether SIGHUP calls ``WebServer/reload()``. The signal reaches all servers of the process that set
     /// this. The command sets it; the default is false.
-    public var reloadsOnHangUp = false
+    public var reloadsOnSIGHUP = false
     /// The value of the `Server` field, in printable ASCII; nil omits the field.
     public var serverName: String? = "davit"
 

@@ -12,7 +12,7 @@
 @_exported public import class DavitFileStore.FileResourceStore
 @_exported public import enum DavitFileStore.SyncLevel
 @_exported public import struct DavitPage.PageSettings
-@_exported public import enum DavitStore.LitterPolicy
+@_exported public import enum DavitStore.MacMetadataPolicy
 @_exported public import struct DavitStore.ShareRules
 @_exported public import struct DavitSystem.ClosureSink
 @_exported public import struct DavitSystem.Log

@@ -33,7 +33,7 @@ public struct StaticSite: Mountable {
         } catch {
             throw ServerError.shareNotUsable(path: folder, error)
         }
-        environment.keep(OpenSite(resources))
+        environment.addLifecycleObserver(OpenSite(resources))
         let log = environment.log
         return SiteHandler(
             resources: resources, work: environment.work, options: options,
@@ -43,10 +43,10 @@ public struct StaticSite: Mountable {
 }
 
 /// The open folder of a website, for the lifetime of its server.
-private final class OpenSite: Resident {
+private final class OpenSite: LifecycleObserver {
     private let resources: FileResourceReader
 
     init(_ resources: FileResourceReader) { self.resources = resources }
 
-    func upkeep() -> Bool { resources.closeUnusedFiles() }
+    func performMaintenance() -> Bool { resources.closeUnusedFiles() }
 }

@@ -16,7 +16,7 @@ public import DavitTransport
 /// stopped can be started again; see ``events`` and ``suspend()`` for its life cycle in an application.
 public final class WebServer: Sendable {
     let configuration: Configuration
-    let life: ServerLife
+    let lifecycleController: LifecycleController
     let http: HTTPServer
     #if TLS
     /// Nil without TLS.
@@ -27,7 +27,7 @@ public final class WebServer: Sendable {
     let authentication: Authentication?
     /// Nil without an access log.
     private let accessLog: LogFile?
-    private let residents: Residents
+    private let lifecycleObservers: LifecycleObservers
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -46,8 +46,8 @@ public final class WebServer: Sendable {
             pageOrigins: configuration.cors?.originTexts ?? [],
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
         let accessLog = try configuration.openAccessLog(reportingTo: log)
-        let residents = Residents(environment, pool, accessLog)
-        let life = ServerLife(configuration.lifecycle)
+        let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
+        let lifecycleController = LifecycleController(configuration.lifecycle)
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
             authentication = try configuration.makeAuthentication(
@@ -55,12 +55,12 @@ public final class WebServer: Sendable {
             let front = try configuration.front(of: application, behind: authentication)
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
-            transport.upkeep = { environment.upkeep() }
-            transport.occupancy = { [weak life] in life?.occupancyChanged($0) }
-            transport.onStop = { residents.end() }
-            transport.didStop = { [weak life] in life?.didStop() ?? {} }
+            transport.maintenance = { environment.performMaintenance() }
+            transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
+            transport.onStop = { lifecycleObservers.end() }
+            transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
             try configuration.startRecording(of: &transport, in: environment, log: log)
-            if configuration.reloadsOnHangUp { transport.onHangUp = configuration.reload(reloads) }
+            if configuration.reloadsOnSIGHUP { transport.onSIGHUP = configuration.reload(reloads) }
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
             transport.tls = try certificates?.load()
@@ -70,13 +70,13 @@ public final class WebServer: Sendable {
             if configuration.tls != nil { throw .noTLS }
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
-            life.attach(http)
+            lifecycleController.attach(http)
         } catch {
-            residents.end()
+            lifecycleObservers.end()
             throw error
         }
-        self.life = life
-        self.residents = residents
+        self.lifecycleController = lifecycleController
+        self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
         reloads.add { [weak self] in
             guard let self else { return }
@@ -126,17 +126,17 @@ public final class WebServer: Sendable {
     public func start() throws(ServerError) -> [BoundAddress] {
         let addresses: [BoundAddress]
         do throws(TransportError) {
-            addresses = try life.start { residents.prepare() }
+            addresses = try lifecycleController.start { lifecycleObservers.prepare() }
         } catch {
             throw .cannotListen(error)
         }
-        residents.start()
+        lifecycleObservers.start()
         return addresses
     }
 
     /// The addresses that the server listens on, or will listen on when it resumes, with the actual port;
     /// empty while it is not running.
-    public var addresses: [BoundAddress] { life.addresses }
+    public var addresses: [BoundAddress] { lifecycleController.addresses }
 
     /// Reopens the access log file, for log rotation. Returns immediately; responses sent before the call are
     /// logged to the old file.
@@ -144,11 +144,11 @@ public final class WebServer: Sendable {
 
     /// Stops accepting connections. Requests in flight finish, or are cancelled after the grace period.
     /// Returns immediately.
-    public func shutdown() { life.stop() }
+    public func shutdown() { lifecycleController.stop() }
 
     /// Blocks the calling thread until the server has stopped. The state of shares is then completely in
     /// their databases, and this process does not write to them until the server starts again.
-    public func waitUntilStopped() { life.waitUntilStopped() }
+    public func waitUntilStopped() { lifecycleController.waitUntilStopped() }
 
     /// Waits until the server has stopped. Occupies one thread in the meantime.
     public func waitUntilStopped() async {

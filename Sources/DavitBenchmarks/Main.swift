@@ -13,7 +13,7 @@ internal import DavitSystem
     static func main() async {
         let benchmarks =
             wireBenchmarks() + accessBenchmarks() + routerBenchmarks() + webDAVBenchmarks()
-            + sectionBenchmarks()
+            + pathLockBenchmarks()
         let reference = Reference.benchmark()
         let references = await Measurement.calibrate(reference)
         for benchmark in benchmarks {

@@ -66,7 +66,7 @@ private func pathBenchmarks() -> [Benchmark] {
 }
 
 private func encoding() -> Benchmark {
-    let exchange = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: true)
+    let exchange = HeadEncoder.Context(isHead: false, minorVersion: 1, keepsAlive: true)
     let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
     let tag = Array("\"18a5f3c2b1d-400-17d2f3a4b5c6\"".utf8)
     let name = Array("davit".utf8)

@@ -85,8 +85,8 @@ final class ClientSlots: Sendable {
 
     private func cancel(_ number: UInt64) {
         let waiter = state.withLock { state -> Waiter? in
-            guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
-            return state.waiting.remove(at: place)
+            guard let position = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.waiting.remove(at: position)
         }
         waiter?.continuation.resume(returning: false)
     }
@@ -96,11 +96,11 @@ final class ClientSlots: Sendable {
             state.inside -= 1
             let own = (state.insideByClient[client] ?? 1) - 1
             state.insideByClient[client] = own > 0 ? own : nil
-            let place = state.waiting.firstIndex { waiter in
+            let position = state.waiting.firstIndex { waiter in
                 state.insideByClient[waiter.client] ?? 0 < limitPerClient
             }
-            guard state.inside < limit, let place else { return nil }
-            let waiter = state.waiting.remove(at: place)
+            guard state.inside < limit, let position else { return nil }
+            let waiter = state.waiting.remove(at: position)
             state.inside += 1
             state.insideByClient[waiter.client, default: 0] += 1
             return waiter

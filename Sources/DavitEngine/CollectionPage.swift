@@ -18,7 +18,7 @@ public protocol CollectionPage: Sendable {
     /// Returns the response to a form that the user submitted to the collection.
     /// - Returns: nil to send the WebDAV response instead, or 303 to the collection after the form was
     ///   processed.
-    func response(to answer: FormAnswer, on visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse?
+    func response(to answer: FormOutcome, on visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse?
     /// Returns an error page for a path.
     /// - Parameter visit: the visit to that path; it need not be a collection.
     /// - Returns: nil to send the WebDAV response instead.
@@ -39,7 +39,7 @@ extension CollectionPage {
 
     /// Returns nil: the page has no responses to forms.
     public func response(
-        to answer: FormAnswer, on visit: CollectionVisit
+        to answer: FormOutcome, on visit: CollectionVisit
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 }
 
@@ -117,7 +117,7 @@ extension CollectionVisit {
     /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
         let lookup = try await share.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try share.look(at: context.path, wait: wait) }
+            try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait) }
         }
         guard lookup.info?.isCollection == true else { throw WebDAVError(.notFound) }
         self.init(context, target: lookup.path, share: share)

@@ -36,7 +36,7 @@ extension Share {
         answer.fields.append(.contentLocation, context.href(of: path))
         answer.body = .file(content.file, offset: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
-        configuration.hooks.told?(
+        configuration.hooks.completed?(
             ShareAction(downloadOf: canonical, context, in: self))
         return answer
     }

@@ -16,15 +16,15 @@ public final class Share: Sendable {
     /// The journal of changes; nil if clients cannot ask for changes.
     let journal: (any ChangeJournal)?
     /// Notifies clients of changes as they happen; nil without a journal.
-    let live: LiveFeed?
+    let changeEvents: ChangeEventFeed?
     /// Serializes access to the journal, which handles one call at a time; otherwise waiting callers would
     /// each block a thread.
-    let journalGate = Gate(limit: 1, waitingLimit: 1024)
-    package let sections = PathSections()
+    let journalGate = AsyncSemaphore(limit: 1, waitingLimit: 1024)
+    package let pathLocks = PathLocks()
     let plans = PropFindPlans()
     let uploads = UploadTable()
     let versions = RecentVersions()
-    let trashCare = TrashCare()
+    let trashMaintenance = TrashMaintenance()
     let digests = DigestTable()
     let work: any BlockingWork
     let configuration: ShareConfiguration
@@ -51,10 +51,10 @@ public final class Share: Sendable {
         let rules = allRules.areEmpty ? nil : allRules
         self.rules = rules
         stored = resources
-        self.resources = rules.map { RuledStore(resources, rules: $0) } ?? resources
+        self.resources = rules.map { FilteredStore(resources, rules: $0) } ?? resources
         self.state = state
         self.journal = journal
-        live = journal.map { LiveFeed($0, readerLimit: configuration.eventStreamLimit) }
+        changeEvents = journal.map { ChangeEventFeed($0, readerLimit: configuration.eventStreamLimit) }
         self.work = work
         self.configuration = configuration
         self.now = now
@@ -66,7 +66,7 @@ public final class Share: Sendable {
         largeBodies = ClientSlots(
             limit: configuration.largeBodyLimit, limitPerClient: configuration.largeBodyLimitPerClient,
             waitingLimit: 1_024, waitingLimitPerClient: 64)
-        connectLive()
+        connectChangeEvents()
     }
 
     /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state
@@ -106,14 +106,14 @@ public struct ShareConfiguration: Sendable {
     /// with 507.
     public var lockLimitPerResource = 64
     /// The limits for the number and bytes of stored locks; exceeding them is refused with 507.
-    public var lockLimits = ChargeLimits(
+    public var lockLimits = QuotaLimits(
         countPerClient: 12_000, bytesPerClient: 4 << 20, count: 50_000, bytes: 16 << 20)
     /// The maximum size in bytes of the fields stored with a resumable upload; larger ones are refused with
     /// 431.
     public var uploadFieldLimitBytes = 8_192
     /// The limits for the number of resumable uploads and their bytes without content; exceeding them is
     /// refused with 507.
-    public var uploadLimits = ChargeLimits(
+    public var uploadLimits = QuotaLimits(
         countPerClient: 1_000, bytesPerClient: 2 << 20, count: 10_000, bytes: 16 << 20)
     /// The maximum size of a file in bytes; larger files are refused with 413. Nil if only the volume limits
     /// it.
@@ -145,7 +145,7 @@ public struct ShareConfiguration: Sendable {
     public var eventStreamLimit = 1_024
     /// How long a request for changes waits until the share has been compared with the file system; then it
     /// fails with 503 and Retry-After.
-    public var syncPatience = Duration.seconds(10)
+    public var syncTimeout = Duration.seconds(10)
     /// Paths of this share that are hidden because another handler serves them.
     public var hiddenPaths: [ResourcePath] = []
     /// The rules that decide which names are served.

@@ -15,7 +15,7 @@ struct WebDAVError: Error {
     var wouldBlock = false
     /// Another process created the resource after it was looked up; the request should be retried with a new
     /// lookup.
-    var isOvertaken = false
+    var lostRace = false
 
     init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
         self.status = status
@@ -77,7 +77,7 @@ extension WebDAVError {
         case .missingAncestor: self.init(.conflict)
         case .alreadyExists:
             self.init(.preconditionFailed)
-            isOvertaken = true
+            lostRace = true
         case .wrongKind: self.init(.conflict)
         case .forbidden: self.init(.forbidden)
         case .tooDeep: self = .tooDeep

@@ -9,12 +9,12 @@ final class DetachedFile: DetachedTree {
     private let directory: FileDescriptor
     private let name: ReservedName
     /// Acquired before the rename, so that no sweep can remove the file in between.
-    private let lock: HeldLock
+    private let lock: AdvisoryLock
 
     init(_ path: ResourcePath, in share: SharedFolder) throws(StoreError) {
         let directory = try share.openParent(of: path)
         let name = ReservedName.random()
-        lock = HeldLock(on: Array(path.name), in: directory)
+        lock = AdvisoryLock(on: Array(path.name), in: directory)
         // Links and unreadable files cannot be locked, so the name is registered as well.
         share.use(name)
         do {

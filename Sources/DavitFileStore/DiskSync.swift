@@ -9,7 +9,7 @@ final class DiskSync: Sendable {
     private let folders = Mutex<[FileStatus.Identity: Folder]>([:])
     /// The root's volume, synced as a whole for folders on it that are writable but not readable: syncing a
     /// folder requires opening it for reading.
-    private let volume: (files: Synced, device: UInt64)?
+    private let volume: (files: SyncTarget, device: UInt64)?
 
     /// - Parameter root: the shared folder, which is readable.
     init(_ level: SyncLevel, root: borrowing FileDescriptor) {
@@ -20,7 +20,7 @@ final class DiskSync: Sendable {
             volume = nil
             return
         }
-        volume = (Synced(opened, isVolume: true), device)
+        volume = (SyncTarget(opened, isVolume: true), device)
     }
 
     /// Whether syncing is disabled.
@@ -73,18 +73,18 @@ final class DiskSync: Sendable {
 
     /// A folder that is kept open while threads wait for its sync.
     private final class Folder: Sendable {
-        let line: GroupLine<Void, StoreError>
+        let line: GroupCommitQueue<Void, StoreError>
         let userCount = Mutex(0)
 
-        init(_ synced: Synced) {
-            line = GroupLine(background: .immediate) { requests in
+        init(_ synced: SyncTarget) {
+            line = GroupCommitQueue(background: .immediate) { requests in
                 Array(repeating: synced.sync(), count: requests.count)
             }
         }
     }
 
     /// A folder, or its entire volume.
-    private final class Synced: Sendable {
+    private final class SyncTarget: Sendable {
         private let directory: FileDescriptor
         private let isVolume: Bool
 
@@ -126,10 +126,10 @@ final class DiskSync: Sendable {
     /// The names have already changed, so an unreadable folder must be synced, too.
     private func open(
         _ directory: borrowing FileDescriptor, _ identity: FileStatus.Identity
-    ) throws(StoreError) -> Synced {
+    ) throws(StoreError) -> SyncTarget {
         do {
             // The descriptor of a base only gives access to its members and cannot be synced.
-            return Synced(try directory.open([UInt8(ascii: ".")], for: .entries), isVolume: false)
+            return SyncTarget(try directory.open([UInt8(ascii: ".")], for: .entries), isVolume: false)
         } catch {
             if error.code == .accessDenied, let volume, volume.device == identity.device {
                 return volume.files

@@ -35,14 +35,14 @@ extension FileResourceReader {
 
     /// Whether the path still leads to the open file without any link and its status is unchanged, so that
     /// the cached metadata and access permissions are still valid.
-    private func isCurrent(_ file: KeptFile, at path: ResourcePath, wait: Wait) -> Bool {
+    private func isCurrent(_ file: CachedOpenFile, at path: ResourcePath, wait: Wait) -> Bool {
         let status = try? share.directory.status(
             at: path.bytes, acceptsLink: false, mayWait: wait == .allowed, isOpen: true)
         return status == file.status
     }
 
     private func openAnew(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        let resolution = try share.resolve(path, last: .followed, wait: wait, tellsAbsence: false)
+        let resolution = try share.resolve(path, last: .followed, wait: wait, reportsAbsence: false)
         guard case .found(let canonical, let seen) = resolution else { throw .notFound }
         let isCanonical = canonical == path
         if seen.kind == .directory {
@@ -63,9 +63,9 @@ extension FileResourceReader {
         }
     }
 
-    private func keep(_ file: KeptFile, at path: ResourcePath) {
+    private func keep(_ file: CachedOpenFile, at path: ResourcePath) {
         // A stamp can change without any other change of the status.
-        guard file.status.volume == keptVolume, !Stamp.isNeeded(for: file.status), kept.isWanted(path)
+        guard file.status.volume == keptVolume, !VersionStamp.isNeeded(for: file.status), kept.isWanted(path)
         else { return }
         kept.keep(file, at: path)
     }
@@ -77,17 +77,17 @@ extension FileResourceReader {
     /// - Throws: `noEntry` if it is no longer a regular file.
     private func openContent(
         _ path: ResourcePath, as name: ArraySlice<UInt8>, isCanonical: Bool, wait: Wait
-    ) throws(SystemError) -> KeptFile {
+    ) throws(SystemError) -> CachedOpenFile {
         let file = try share.directory.open(path.bytes, for: .content, mayWait: wait == .allowed)
         let status = try file.status()
         guard status.kind == .regular else { throw .absent }
         // Reading extended attributes may require disk I/O.
-        if wait == .never, Stamp.isNeeded(for: status) { throw .notCached }
+        if wait == .never, VersionStamp.isNeeded(for: status) { throw .notCached }
         let info = ResourceInfo(status, of: file)
         let content = OpenFile(file, length: status.length, volume: status.volume)
         let resource = OpenResource(
             info, file: content, head: ContentHead(info, name: name, rules: rules),
             canonicalPath: isCanonical ? nil : path)
-        return KeptFile(status: status, resource: resource)
+        return CachedOpenFile(status: status, resource: resource)
     }
 }

@@ -9,7 +9,7 @@ internal import DavitSystem
 /// uploads that only the server of the share knows.
 public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
-    var kept: KeptFiles { share.kept }
+    var kept: OpenFileCache { share.kept }
     let rules: ContentRules
     /// Nil if files cannot be kept open.
     let keptVolume: UInt64?
@@ -54,7 +54,7 @@ public final class FileResourceReader: ResourceReader {
     }
 
     public func lookup(
-        _ path: ResourcePath, last: LastSegment, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, wait: Wait
     ) throws(StoreError) -> Lookup {
         try lookup(at: share.resolve(path, last: last, wait: wait), in: nil, wait: wait)
     }

@@ -45,9 +45,9 @@ extension FileResourceStore {
     ) throws(SystemError) {
         let file = try folder.open(name, for: OpenMode(status.kind))
         if status.kind == .directory {
-            return try file.setModified(StampClock.shared.next(within: second))
+            return try file.setModified(UniqueTimeClock.shared.next(within: second))
         }
-        _ = try Stamp.renew(file, within: second, unlike: ResourceInfo(status, of: file).entityTag)
+        _ = try VersionStamp.renew(file, within: second, unlike: ResourceInfo(status, of: file).entityTag)
     }
 }
 

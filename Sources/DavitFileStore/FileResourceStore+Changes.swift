@@ -3,12 +3,12 @@ public import DavitStore
 internal import DavitSystem
 
 extension FileResourceStore {
-    public func createCollection(at place: Place) throws(StoreError) {
-        if ReservedName.occurs(in: place.path) { throw .forbidden }
-        if place.path.isRoot { throw .alreadyExists }
-        let folder = try share.folder(of: place)
+    public func createCollection(at location: ResourceLocation) throws(StoreError) {
+        if ReservedName.occurs(in: location.path) { throw .forbidden }
+        if location.path.isRoot { throw .alreadyExists }
+        let folder = try share.folder(of: location)
         try storing(absent: .missingAncestor) { () throws(SystemError) in
-            try folder.directory.makeDirectory(Array(place.path.name), mode: 0o777)
+            try folder.directory.makeDirectory(Array(location.path.name), mode: 0o777)
         }
         try share.sync.names(in: folder.directory)
     }
@@ -22,7 +22,7 @@ extension FileResourceStore {
     }
 
     public func renameInOneStep(
-        _ source: Place, toFree destination: Place
+        _ source: ResourceLocation, toFree destination: ResourceLocation
     ) throws(StoreError) -> Bool {
         let from = try share.folder(of: source)
         let to = try share.folder(of: destination)
@@ -38,7 +38,9 @@ extension FileResourceStore {
         }
     }
 
-    public func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
+    public func rename(_ source: ResourceLocation, overContent destination: ResourceLocation)
+        throws(StoreError)
+    {
         let from = try share.folder(of: source)
         let to = try share.folder(of: destination)
         let (name, newName) = (Array(source.path.name), Array(destination.path.name))
@@ -63,9 +65,9 @@ extension FileResourceStore {
         try share.exchange(a, b)
     }
 
-    public func removeContent(at place: Place) throws(StoreError) {
-        let folder = try share.folder(of: place)
-        let name = Array(place.path.name)
+    public func removeContent(at location: ResourceLocation) throws(StoreError) {
+        let folder = try share.folder(of: location)
+        let name = Array(location.path.name)
         do {
             try folder.directory.unlink(name)
         } catch {
@@ -75,7 +77,7 @@ extension FileResourceStore {
             }
             throw StoreError(error)
         }
-        kept.forget(place.path)
+        kept.forget(location.path)
         try share.sync.names(in: folder.directory)
     }
 

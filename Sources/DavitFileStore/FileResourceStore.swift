@@ -6,7 +6,7 @@ internal import Synchronization
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
 /// Other programs may use the folder at the same time; their changes are visible immediately. Frequently
-/// requested files stay open (`KeptFiles`), but their paths are checked again for each request.
+/// requested files stay open (`OpenFileCache`), but their paths are checked again for each request.
 /// On volumes without `flock` for directories (NFS), leftovers remain until an administrator removes them. On
 /// others, the server that owns the state of the share removes them after it has called
 /// ``keepUploads(where:)``; other processes never do.
@@ -17,7 +17,7 @@ public final class FileResourceStore: ResourceStore {
     private let sweeperIfServing = Mutex<LeftoverSweeper?>(nil)
 
     var share: SharedFolder { reader.share }
-    var kept: KeptFiles { share.kept }
+    var kept: OpenFileCache { share.kept }
     /// Removes leftovers; nil if that is the responsibility of another process.
     var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
@@ -75,7 +75,7 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func lookup(
-        _ path: ResourcePath, last: LastSegment, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, wait: Wait
     ) throws(StoreError) -> Lookup {
         try reader.lookup(path, last: last, wait: wait)
     }
@@ -97,7 +97,7 @@ public final class FileResourceStore: ResourceStore {
     public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 
     public func lookupForChange(
-        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         let (resolution, folder) = try share.resolveForChange(path, last: last, beside: other, wait: wait)
         return try reader.lookup(at: resolution, in: folder, wait: wait)
@@ -105,7 +105,7 @@ public final class FileResourceStore: ResourceStore {
 
     public var changesAtOnce: Bool { share.changesAtOnce }
 
-    public func placeOfFreeName(
+    public func locationOfFreeName(
         _ path: ResourcePath, beside other: Lookup?
     ) throws(StoreError) -> Lookup {
         try Lookup(path: path, state: .unmapped, collection: share.folderOfFreeName(path, beside: other))
@@ -117,23 +117,23 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageContent(
-        for place: Place, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
-        try StagedFile(for: place, expectedLength: expectedLength, in: share)
+        try StagedFile(for: location, expectedLength: expectedLength, in: share)
     }
 
     public func stageUpload(
-        for place: Place, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any UploadContent {
-        try UploadFile(StagedFile(keptFor: place, expectedLength: expectedLength, in: share))
+        try UploadFile(StagedFile(keptFor: location, expectedLength: expectedLength, in: share))
     }
 
     public func upload(
-        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
     ) throws(StoreError) -> any UploadContent {
-        if ReservedName.occurs(in: place.path) { throw .forbidden }
+        if ReservedName.occurs(in: location.path) { throw .forbidden }
         guard let name = ReservedName(stagedName) else { throw .notFound }
-        return try UploadFile(StagedFile(kept: name, identity, for: place, in: share))
+        return try UploadFile(StagedFile(kept: name, identity, for: location, in: share))
     }
 
     public func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
@@ -142,9 +142,9 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageUpdate(
-        of place: Place
+        of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
-        let staged = try StagedFile(for: place, expectedLength: nil, in: share)
+        let staged = try StagedFile(for: location, expectedLength: nil, in: share)
         return (staged, try staged.copyCurrent())
     }
 
@@ -167,7 +167,7 @@ public final class FileResourceStore: ResourceStore {
         let parent = try share.openParent(of: path)
         let name = Array(path.name)
         return try storing { () throws(SystemError) -> any HeightMeasurement in
-            guard try parent.status(of: name).kind == .directory else { return NoHeight() }
+            guard try parent.status(of: name).kind == .directory else { return ZeroHeight() }
             return try TreeHeight(of: try parent.open(name, for: .entries), limit: limit)
         }
     }

@@ -4,7 +4,7 @@ package import DavitSystem
 /// The non-ASCII names of one folder, indexed by canonical equivalence.
 package struct NameIndex {
     /// The timestamps of a folder when it was read, to detect changes on volumes without a watch.
-    private struct Stamp: Equatable {
+    private struct FolderState: Equatable {
         let modified: Int64
         let changed: Int64
 
@@ -28,7 +28,7 @@ package struct NameIndex {
     private(set) var isWhole = false
     /// The key of the folder in the watch.
     let watch: Int32?
-    private var stamp: Stamp?
+    private var stamp: FolderState?
     private var readAt: Int64 = 0
     /// The value of the use counter when the index was last used.
     var lastUse: UInt64 = 0
@@ -63,7 +63,7 @@ package struct NameIndex {
         if names.isEmpty { names.reserveCapacity(read.count) }
         for name in read { insert(name) }
         isWhole = true
-        stamp = Stamp(status)
+        stamp = FolderState(status)
         readAt = time
     }
 
@@ -72,6 +72,6 @@ package struct NameIndex {
         guard isWhole else { return false }
         if watch != nil { return true }
         let last = max(status.modified, status.changed)
-        return stamp == Stamp(status) && last < readAt - Self.coarsestNanoseconds
+        return stamp == FolderState(status) && last < readAt - Self.coarsestNanoseconds
     }
 }

@@ -13,18 +13,18 @@ extension SharedFolder {
     /// Returns the folder in which a change takes place: the one opened by the lookup or, if there is none,
     /// opened by path.
     /// - Throws: `forbidden` for the root, which has no parent.
-    func folder(of place: Place) throws(StoreError) -> OpenFolder {
-        if let folder = place.collection as? OpenFolder { return folder }
-        return OpenFolder(try openParent(of: place.path))
+    func folder(of location: ResourceLocation) throws(StoreError) -> OpenFolder {
+        if let folder = location.collection as? OpenFolder { return folder }
+        return OpenFolder(try openParent(of: location.path))
     }
 
-    /// As ``resolve(_:last:wait:tellsAbsence:)``, and also returns the open parent folder. Takes two system
+    /// As ``resolve(_:last:wait:reportsAbsence:)``, and also returns the open parent folder. Takes two system
     /// calls, the first of which verifies that there is no link above the name.
     ///
     /// With ``Wait/never``, succeeds only on the root's own volume if that is in memory, where neither this
     /// call nor changing a name waits for disk I/O.
     func resolveForChange(
-        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
         if wait == .never, !changesAtOnce { throw .wouldBlock }
         guard let parent = path.parent, !directory.findsOtherSpellings(of: path.bytes) else {
@@ -72,7 +72,7 @@ extension SharedFolder {
 
     /// - Parameter folder: the parent folder of `path`.
     private func resolve(
-        _ path: ResourcePath, last: LastSegment, in folder: OpenFolder, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, in folder: OpenFolder, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
         let status: FileStatus
         do {
@@ -91,7 +91,7 @@ extension SharedFolder {
 
     /// As ``resolve(_:last:in:wait:)``, for a name that does not exist in the requested spelling.
     private func resolveSpelling(
-        of path: ResourcePath, last: LastSegment, in folder: OpenFolder, wait: Wait
+        of path: ResourcePath, last: SymlinkMode, in folder: OpenFolder, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
         if wait == .never { throw .wouldBlock }
         let found = try storing { () throws(SystemError) in

@@ -109,7 +109,7 @@ extension SharedFolder {
         let hidden = ReservedName.random()
         try withNameInUse(hidden) { () throws(StoreError) in
             // Held until the end, to protect the file from the sweep of another process.
-            let lock = HeldLock(on: otherName, in: second)
+            let lock = AdvisoryLock(on: otherName, in: second)
             try storing { () throws(SystemError) in
                 try second.rename(otherName, to: second, as: hidden.bytes)
                 do throws(SystemError) {
@@ -135,7 +135,7 @@ extension SharedFolder {
 
 /// An advisory lock on a file or directory. Nothing is locked if the file cannot be opened or locked; then a
 /// sweep cannot lock it either and leaves it alone.
-struct HeldLock: ~Copyable, Sendable {
+struct AdvisoryLock: ~Copyable, Sendable {
     private let file: FileDescriptor?
 
     init(on name: [UInt8], in directory: borrowing FileDescriptor) {

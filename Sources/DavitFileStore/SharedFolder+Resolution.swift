@@ -18,18 +18,18 @@ extension SharedFolder {
     /// - Parameter tellsAbsence: if false, may return `missingAncestor` instead of `unmapped`, which saves
     ///   checking the parent.
     func resolve(
-        _ path: ResourcePath, last: LastSegment, wait: Wait, tellsAbsence: Bool = true
+        _ path: ResourcePath, last: SymlinkMode, wait: Wait, reportsAbsence: Bool = true
     ) throws(StoreError) -> Resolution {
         if ReservedName.occurs(in: path) { throw .forbidden }
         let status: FileStatus
         do {
             status = try directory.status(
-                at: path.bytes, acceptsLink: last == .itself, mayWait: wait == .allowed)
+                at: path.bytes, acceptsLink: last == .notFollowed, mayWait: wait == .allowed)
         } catch {
             switch error.code {
             // An equivalent spelling of the name may exist.
             case .noEntry where hasSpellings(path): return try walk(path, last: last, wait: wait)
-            case .noEntry where tellsAbsence: return try resolveAbsent(path, wait: wait)
+            case .noEntry where reportsAbsence: return try resolveAbsent(path, wait: wait)
             case .noEntry, .notDirectory: return .missingAncestor(path)
             case .loop: return try walk(path, last: last, wait: wait)
             case .again where wait == .never: throw .wouldBlock
@@ -53,7 +53,7 @@ extension SharedFolder {
     private func resolveAbsent(_ path: ResourcePath, wait: Wait) throws(StoreError) -> Resolution {
         guard let parent = path.parent else { return .missingAncestor(path) }
         // The name may have become a link meanwhile; the lookup of the parent decides.
-        switch try resolve(parent, last: .followed, wait: wait, tellsAbsence: false) {
+        switch try resolve(parent, last: .followed, wait: wait, reportsAbsence: false) {
         case .found(let canonical, let status) where status.kind == .directory:
             guard let path = canonical.appending(path.name) else { throw .invalidName }
             return .unmapped(path)
@@ -63,19 +63,19 @@ extension SharedFolder {
 
     /// Resolves the path name by name, if it contains links or requires other spellings.
     private func walk(
-        _ path: ResourcePath, last: LastSegment, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, wait: Wait
     ) throws(StoreError) -> Resolution {
         // Reading links and folders may require disk I/O.
         if wait == .never { throw .wouldBlock }
         return try storing { () throws(SystemError) in
-            var walk = try LinkWalk(path, last: last, in: self)
+            var walk = try LinkResolver(path, last: last, in: self)
             return try walk.run()
         }
     }
 
     /// Returns the metadata of the resource at a path, including its stamp.
     func info(_ status: FileStatus, at path: ResourcePath, wait: Wait) throws(StoreError) -> ResourceInfo {
-        guard Stamp.isNeeded(for: status) else { return ResourceInfo(status, stamp: 0) }
+        guard VersionStamp.isNeeded(for: status) else { return ResourceInfo(status, stamp: 0) }
         // Reading extended attributes may require disk I/O.
         if wait == .never { throw .wouldBlock }
         guard let file = try? directory.open(path.bytes, for: .content, mayWait: true) else {

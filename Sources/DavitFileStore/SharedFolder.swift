@@ -11,7 +11,7 @@ final class SharedFolder: Sendable {
     let sync: DiskSync
     /// The number of bytes to keep free on the volume; nil for no reserve.
     let keepsFree: Int64?
-    let kept = KeptFiles()
+    let kept = OpenFileCache()
     let names = NameIndexes()
     /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])

@@ -123,15 +123,15 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         }
     }
 
-    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) {
-        let place = trash.place.path
-        try share.rename(path, toFree: place)
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) {
+        let location = trash.location.path
+        try share.rename(path, toFree: location)
         isOwned = false
-        do throws(StoreError) { try share.exchange(place, destination) } catch {
-            if (try? share.rename(place, toFree: path)) != nil { isOwned = true }
+        do throws(StoreError) { try share.exchange(location, destination) } catch {
+            if (try? share.rename(location, toFree: path)) != nil { isOwned = true }
             throw error
         }
-        kept = place
+        kept = location
     }
 
     func publishOverContent() throws(StoreError) {

@@ -8,8 +8,8 @@ extension StagedFile {
     /// copied when the file is sealed, as for all replacements.
     /// - Returns: the metadata of the copied content.
     func copyCurrent() throws(StoreError) -> ResourceInfo {
-        let folder = try share.folder(of: place)
-        let name = Array(place.path.name)
+        let folder = try share.folder(of: location)
+        let name = Array(location.path.name)
         return try storing { () throws(SystemError) in
             // A FIFO or a device must never be opened.
             guard try folder.directory.status(of: name).kind == .regular else { throw .absent }

@@ -11,7 +11,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     private static let earlyCheckBytes: Int64 = 1 << 16
 
     let share: SharedFolder
-    var place: Place
+    var location: ResourceLocation
     let file: FileDescriptor
     /// The hidden name of the file until it is published; nil for an unnamed file.
     private(set) var hidden: HiddenName?
@@ -38,13 +38,13 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
-    init(for place: Place, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
-        if ReservedName.occurs(in: place.path) { throw .forbidden }
-        if place.path.isRoot { throw .wrongKind }
+    init(for location: ResourceLocation, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
+        if ReservedName.occurs(in: location.path) { throw .forbidden }
+        if location.path.isRoot { throw .wrongKind }
         self.share = share
-        self.place = place
+        self.location = location
         isKept = false
-        let folder = try share.folder(of: place)
+        let folder = try share.folder(of: location)
         do throws(SystemError) {
             // The kernel applies the umask or the folder's default access control list.
             file = try folder.directory.openUnnamed(permissions: 0o666)
@@ -60,13 +60,15 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     }
 
     /// Creates content whose file is kept when this object is released.
-    init(keptFor place: Place, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
-        if ReservedName.occurs(in: place.path) { throw .forbidden }
-        if place.path.isRoot { throw .wrongKind }
+    init(keptFor location: ResourceLocation, expectedLength: Int64?, in share: SharedFolder)
+        throws(StoreError)
+    {
+        if ReservedName.occurs(in: location.path) { throw .forbidden }
+        if location.path.isRoot { throw .wrongKind }
         self.share = share
-        self.place = place
+        self.location = location
         isKept = true
-        let folder = try share.folder(of: place)
+        let folder = try share.folder(of: location)
         let reservation = try Reservation.make(.file, in: folder.directory)
         let hidden = HiddenName(reservation.name, in: folder)
         self.hidden = hidden
@@ -79,12 +81,13 @@ final class StagedFile: StagedContent, @unchecked Sendable {
 
     /// Reopens content with its existing bytes.
     init(
-        kept name: ReservedName, _ identity: ResourceIdentity, for place: Place, in share: SharedFolder
+        kept name: ReservedName, _ identity: ResourceIdentity, for location: ResourceLocation,
+        in share: SharedFolder
     ) throws(StoreError) {
         self.share = share
-        self.place = place
+        self.location = location
         isKept = true
-        let folder = try share.folder(of: place)
+        let folder = try share.folder(of: location)
         file = try Self.openKept(name, in: folder)
         let status = try storing { () throws(SystemError) in try file.status() }
         guard ResourceInfo(status, stamp: 0).identity == identity else { throw .notFound }
@@ -125,7 +128,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             try file.checkRoom(for: expectedLength, keepingFree: share.keepsFree ?? 0)
         }
         do {
-            try folder.directory.checkWritable(Array(place.path.name))
+            try folder.directory.checkWritable(Array(location.path.name))
         } catch {
             if error.code != .noEntry { throw StoreError(error) }
         }
@@ -176,7 +179,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
         }
         let info = try storing { () throws(SystemError) in
-            try Stamp.renew(file, within: modified, unlike: old?.entityTag)
+            try VersionStamp.renew(file, within: modified, unlike: old?.entityTag)
         }
         try share.sync.content(file)
         isSealed = true
@@ -186,8 +189,8 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
     /// it is writable, because a rename does not require that permission.
     private func takeOver() throws(StoreError) {
-        let folder = try share.folder(of: place)
-        let name = Array(place.path.name)
+        let folder = try share.folder(of: location)
+        let name = Array(location.path.name)
         do {
             let current = try folder.directory.status(of: name)
             if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
@@ -213,14 +216,14 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         let mode = current.mode & 0o777
         if own.mode != mode { try file.setMode(mode) }
         if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
-            try old.copyAttributes(to: file, except: Stamp.attribute)
+            try old.copyAttributes(to: file, except: VersionStamp.attribute)
         }
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {
         guard isSealed else { throw .failed(reason: "content published before it was sealed") }
-        let folder = try share.folder(of: place)
-        let name = Array(place.path.name)
+        let folder = try share.folder(of: location)
+        let name = Array(location.path.name)
         if let hidden {
             if isReplacing {
                 try storing(absent: .missingAncestor) { () throws(SystemError) in
@@ -238,23 +241,23 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                     : try file.linkUnnamed(to: folder.directory, as: name)
             }
         }
-        if isReplacing { share.kept.forget(place.path) }
+        if isReplacing { share.kept.forget(location.path) }
         try share.sync.names(in: folder.directory)
     }
 
     /// The new file gets its first name in the trash and is then exchanged with the old one, so that both
     /// names always refer to one of the two. If the volume cannot exchange names, the old file gets its
     /// second hard link before it loses the first.
-    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         guard isSealed else { throw .failed(reason: "content published before it was sealed") }
-        let folder = try share.folder(of: place)
-        let kept = try share.folder(of: trash.place)
-        let (name, newName) = (Array(place.path.name), Array(trash.place.path.name))
+        let folder = try share.folder(of: location)
+        let kept = try share.folder(of: trash.location)
+        let (name, newName) = (Array(location.path.name), Array(trash.location.path.name))
         guard trash.canExchange else {
             do throws(SystemError) {
                 try folder.directory.link(name, to: kept.directory, as: newName)
             } catch {
-                guard error.isForWantOfRight || error.isUnsupported || error.code == .crossVolume else {
+                guard error.isPermissionDenied || error.isUnsupported || error.code == .crossVolume else {
                     throw StoreError(error, absent: .missingAncestor)
                 }
                 try publish(isReplacing: true)
@@ -293,7 +296,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             try? kept.directory.unlink(newName)
             throw error
         }
-        share.kept.forget(place.path)
+        share.kept.forget(location.path)
         try share.sync.names(to: folder.directory, from: kept.directory)
         return true
     }

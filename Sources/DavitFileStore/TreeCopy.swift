@@ -17,7 +17,7 @@ final class TreeCopy {
     private let rules: ShareRules?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
     /// The source, followed by one entry for each folder reached through a link on the current path.
-    private var places: [Place] = []
+    private var sourceTrees: [SourceTree] = []
     private var target: DirectoryPosition
     private var frames: [Frame] = []
     /// The maximum number of levels below the top of the copy.
@@ -27,7 +27,7 @@ final class TreeCopy {
     private var canShare = true
 
     /// The traversal of one real tree.
-    private final class Place {
+    private final class SourceTree {
         /// The canonical path of the top.
         let start: ResourcePath
         var position: DirectoryPosition
@@ -74,8 +74,8 @@ final class TreeCopy {
         self.source = source
         do {
             self.target = try DirectoryPosition(at: target)
-            places = [
-                try Place(source, at: share.directory.open(source.bytes, for: .entries, mayWait: true))
+            sourceTrees = [
+                try SourceTree(source, at: share.directory.open(source.bytes, for: .entries, mayWait: true))
             ]
         } catch {
             throw StoreError(error)
@@ -98,31 +98,31 @@ final class TreeCopy {
             try storing { () throws(SystemError) in
                 try target.leave()
                 if frame.startsPlace {
-                    places.removeLast()
+                    sourceTrees.removeLast()
                 } else {
-                    try places[places.count - 1].position.leave()
-                    places[places.count - 1].names.removeLast()
+                    try sourceTrees[sourceTrees.count - 1].position.leave()
+                    sourceTrees[sourceTrees.count - 1].names.removeLast()
                 }
             }
         }
     }
 
-    private var place: Place { places[places.count - 1] }
+    private var sourceTree: SourceTree { sourceTrees[sourceTrees.count - 1] }
 
     // MARK: Folders
 
     private func enter(_ member: Pending) throws(StoreError) {
         do {
             if let link = member.target {
-                guard places.count <= Self.nestingLimit else { return record(member.name, .loop) }
+                guard sourceTrees.count <= Self.nestingLimit else { return record(member.name, .loop) }
                 let directory = try share.directory.open(link.bytes, for: .entries, mayWait: true)
                 // Already on the current path: the copy would never end.
                 let identity = try directory.status().identity
-                if places.contains(where: { $0.position.path.contains(identity) }) { return }
-                places.append(try Place(link, at: directory))
+                if sourceTrees.contains(where: { $0.position.path.contains(identity) }) { return }
+                sourceTrees.append(try SourceTree(link, at: directory))
             } else {
-                try place.position.enter(member.name)
-                place.names.append(member.name)
+                try sourceTree.position.enter(member.name)
+                sourceTree.names.append(member.name)
             }
         } catch {
             return record(member.name, StoreError(error))
@@ -135,10 +135,10 @@ final class TreeCopy {
             record(member.name, StoreError(error))
             return try storing { () throws(SystemError) in
                 if member.target != nil {
-                    places.removeLast()
+                    sourceTrees.removeLast()
                 } else {
-                    try place.position.leave()
-                    place.names.removeLast()
+                    try sourceTree.position.leave()
+                    sourceTree.names.removeLast()
                 }
             }
         }
@@ -149,9 +149,9 @@ final class TreeCopy {
     /// Copies the mode and attributes of a folder to its copy, which is complete now.
     private func finishDirectory() throws(StoreError) {
         do {
-            let status = try place.position.directory.status()
+            let status = try sourceTree.position.directory.status()
             let own = try target.directory.status()
-            try place.position.directory.copyAttributes(to: target.directory)
+            try sourceTree.position.directory.copyAttributes(to: target.directory)
             // The set-group-ID bit of a folder is inherited from its parent, as for any new folder.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
         } catch {
@@ -164,9 +164,9 @@ final class TreeCopy {
 
     private func copyMembers() throws(StoreError) {
         var block = DirectoryBlock(capacity: 1 << 15)
-        let place = place
+        let sourceTree = sourceTree
         do throws(SystemError) {
-            while !isTooDeep, try block.read(from: place.position.directory) {
+            while !isTooDeep, try block.read(from: sourceTree.position.directory) {
                 var names: [(name: [UInt8], kind: DirectoryEntry.Kind)] = []
                 block.scan { entry in names.append((entry.bytes, entry.kind)) }
                 for (name, kind) in names where ReservedName(name) == nil {
@@ -183,7 +183,7 @@ final class TreeCopy {
     /// - Throws: only errors that abort the copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
         try LongWork.checkpoint()
-        if kind == .special || rules?.refuses(name, at: place.path(of: name)) == true { return }
+        if kind == .special || rules?.refuses(name, at: sourceTree.path(of: name)) == true { return }
         guard frames.count <= heightLimit else {
             isTooDeep = true
             return
@@ -193,13 +193,14 @@ final class TreeCopy {
             switch kind {
             case .special: return
             case .directory: frames[directory].pending.append(Pending(name: name))
-            case .regular: try copyFile(name, from: place.position.directory.open(name, for: .content))
+            case .regular: try copyFile(name, from: sourceTree.position.directory.open(name, for: .content))
             case .symbolicLink: try copyLinked(name)
             case .unknown:
-                switch try place.position.directory.status(of: name).kind {
+                switch try sourceTree.position.directory.status(of: name).kind {
                 case .special: return
                 case .directory: frames[directory].pending.append(Pending(name: name))
-                case .regular: try copyFile(name, from: place.position.directory.open(name, for: .content))
+                case .regular:
+                    try copyFile(name, from: sourceTree.position.directory.open(name, for: .content))
                 case .symbolicLink: try copyLinked(name)
                 }
             }
@@ -211,7 +212,7 @@ final class TreeCopy {
     }
 
     private func copyLinked(_ name: [UInt8]) throws(SystemError) {
-        guard let link = place.path(of: name),
+        guard let link = sourceTree.path(of: name),
             case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
             rules?.refuses(in: target) != true
         else { return }
@@ -244,8 +245,8 @@ final class TreeCopy {
     ) throws(SystemError) {
         try file.copyContent(to: copy, status: status, canShare: &canShare)
         try copy.setMode(status.mode & 0o777)
-        try file.copyAttributes(to: copy, except: Stamp.attribute)
-        try copy.setModified(StampClock.shared.next())
+        try file.copyAttributes(to: copy, except: VersionStamp.attribute)
+        try copy.setModified(UniqueTimeClock.shared.next())
     }
 
     /// - Parameter name: a member of the current folder; nil for the folder itself.

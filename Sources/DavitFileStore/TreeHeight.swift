@@ -74,6 +74,6 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
 }
 
 /// The measurement of content or a link, which have no members.
-final class NoHeight: HeightMeasurement {
+final class ZeroHeight: HeightMeasurement {
     func advance() throws(StoreError) -> Int? { 0 }
 }

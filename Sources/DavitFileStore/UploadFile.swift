@@ -24,9 +24,9 @@ final class UploadFile: UploadContent, @unchecked Sendable {
 
     var length: Int64 { file.length }
 
-    var place: Place {
-        get { file.place }
-        set { file.place = newValue }
+    var location: ResourceLocation {
+        get { file.location }
+        set { file.location = newValue }
     }
 
     func checkRoom(for length: Int64) throws(StoreError) {
@@ -76,7 +76,7 @@ final class UploadFile: UploadContent, @unchecked Sendable {
 
     /// The received bytes belong to the client until they are published, so they are never in the trash, not
     /// even for a moment.
-    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool {
-        try file.publish(keepingReplacedAt: TrashPlace(trash.place, canExchange: false))
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
+        try file.publish(keepingReplacedAt: TrashLocation(trash.location, canExchange: false))
     }
 }

@@ -19,8 +19,8 @@ extension BodyReader where Value: Decodable & Sendable {
         Self { request in
             try checkType(of: request)
             let bytes = try await request.content(limitBytes: limitBytes)
-            let start = try JSONText.check(bytes)
-            return try JSONText.decode(type, from: bytes[start...])
+            let start = try JSONCoding.check(bytes)
+            return try JSONCoding.decode(type, from: bytes[start...])
         }
     }
 
@@ -38,7 +38,7 @@ extension BodyReader where Value: Decodable & Sendable {
 }
 
 /// Converts between JSON text and values.
-enum JSONText {
+enum JSONCoding {
     /// - Returns: the offset of the text, after the byte order mark, if any (§8.1).
     static func check(_ bytes: [UInt8]) throws(HTTPError) -> Int {
         // §8.1; detection of other encodings as in RFC 4627 §3: JSON begins with two ASCII characters.

@@ -8,6 +8,6 @@ extension HTTPResponse {
     /// - Throws: the encoding error of the value, for example for a number that is not finite; in a route
     ///   this results in 500.
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok) throws -> HTTPResponse {
-        .bytes(try JSONText.encode(value), type: "application/json", status: status)
+        .bytes(try JSONCoding.encode(value), type: "application/json", status: status)
     }
 }

@@ -28,18 +28,18 @@ struct DirtyNames {
 
     var isEmpty: Bool { names.isEmpty && whole.isEmpty }
 
-    mutating func note(_ name: [UInt8], in folder: Int64, _ hints: Hints) {
+    mutating func record(_ name: [UInt8], in folder: Int64, _ hints: Hints) {
         if whole.contains(folder) { return }
         let isNew = names[folder, default: [:]].updateHints(hints, of: name)
         guard isNew else { return }
         count += 1
-        if names[folder]?.count ?? 0 > Self.namesOfFolder { return note(whole: folder) }
+        if names[folder]?.count ?? 0 > Self.namesOfFolder { return record(whole: folder) }
         if count > Self.nameLimit {
-            for folder in Array(names.keys) { note(whole: folder) }
+            for folder in Array(names.keys) { record(whole: folder) }
         }
     }
 
-    mutating func note(whole folder: Int64) {
+    mutating func record(whole folder: Int64) {
         count -= names.removeValue(forKey: folder)?.count ?? 0
         whole.insert(folder)
     }

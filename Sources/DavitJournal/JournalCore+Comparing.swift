@@ -16,20 +16,20 @@ extension JournalCore {
             guard case .store(let reason) = error, Self.isAbsence(reason) else { throw error }
             return forget(id)
         }
-        try settleFolder(id, path, identity)
+        try updateFolder(id, path, identity)
         var left = try rows { () throws(StateError) in try database.entries(in: id) }
         var links: [[UInt8]] = []
         guard try readMembers(of: id, path, left: &left, links: &links) else { return forget(id) }
         for name in links where left[name] == nil { try compare(name, of: id, path, []) }
         // Members that the listing did not return may have been renamed meanwhile.
         for (name, row) in left {
-            try settle(name, of: id, path, row: row, found: try look(path, name), [])
+            try update(name, of: id, path, row: row, found: try look(path, name), [])
         }
         visited.insert(id)
     }
 
     /// Removes the entries of the folder's subtree if the folder was replaced since it was last read.
-    private func settleFolder(
+    private func updateFolder(
         _ id: Int64, _ path: ResourcePath, _ identity: ResourceIdentity
     ) throws(JournalError) {
         guard var folder = try rows({ () throws(StateError) in try database.folder(id) }) else { return }
@@ -67,7 +67,7 @@ extension JournalCore {
             if looks & 1023 == 0, isCancelled() { throw .interrupted }
             let found = JournalEntry(member.info, isLink: member.canonicalPath != nil)
             let row = left.removeValue(forKey: member.name)
-            try settle(member.name, of: id, path, row: row, found: found, [])
+            try update(member.name, of: id, path, row: row, found: found, [])
         }
     }
 
@@ -75,11 +75,11 @@ extension JournalCore {
         _ name: [UInt8], of id: Int64, _ folder: ResourcePath, _ hints: DirtyNames.Hints
     ) throws(JournalError) {
         let row = try rows { () throws(StateError) in try database.entry(name, in: id) }
-        try settle(name, of: id, folder, row: row, found: try look(folder, name), hints)
+        try update(name, of: id, folder, row: row, found: try look(folder, name), hints)
     }
 
     /// Records the difference between the recorded and the current state of a member.
-    private func settle(
+    private func update(
         _ name: [UInt8], of id: Int64, _ folder: ResourcePath, row: JournalEntry?, found: JournalEntry?,
         _ hints: DirtyNames.Hints
     ) throws(JournalError) {
@@ -89,7 +89,7 @@ extension JournalCore {
             old?.kind == .collection && found?.kind == .collection && old?.identity == found?.identity
         if old?.kind == .collection, !isSameFolder { try removeSubtree(path) }
         guard let found, found.isMember else {
-            return try settleAbsence(name, path, of: id, row: row, isHidden: found != nil, hints)
+            return try updateAbsence(name, path, of: id, row: row, isHidden: found != nil, hints)
         }
         try rows { () throws(StateError) in
             if old.map(found.differs(from:)) ?? true || hints.contains(.arrived) {
@@ -119,7 +119,7 @@ extension JournalCore {
 
     /// - Parameter isHidden: whether there is a link that is not served. Its target may be served later,
     ///   without an event in this folder.
-    private func settleAbsence(
+    private func updateAbsence(
         _ name: [UInt8], _ path: ResourcePath, of id: Int64, row: JournalEntry?, isHidden: Bool,
         _ hints: DirtyNames.Hints
     ) throws(JournalError) {
@@ -127,7 +127,7 @@ extension JournalCore {
             let wasMember = row?.isMember ?? false
             // The client that created the resource may not know of its removal, so removals of unrecorded
             // names are reported, too (RFC 6578 §3.5.2).
-            let mayHaveBeen = row == nil ? mayHaveBeenServed(path, hints) : row?.kind != .hidden
+            let mayHaveBeen = row == nil ? mayHaveBeenReturned(path, hints) : row?.kind != .hidden
             if wasMember || (hints.contains(.left) && mayHaveBeen) {
                 try database.put(JournalEntry(removed: row, isHidden: isHidden), name, in: id)
             } else if let row, row.kind == .hidden, !isHidden {
@@ -142,9 +142,9 @@ extension JournalCore {
 
     /// Whether a removed resource may have been served. The rules exclude some names for content, but not for
     /// collections.
-    private func mayHaveBeenServed(_ path: ResourcePath, _ hints: DirtyNames.Hints) -> Bool {
+    private func mayHaveBeenReturned(_ path: ResourcePath, _ hints: DirtyNames.Hints) -> Bool {
         guard let rules else { return true }
-        if rules.hides(path) { return false }
+        if rules.isHidden(path) { return false }
         return hints.contains(.folder) || !rules.refuses(content: path.name)
     }
 
@@ -181,7 +181,7 @@ extension JournalCore {
                 if lookup.path == path { return JournalEntry(info, isLink: false) }
                 // The resource was found under another spelling, which is the name of the member; this name
                 // does not exist.
-                let itself = try resources.lookup(path, last: .itself, wait: .allowed)
+                let itself = try resources.lookup(path, last: .notFollowed, wait: .allowed)
                 return itself.path == path ? JournalEntry(info, isLink: true) : nil
             case .unservable: return .hidden
             case .unmapped, .missingAncestor: return nil

@@ -62,23 +62,23 @@ final class JournalCore {
                 return
             }
             guard let folder = watches.folder(of: event.key) else { return }
-            note(event, in: folder)
+            record(event, in: folder)
         }
         if isOverflow { startOver() }
         return isOverflow || !dirty.isEmpty || !lost.isEmpty
     }
 
-    private func note(_ event: DirectoryEvent, in folder: Int64) {
+    private func record(_ event: DirectoryEvent, in folder: Int64) {
         // Do not disclose that a name that is not served exists or has existed.
         if let rules, !event.name.isEmpty, rules.refuses(event.name) || !rules.lists(event.name) { return }
         switch event.kind {
         case .overflow: return
         case .ended: lost += watches.ended(event.key).map { [$0] } ?? []
-        case .directory: dirty.note(whole: folder)
-        case .arrived: dirty.note(event.name, in: folder, .arrived)
-        case .left: dirty.note(event.name, in: folder, event.isDirectory ? [.left, .folder] : .left)
-        case .changed: dirty.note(event.name, in: folder, [])
-        case .access: dirty.note(event.name, in: folder, .access)
+        case .directory: dirty.record(whole: folder)
+        case .arrived: dirty.record(event.name, in: folder, .arrived)
+        case .left: dirty.record(event.name, in: folder, event.isDirectory ? [.left, .folder] : .left)
+        case .changed: dirty.record(event.name, in: folder, [])
+        case .access: dirty.record(event.name, in: folder, .access)
         }
     }
 
@@ -144,7 +144,7 @@ final class JournalCore {
 
     /// Records the changes reported by events before the state in memory is lost. A resource that was created
     /// and removed again would otherwise never be reported.
-    func settleEvents() {
+    func applyEvents() {
         drain()
         try? database.transaction { () throws(JournalError) in
             try compareDirty(mayStop: false)

@@ -38,7 +38,7 @@ public final class ShareJournal: ChangeJournal {
         var reported = ""
         var listeners: [@Sendable (Int64?) -> Void] = []
         /// The last change number reported to listeners.
-        var told: Int64 = 0
+        var notified: Int64 = 0
     }
 
     private let folder: FileResourceStore
@@ -77,7 +77,7 @@ public final class ShareJournal: ChangeJournal {
     ) {
         self.folder = folder
         self.rules = rules.areEmpty ? nil : rules
-        self.resources = rules.areEmpty ? resources : RuledStore(resources, rules: rules)
+        self.resources = rules.areEmpty ? resources : FilteredStore(resources, rules: rules)
         path = stateFolder + "/journal.sqlite"
         self.background = background
         self.options = options
@@ -101,7 +101,7 @@ public final class ShareJournal: ChangeJournal {
     public func close() {
         isEnding.store(true, ordering: .relaxed)
         state.withLock { state in
-            state.core?.settleEvents()
+            state.core?.applyEvents()
             Self.fallAsleep(&state)
         }
         waitForThreads()
@@ -122,15 +122,15 @@ public final class ShareJournal: ChangeJournal {
         let (position, last) = try withCore { (core) throws(JournalError) in
             (try core.advance(pass), core.position.last)
         }
-        tell(of: last)
+        notify(of: last)
         return position
     }
 
     /// Notifies listeners. A query consumes the events of changes, so the watch thread does not report them.
-    private func tell(of last: Int64) {
+    private func notify(of last: Int64) {
         let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
-            guard last != state.told else { return [] }
-            state.told = last
+            guard last != state.notified else { return [] }
+            state.notified = last
             return state.listeners
         }
         for listener in listeners { listener(last) }
@@ -208,7 +208,7 @@ public final class ShareJournal: ChangeJournal {
             return report("cannot watch folders; they are read again for each query", "inotify")
         }
         do throws(SystemError) {
-            state.thread = try WatchThread(watch) { [weak self] in self?.noteEvents() }
+            state.thread = try WatchThread(watch) { [weak self] in self?.recordEvents() }
         } catch {
             throw .store(.busy)
         }
@@ -261,7 +261,7 @@ public final class ShareJournal: ChangeJournal {
     // MARK: Background work
 
     /// Runs on the watch thread: processes events and notifies listeners.
-    private func noteEvents() {
+    private func recordEvents() {
         let listeners = state.withLock { state -> [@Sendable (Int64?) -> Void] in
             guard let core = state.core, core.drain() else { return [] }
             if core.startsOver { walk() }
@@ -279,7 +279,7 @@ public final class ShareJournal: ChangeJournal {
             let pass = JournalPass(.root, isDeep: true)
             do throws(JournalError) {
                 while try advance(pass) == nil {
-                    Thread.sleep(milliseconds: Self.restMilliseconds)
+                    SystemThread.sleep(milliseconds: Self.restMilliseconds)
                 }
             } catch {
                 // The error has been reported; the next query tries again.

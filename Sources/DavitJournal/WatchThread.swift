@@ -19,7 +19,7 @@ final class WatchThread: Sendable {
     /// - Throws: if the thread cannot be created.
     init(_ watch: FolderWatch, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         self.watch = watch
-        try Thread.start(named: "davit-journal") { [self] in
+        try SystemThread.start(named: "davit-journal") { [self] in
             defer {
                 isOver.store(true, ordering: .releasing)
                 end.countDown()
@@ -28,7 +28,7 @@ final class WatchThread: Sendable {
                 watch.wait()
                 if isStopped.load(ordering: .acquiring) { return }
                 body()
-                Thread.sleep(milliseconds: Self.restMilliseconds)
+                SystemThread.sleep(milliseconds: Self.restMilliseconds)
             }
         }
     }

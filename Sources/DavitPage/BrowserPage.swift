@@ -43,7 +43,7 @@ public struct BrowserPage: CollectionPage {
     }
 
     public func response(
-        to answer: FormAnswer, on visit: CollectionVisit
+        to answer: FormOutcome, on visit: CollectionVisit
     ) async throws(HTTPError) -> HTTPResponse? {
         let page = PlainPage(visit, settings, runsScripts: false)
         switch answer {
@@ -53,7 +53,7 @@ public struct BrowserPage: CollectionPage {
             return page.response(.badRequest) { view.append(to: &$0) }
         case .asks(let action, let members):
             let folders = action == .delete ? [] : try await knownFolders(visit, without: members)
-            let view = QuestionView(page: page, action: action, members: members, folders: folders)
+            let view = ConfirmationView(page: page, action: action, members: members, folders: folders)
             return page.response(.ok) { view.append(to: &$0) }
         case .ended(let action, let status, let results):
             if !results.isEmpty, results.allSatisfy(\.isDone) { return nil }

@@ -117,7 +117,7 @@ public struct ListingPage: Sendable {
     }
 
     private static func appendName(_ name: [UInt8], to buffer: inout [UInt8]) {
-        Markup.appendText(Array(ShownName.text(name).utf8), to: &buffer)
+        Markup.appendText(Array(DisplayName.text(name).utf8), to: &buffer)
     }
 
     private func appendTitle(to buffer: inout [UInt8]) {

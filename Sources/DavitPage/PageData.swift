@@ -8,7 +8,7 @@ struct PageData {
     let settings: PageSettings
 
     func append(to html: inout HTMLText) {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object {
             $0.member("version", PageFiles.shared.version)
             $0.member("files", PageShell.filesHref(visit))

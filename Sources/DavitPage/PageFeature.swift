@@ -21,7 +21,7 @@ enum PageFeature: String, CaseIterable, Sendable {
     case qr
 
     /// Whether the share provides the feature to its visitor.
-    func isThere(for visit: CollectionVisit) -> Bool {
+    func isAvailable(for visit: CollectionVisit) -> Bool {
         switch self {
         case .locks, .search: true
         case .uploads: !visit.isReadOnly
@@ -32,5 +32,7 @@ enum PageFeature: String, CaseIterable, Sendable {
         }
     }
 
-    static func all(of visit: CollectionVisit) -> [PageFeature] { allCases.filter { $0.isThere(for: visit) } }
+    static func all(of visit: CollectionVisit) -> [PageFeature] {
+        allCases.filter { $0.isAvailable(for: visit) }
+    }
 }

@@ -23,7 +23,7 @@ final class Checkpoints: Sendable {
     private let copied = Mutex<Int32>(0)
 
     private struct Opened: ~Copyable {
-        var connection: Connection?
+        var connection: DatabaseConnection?
     }
 
     init(
@@ -38,7 +38,7 @@ final class Checkpoints: Sendable {
 
     /// Schedules or runs a checkpoint if one is due. To be called after each commit.
     /// - Parameter pages: the length of the log.
-    func note(logPages pages: Int32) {
+    func record(logPages pages: Int32) {
         let isDue = copied.withLock { copied in
             if pages < copied { copied = 0 }
             guard pages >= copied + Self.step else { return false }
@@ -55,7 +55,7 @@ final class Checkpoints: Sendable {
         connection.withLock { opened in
             do throws(StateError) {
                 if opened.connection == nil {
-                    let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
+                    let connection = try DatabaseConnection(path: path, busyMilliseconds: busyMilliseconds)
                     try connection.promise(durability)
                     opened.connection = consume connection
                 }

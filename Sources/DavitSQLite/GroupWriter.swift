@@ -5,7 +5,7 @@ package import DavitStore
 ///
 /// Used by one thread at a time, the one that holds the mutex of ``SQLiteStateStore``.
 package final class GroupWriter {
-    private let connection: Connection
+    private let connection: DatabaseConnection
     private let rows: RowWriter
     private let begin: Statement
     private let end: Statement
@@ -20,7 +20,7 @@ package final class GroupWriter {
         path: String, durability: SQLiteStateStore.Durability, busyMilliseconds: Int32,
         background: BackgroundWork = .immediate, onCommit: (@Sendable () -> Void)?
     ) throws(StateError) {
-        let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
+        let connection = try DatabaseConnection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
             throw .failed(
@@ -69,7 +69,7 @@ package final class GroupWriter {
         }
         onCommit?()
         for (request, emptying) in zip(requests, emptying) { request.publish(emptying) }
-        checkpoints.note(logPages: logPages.count)
+        checkpoints.record(logPages: logPages.count)
     }
 
     // MARK: Maintenance
@@ -90,7 +90,7 @@ package final class GroupWriter {
 @safe private final class LogPages {
     private let pages: UnsafeMutablePointer<Int32>
 
-    init(of connection: borrowing Connection) {
+    init(of connection: borrowing DatabaseConnection) {
         unsafe pages = .allocate(capacity: 1)
         unsafe pages.initialize(to: 0)
         unsafe davit_watch_log(connection.handle, pages)

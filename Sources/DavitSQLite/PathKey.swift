@@ -31,7 +31,7 @@ extension ResourcePath {
     init(parent: [UInt8], name: [UInt8]) { self.init(unchecked: Array(parent.dropFirst()) + name) }
 }
 
-extension Row {
+extension ResultRow {
     /// The path in the two columns starting with `column`.
     func path(_ column: Int32) -> ResourcePath { ResourcePath(parent: blob(column), name: blob(column + 1)) }
 }

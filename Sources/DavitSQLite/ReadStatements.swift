@@ -23,7 +23,7 @@ final class ReadStatements {
         recordAt.scanSteps + recordsUnder.scanSteps + trashAfter.scanSteps + trashByID.scanSteps
     }
 
-    init(on connection: borrowing Connection) throws(StateError) {
+    init(on connection: borrowing DatabaseConnection) throws(StateError) {
         begin = try Statement("BEGIN", on: connection)
         commit = try Statement("COMMIT", on: connection)
         recordAt = try Statement(

@@ -7,11 +7,11 @@ internal import DavitWebDAV
 ///
 /// Unchecked: used by one thread at a time, the one that took it from ``ReaderPool``.
 final class RowReader: @unchecked Sendable {
-    private let connection: Connection
+    private let connection: DatabaseConnection
     private let statements: ReadStatements
 
     init(path: String, busyMilliseconds: Int32) throws(StateError) {
-        let connection = try Connection(path: path, busyMilliseconds: busyMilliseconds)
+        let connection = try DatabaseConnection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON")
         statements = try ReadStatements(on: connection)
         self.connection = connection
@@ -118,17 +118,18 @@ final class RowReader: @unchecked Sendable {
         return locks
     }
 
-    func intents() throws(StateError) -> [Intent] {
-        var intents: [Intent] = []
+    func intents() throws(StateError) -> [RenameIntent] {
+        var intents: [RenameIntent] = []
         try statements.intents.forEachRow([]) { (row) throws(StateError) in
             intents.append(
-                Intent(
+                RenameIntent(
                     id: row.integer(0), source: try Self.checkedPath(row.blob(1)),
                     destination: try Self.checkedPath(row.blob(2)), moved: row.identity(3),
                     replaced: row.isNull(5) ? nil : row.identity(5), isCopy: row.flag(7),
                     origin: row.isNull(8)
                         ? nil
-                        : Intent.Origin(path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
+                        : RenameIntent.Origin(
+                            path: try Self.checkedPath(row.blob(8)), identity: row.identity(9)),
                     attributes: Self.attributes(row), contentLanguage: row.isNull(14) ? nil : row.text(14),
                     kept: row.isNull(13) ? nil : try Self.checkedPath(row.blob(13))))
         }
@@ -154,7 +155,7 @@ final class RowReader: @unchecked Sendable {
     }
 
     /// Nil for the intent of a rename.
-    private static func attributes(_ row: borrowing Row) -> ResourceAttributes? {
+    private static func attributes(_ row: borrowing ResultRow) -> ResourceAttributes? {
         let attributes = ResourceAttributes(
             isExecutable: row.isNull(11) ? nil : row.flag(11),
             modified: row.isNull(12) ? nil : Timestamp(nanoseconds: row.integer(12)))
@@ -196,7 +197,7 @@ final class RowReader: @unchecked Sendable {
             entries.append(
                 TrashEntry(
                     number: row.integer(0), id: row.text(1), path: try Self.checkedPath(row.blob(2)),
-                    place: try Self.checkedPath(row.blob(3)), identity: row.identity(4),
+                    location: try Self.checkedPath(row.blob(3)), identity: row.identity(4),
                     deleted: Timestamp(nanoseconds: row.integer(6)),
                     principal: row.isNull(7) ? nil : row.text(7),
                     length: row.isNull(8) ? nil : row.integer(8), isCollection: row.flag(9),
@@ -227,7 +228,7 @@ final class RowReader: @unchecked Sendable {
     }
 }
 
-extension Row {
+extension ResultRow {
     /// The property in the three columns starting with `column`.
     func property(_ column: Int32) -> StoredProperty {
         StoredProperty(

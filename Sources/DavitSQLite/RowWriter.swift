@@ -50,7 +50,7 @@ final class RowWriter {
             }
         }
         for (path, bytes) in limits where try propertyBytes(at: path) > bytes { throw .propertiesTooLarge }
-        for path in touched { try statements.removeUselessBinding.run(path.key) }
+        for path in touched { try statements.removeRedundantBinding.run(path.key) }
         return emptying
     }
 
@@ -260,7 +260,7 @@ final class RowWriter {
         ]
     }
 
-    private func putIntent(_ intent: Intent) throws(StateError) {
+    private func putIntent(_ intent: RenameIntent) throws(StateError) {
         try statements.putIntent.run([
             .integer(intent.id), .blob(intent.source.bytes), .blob(intent.destination.bytes),
             .bits(intent.moved.inode), .integer(intent.moved.birth),
@@ -276,7 +276,7 @@ final class RowWriter {
 
     private func putTrash(_ entry: TrashEntry) throws(StateError) {
         let added = try statements.putTrash.run([
-            .integer(entry.number), .text(entry.id), .blob(entry.path.bytes), .blob(entry.place.bytes),
+            .integer(entry.number), .text(entry.id), .blob(entry.path.bytes), .blob(entry.location.bytes),
             .bits(entry.identity.inode), .integer(entry.identity.birth), .integer(entry.deleted.nanoseconds),
             .optional(entry.principal), .optional(entry.length), .integer(entry.isCollection ? 1 : 0),
             .integer(entry.reason == .overwritten ? 1 : 0),

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// State in one SQLite database, `state.sqlite` in a separate folder. The server's default.
 ///
-/// Concurrent transactions are combined into one commit; see ``GroupLine``.
+/// Concurrent transactions are combined into one commit; see ``GroupCommitQueue``.
 public final class SQLiteStateStore: StateStore {
     /// Which failures acknowledged changes survive.
     public enum Durability: Sendable {
@@ -16,7 +16,7 @@ public final class SQLiteStateStore: StateStore {
         case powerLoss
     }
 
-    private let line: TransactionLine
+    private let line: TransactionQueue
     private let writer: Writer
     private let readers: ReaderPool
     private let checks = Mutex(Checks())
@@ -62,7 +62,7 @@ public final class SQLiteStateStore: StateStore {
                 path: path, durability: durability, busyMilliseconds: busyMilliseconds,
                 background: background, onCommit: onCommit))
         self.writer = writer
-        line = TransactionLine(background: background) { requests in
+        line = TransactionQueue(background: background) { requests in
             writer.mutex.withLock { $0.commit(requests) }
         }
         readers = ReaderPool(path: path, busyMilliseconds: busyMilliseconds, idleLimit: idleReaders)
@@ -93,7 +93,7 @@ public final class SQLiteStateStore: StateStore {
         try readers.withReader { (reader) throws(StateError) in try reader.paths(with: name) }
     }
 
-    public func intents() throws(StateError) -> [Intent] {
+    public func intents() throws(StateError) -> [RenameIntent] {
         try readers.withReader { (reader) throws(StateError) in try reader.intents() }
     }
 

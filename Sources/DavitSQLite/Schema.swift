@@ -173,7 +173,7 @@ package enum Schema {
     /// - Throws: `failed`, leaving the database unchanged, if a newer version wrote it or if it is not a
     ///   state database.
     package static func migrate(
-        _ connection: borrowing Connection, migrations: [StaticString] = migrations
+        _ connection: borrowing DatabaseConnection, migrations: [StaticString] = migrations
     ) throws(StateError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StateError) {

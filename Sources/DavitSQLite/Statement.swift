@@ -6,7 +6,7 @@ internal import DavitStore
     private let handle: OpaquePointer
 
     /// - Parameter sql: a `StaticString`, so that text from a request can never become SQL.
-    init(_ sql: StaticString, on connection: borrowing Connection) throws(StateError) {
+    init(_ sql: StaticString, on connection: borrowing DatabaseConnection) throws(StateError) {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
             connection.handle, sql.utf8Start, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT),
@@ -30,7 +30,7 @@ internal import DavitStore
     /// Runs the statement to completion with `values` bound to its parameters in order, and passes each row
     /// to `body`.
     borrowing func forEachRow(
-        _ values: [SQLValue], _ body: (borrowing Row) throws(StateError) -> Void
+        _ values: [SQLValue], _ body: (borrowing ResultRow) throws(StateError) -> Void
     ) throws(StateError) {
         defer {
             // The result code repeats the error of the last step, which has already been thrown.
@@ -40,7 +40,7 @@ internal import DavitStore
         for (offset, value) in values.enumerated() { try bind(value, at: Int32(offset) + 1) }
         while true {
             switch unsafe sqlite3_step(handle) {
-            case SQLITE_ROW: try body(unsafe Row(handle: handle))
+            case SQLITE_ROW: try body(unsafe ResultRow(handle: handle))
             case SQLITE_DONE: return
             default: throw lastError
             }
@@ -87,7 +87,7 @@ internal import DavitStore
 }
 
 /// The current row of a statement. Columns are numbered from 0, and their values are copied.
-@safe struct Row: ~Copyable {
+@safe struct ResultRow: ~Copyable {
     private let handle: OpaquePointer
 
     fileprivate init(handle: OpaquePointer) { unsafe self.handle = handle }

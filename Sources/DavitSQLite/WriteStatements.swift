@@ -8,7 +8,7 @@ final class WriteStatements {
     let putBinding: Statement
     let removeBindingAt: Statement
     let removeBindingsBelow: Statement
-    let removeUselessBinding: Statement
+    let removeRedundantBinding: Statement
     let moveBindingAt: Statement
     let moveBindingsBelow: Statement
 
@@ -44,7 +44,7 @@ final class WriteStatements {
     /// Returns the sum of a counter over all statements.
     func sum(_ count: (borrowing Statement) -> Int) -> Int {
         var sum = count(binding) + count(putBinding) + count(removeBindingAt)
-        sum += count(removeBindingsBelow) + count(removeUselessBinding)
+        sum += count(removeBindingsBelow) + count(removeRedundantBinding)
         sum += count(moveBindingAt) + count(moveBindingsBelow)
         sum += count(anyProperty) + count(putProperty) + count(removeProperty)
         sum += count(removePropertiesAt) + count(removePropertiesBelow)
@@ -58,7 +58,7 @@ final class WriteStatements {
         return sum + count(putIntent) + count(dropIntent)
     }
 
-    init(on connection: borrowing Connection) throws(StateError) {
+    init(on connection: borrowing DatabaseConnection) throws(StateError) {
         binding = try Statement(
             """
             SELECT inode, birth, pending_inode, pending_birth FROM resource WHERE parent = ?1 AND name = ?2
@@ -74,7 +74,7 @@ final class WriteStatements {
             "DELETE FROM resource WHERE parent = ?1 AND name = ?2", on: connection)
         removeBindingsBelow = try Statement(
             "DELETE FROM resource WHERE parent >= ?1 AND parent < ?2", on: connection)
-        removeUselessBinding = try Statement(
+        removeRedundantBinding = try Statement(
             """
             DELETE FROM resource WHERE parent = ?1 AND name = ?2
                 AND NOT EXISTS (SELECT 1 FROM property WHERE parent = ?1 AND name = ?2)

@@ -3,7 +3,7 @@ public import DavitHTTP
 /// A summary of a connection, recorded when it was closed.
 public struct ConnectionRecord: Hashable, Sendable {
     /// The local and remote addresses.
-    public var ends: ConnectionEnds
+    public var endpoints: ConnectionEndpoints
     /// Whether the connection used TLS.
     public var isSecure: Bool
     /// Bytes received, including message heads and framing but not TLS overhead.
@@ -15,9 +15,10 @@ public struct ConnectionRecord: Hashable, Sendable {
 
     /// Creates a record from given values, for tests.
     public init(
-        ends: ConnectionEnds, isSecure: Bool, bytesReceived: Int64, bytesSent: Int64, duration: Duration
+        endpoints: ConnectionEndpoints, isSecure: Bool, bytesReceived: Int64, bytesSent: Int64,
+        duration: Duration
     ) {
-        self.ends = ends
+        self.endpoints = endpoints
         self.isSecure = isSecure
         self.bytesReceived = bytesReceived
         self.bytesSent = bytesSent

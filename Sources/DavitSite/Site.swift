@@ -104,7 +104,9 @@ final class Site: Sendable {
     private func gzip(
         of content: OpenContent, at path: ResourcePath, for request: HTTPRequest, _ wait: Wait
     ) throws(StoreError) -> OpenContent? {
-        guard options.usesPrecompressed, content.head.negotiatesCoding, FormChoice.takesGzip(request) else {
+        guard options.usesPrecompressed, content.head.negotiatesCoding,
+            RepresentationChoice.takesGzip(request)
+        else {
             return nil
         }
         let sibling = ResourcePath(unchecked: path.bytes + Array(".gz".utf8))

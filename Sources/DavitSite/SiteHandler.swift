@@ -111,7 +111,7 @@ public struct SiteHandler: Handler {
         _ plain: OpenContent, _ gzip: OpenContent?, for request: HTTPRequest
     ) -> HTTPResponse {
         let head = gzip?.head.asForm(of: plain.head) ?? plain.head
-        let wantsRange = FormChoice.wantsRange(request)
+        let wantsRange = RepresentationChoice.wantsRange(request)
         let response = HTTPResponse.stored(
             gzip?.file ?? plain.file, head, for: request,
             comparesForms: head.negotiatesCoding && !wantsRange,
@@ -125,8 +125,9 @@ public struct SiteHandler: Handler {
     private func compressed(
         _ response: HTTPResponse, of content: OpenContent, for request: HTTPRequest
     ) -> HTTPResponse {
-        guard site.options.compresses, content.head.negotiatesCoding, FormChoice.takesGzip(request),
-            !FormChoice.wantsRange(request), content.file.length >= Compression.defaultThresholdBytes
+        guard site.options.compresses, content.head.negotiatesCoding, RepresentationChoice.takesGzip(request),
+            !RepresentationChoice.wantsRange(request),
+            content.file.length >= Compression.defaultThresholdBytes
         else { return response }
         var coded = response
         if response.status == .ok { coded.body = .stream(FileStream(content.file, work: work)) }

@@ -13,7 +13,7 @@ public enum ClientKey: Hashable, Sendable {
 }
 
 /// Limits on how many entries and bytes the server remembers, for each client and for all clients together.
-public struct ChargeLimits: Hashable, Sendable {
+public struct QuotaLimits: Hashable, Sendable {
     public var countPerClient: Int
     public var bytesPerClient: Int
     public var count: Int
@@ -28,7 +28,7 @@ public struct ChargeLimits: Hashable, Sendable {
 }
 
 /// Counts entries and their bytes, per client and in total. O(1).
-struct ChargeBook: Sendable {
+struct QuotaTracker: Sendable {
     struct Charge: Sendable {
         var count = 0
         var bytes = 0
@@ -58,7 +58,7 @@ struct ChargeBook: Sendable {
     }
 
     /// Whether one more entry of `bytes` stays within all limits.
-    func admits(_ bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> Bool {
+    func admits(_ bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> Bool {
         let own = charge(of: client)
         return own.count < limits.countPerClient && own.bytes + bytes <= limits.bytesPerClient
             && total.count < limits.count && total.bytes + bytes <= limits.bytes

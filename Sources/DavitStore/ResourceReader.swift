@@ -7,7 +7,7 @@ public protocol ResourceReader: Sendable {
     /// Resolves any path, including symbolic links.
     /// - Throws: `wouldBlock`, `forbidden` (reserved name or no search permission), `invalidName`,
     ///   `nameTooLong`, `loop`, `busy`, `failed`. A missing resource is not an error but a ``Lookup/State``.
-    func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup
+    func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup
 
     /// Opens any path for reading, following links. Content gets a file descriptor, a collection does not.
     /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for everything that is missing or never served.

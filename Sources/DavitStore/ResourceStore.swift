@@ -8,11 +8,11 @@ public enum Wait: Sendable {
 }
 
 /// What happens when the last segment of a path is a symbolic link.
-public enum LastSegment: Sendable {
+public enum SymlinkMode: Sendable {
     /// Follow the link; for reading and for writing content.
     case followed
     /// Operate on the link itself; for DELETE and MOVE.
-    case itself
+    case notFollowed
 }
 
 /// The result of resolving a path.
@@ -43,7 +43,7 @@ public struct Lookup: Sendable {
         self.collection = collection
     }
 
-    public var place: Place { Place(path, in: collection) }
+    public var location: ResourceLocation { ResourceLocation(path, in: collection) }
 
     public var info: ResourceInfo? {
         if case .mapped(let info) = state { return info }
@@ -159,7 +159,7 @@ public protocol StagedContent: AnyObject, Sendable {
     var length: Int64 { get }
     /// Where the content will be published: the place it was staged for, until a later lookup opens the
     /// collection again.
-    var place: Place { get set }
+    var location: ResourceLocation { get set }
     /// Appends the bytes of `buffer`.
     /// - Throws: `wouldBlock` without having written anything; `outOfSpace` and other errors.
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError)
@@ -185,7 +185,7 @@ public protocol StagedContent: AnyObject, Sendable {
     func publish(isReplacing: Bool) throws(StoreError)
     /// Publishes the sealed content under its name and moves the replaced resource to the trash.
     /// - Returns: false, without any change, if the volume supports neither exchanging names nor hard links.
-    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError) -> Bool
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool
 }
 
 /// A copy of a resource, built under a reserved name in the destination's collection.
@@ -207,7 +207,7 @@ public protocol StagedTree: AnyObject, Sendable {
     func publishOverContent() throws(StoreError)
     /// Publishes the copy under its destination and moves the existing resource to the trash. The copy is in
     /// the trash for a moment.
-    func publish(keepingReplacedAt trash: TrashPlace) throws(StoreError)
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError)
     /// Reverts the publication: the replaced or trashed resource is restored, and the copy returns to its
     /// reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
@@ -228,7 +228,7 @@ public protocol ResourceStore: ResourceReader {
     ///   - wait: with `never`, also throws `wouldBlock` if changing a name or writing a few bytes might have
     ///     to wait for disk I/O.
     func lookupForChange(
-        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup
 
     /// Whether changing a name or writing a few bytes never waits for disk I/O, except on other volumes
@@ -239,21 +239,23 @@ public protocol ResourceStore: ResourceReader {
     /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free. The
     /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
     /// - Throws: `wouldBlock`, also if finding the collection takes more than one step.
-    func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
+    func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
     /// - Parameter expectedLength: if known, space is reserved in advance, so that `outOfSpace` and
     ///   `quotaExceeded` are detected early.
-    func stageContent(for place: Place, expectedLength: Int64?) throws(StoreError) -> any StagedContent
+    func stageContent(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)
+        -> any StagedContent
 
     /// As `stageContent`, for content that outlives the request.
-    func stageUpload(for place: Place, expectedLength: Int64?) throws(StoreError) -> any UploadContent
+    func stageUpload(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)
+        -> any UploadContent
 
     /// Reopens content created by ``stageUpload(for:expectedLength:)``.
     /// - Parameter stagedName: its name in the collection of `place`.
     /// - Throws: `notFound` if it is missing or was replaced; `forbidden` while it is in a trash.
     func upload(
-        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
     ) throws(StoreError) -> any UploadContent
 
     /// Registers the function that determines which hidden names belong to uploads, and allows this store to
@@ -267,14 +269,14 @@ public protocol ResourceStore: ResourceReader {
     /// - Returns: the new content, and the metadata of the content it was copied from.
     /// - Throws: `notFound`, also if the resource is not content; `outOfSpace` and other errors.
     func stageUpdate(
-        of place: Place
+        of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
 
     /// - Throws: `alreadyExists`, `missingAncestor`, `forbidden`, `outOfSpace`, `invalidName`, `nameTooLong`.
-    func createCollection(at place: Place) throws(StoreError)
+    func createCollection(at location: ResourceLocation) throws(StoreError)
 
     /// Creates an empty collection for a free name, invisible until published.
-    /// - Throws: as ``createCollection(at:)-(Place)``.
+    /// - Throws: as ``createCollection(at:)-(ResourceLocation)``.
     func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree
 
     /// Builds a copy of `source` in the collection of `destination`; `includesMembers` is false for COPY with
@@ -302,18 +304,19 @@ public protocol ResourceStore: ResourceReader {
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
 
     /// As ``rename(_:toFree:)``, but only if the volume can do it atomically. On other volumes a crash can
-    /// leave content under both names, so that an ``Intent`` must be recorded first.
+    /// leave content under both names, so that an ``RenameIntent`` must be recorded first.
     /// - Returns: false, without any change, if the volume cannot.
-    func renameInOneStep(_ source: Place, toFree destination: Place) throws(StoreError) -> Bool
+    func renameInOneStep(_ source: ResourceLocation, toFree destination: ResourceLocation) throws(StoreError)
+        -> Bool
 
     /// Renames content over content, atomically.
-    func rename(_ source: Place, overContent destination: Place) throws(StoreError)
+    func rename(_ source: ResourceLocation, overContent destination: ResourceLocation) throws(StoreError)
 
     /// Exchanges two resources, atomically if the system supports it.
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError)
 
     /// Removes content, or a link itself.
-    func removeContent(at place: Place) throws(StoreError)
+    func removeContent(at location: ResourceLocation) throws(StoreError)
 
     /// Hides a resource with all its descendants under a reserved name, atomically.
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree
@@ -352,9 +355,9 @@ public protocol ResourceStore: ResourceReader {
     ///   - place: the current location of the resource.
     ///   - volume: the volume of the resource.
     /// - Returns: nil if no trash is available for it.
-    func trashPlace(
-        _ id: String, for place: Place, volume: UInt64
-    ) throws(StoreError) -> TrashPlace?
+    func trashLocation(
+        _ id: String, for location: ResourceLocation, volume: UInt64
+    ) throws(StoreError) -> TrashLocation?
     /// The trash of the share's own volume; nil if the store has no trash.
     var trashFolder: ResourcePath? { get }
     /// The trash folders of the volumes mounted inside the share, empty or not. Cost: linear in the number of
@@ -371,9 +374,9 @@ public protocol ResourceStore: ResourceReader {
 /// Default implementations for stores without a trash.
 extension ResourceStore {
     /// Returns nil.
-    public func trashPlace(
-        _ id: String, for place: Place, volume: UInt64
-    ) throws(StoreError) -> TrashPlace? { nil }
+    public func trashLocation(
+        _ id: String, for location: ResourceLocation, volume: UInt64
+    ) throws(StoreError) -> TrashLocation? { nil }
     /// Returns nil.
     public var trashFolder: ResourcePath? { nil }
     /// Returns an empty list.

@@ -96,7 +96,7 @@ public struct Lock: Hashable, Sendable {
 }
 
 /// A rename that a crash may interrupt; completed or reverted at startup.
-public struct Intent: Hashable, Sendable {
+public struct RenameIntent: Hashable, Sendable {
     public var id: Int64
     /// The original path of the moved resource: its old name, or the reserved name of a copy.
     public var source: ResourcePath

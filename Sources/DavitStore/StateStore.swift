@@ -40,7 +40,7 @@ public enum StateChange: Hashable, Sendable {
     case removeLock(LockToken, root: ResourcePath)
     /// Removes a lock if it has expired at `now`; it may have been refreshed meanwhile.
     case removeExpiredLock(LockToken, root: ResourcePath, now: Timestamp)
-    case putIntent(Intent)
+    case putIntent(RenameIntent)
     case dropIntent(id: Int64)
     /// Inserts an upload, or replaces the one with the same id. ``moveRows(from:to:)`` and
     /// ``removeRows(under:)`` affect uploads by their collection, where the bytes are stored, but not by the
@@ -100,7 +100,7 @@ public protocol StateStore: Sendable {
     /// Returns every path that has a dead property with this name.
     func paths(with name: PropertyName) throws(StateError) -> [ResourcePath]
     /// Returns all intents, ordered by id.
-    func intents() throws(StateError) -> [Intent]
+    func intents() throws(StateError) -> [RenameIntent]
 
     /// Returns all uploads, including expired ones, ordered by id.
     func uploads() throws(StateError) -> [UploadRecord]

@@ -35,7 +35,7 @@ public final class BlockingPool: Sendable {
     ///   - longWork: limits of ``longWork``.
     public init(threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits()) {
         self.longWork = LongWorkThreads(longWork)
-        limit = threads > 0 ? threads : max(4, 2 * Thread.coreCount)
+        limit = threads > 0 ? threads : max(4, 2 * SystemThread.coreCount)
         self.queueLimit = queueLimit
     }
 
@@ -44,7 +44,7 @@ public final class BlockingPool: Sendable {
     /// - Returns: the result of `work`; nil, without running `work`, if too many jobs wait or the pool is
     ///   shut down. The caller responds with 503 and Retry-After.
     public func run<T>(_ work: sending @escaping () -> sending T) async -> sending T? {
-        let job = Work(work)
+        let job = ClosureJob(work)
         await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             unsafe job.continuation = continuation
             if !submit(job) { unsafe continuation.resume() }
@@ -58,7 +58,7 @@ public final class BlockingPool: Sendable {
     /// pool, which use memory and never end.
     /// - Returns: false, without running `work`, if too many jobs wait or the pool is shut down.
     @discardableResult
-    public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Work { work() }) }
+    public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(ClosureJob { work() }) }
 
     /// Refuses further jobs and blocks until all accepted ones have ended; cancels long work whose result is
     /// no longer needed. Must not be called on a thread of the pool.
@@ -98,7 +98,7 @@ public final class BlockingPool: Sendable {
     /// Starts a thread; returns false if that failed and no other thread exists that could run the job.
     private func startThread(for job: PoolJob) -> Bool {
         do {
-            try Thread.start(named: "davit-pool") { [self] in work() }
+            try SystemThread.start(named: "davit-pool") { [self] in work() }
             return true
         } catch {
             return monitor.withLock { state in

@@ -24,8 +24,8 @@ package protocol EventQueue: AnyObject, Sendable {
     /// Whether every queue that watches a signal receives it, rather than only one of them.
     static var signalsReachEveryQueue: Bool { get }
 
-    /// Reports SIGHUP as ``EventToken/hangUp``, to every queue that watches it.
-    func watchHangUp() throws(SystemError)
+    /// Reports SIGHUP as ``EventToken/sighup``, to every queue that watches it.
+    func watchSIGHUP() throws(SystemError)
 
     /// Waits for events.
     /// - Parameter milliseconds: the timeout; 0 returns immediately, a negative number waits indefinitely.
@@ -33,14 +33,14 @@ package protocol EventQueue: AnyObject, Sendable {
     func wait(milliseconds: Int32) -> Int
 
     /// Returns an event of the last ``wait(milliseconds:)``.
-    func event(at index: Int) -> Event
+    func event(at index: Int) -> IOEvent
 
     /// Ends the current or next ``wait(milliseconds:)`` with an event of ``EventToken/wake``.
     func wake()
 }
 
 /// A readiness event of a descriptor.
-package struct Event: Sendable {
+package struct IOEvent: Sendable {
     package var token: UInt64
     package var isReadable = false
     package var isWritable = false
@@ -56,7 +56,7 @@ package struct Event: Sendable {
 package enum EventToken {
     package static let wake = UInt64.max
     package static let signal = UInt64.max - 1
-    package static let hangUp = UInt64.max - 2
+    package static let sighup = UInt64.max - 2
 }
 
 #if os(Linux)

@@ -109,13 +109,13 @@ package final class FaultPlan: Sendable {
     /// The simulated free space of every volume; nil for the real value.
     package let availableBytes: Int64?
     /// Simulates a volume that ignores case.
-    package let folding: FoldingVolume?
+    package let folding: CaseInsensitiveVolume?
     private let steps = Atomic<Int>(0)
     private let names = Mutex<[String]>([])
 
     package init(
         killAt: Int? = nil, failAt: (Int, Int32)? = nil, failCalls: [String: Int32] = [:],
-        cutsTimes: Bool = false, availableBytes: Int64? = nil, folding: FoldingVolume? = nil
+        cutsTimes: Bool = false, availableBytes: Int64? = nil, folding: CaseInsensitiveVolume? = nil
     ) {
         self.killAt = killAt
         self.failAt = failAt

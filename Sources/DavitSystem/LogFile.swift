@@ -130,7 +130,7 @@ public final class LogFile: Sendable {
             write(lines)
             reportDropped(dropped)
             if reopens { openAgain() }
-            if !state.withLock({ $0.isEnded }) { Thread.sleep(milliseconds: Self.restMilliseconds) }
+            if !state.withLock({ $0.isEnded }) { SystemThread.sleep(milliseconds: Self.restMilliseconds) }
         }
     }
 

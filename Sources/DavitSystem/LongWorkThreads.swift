@@ -29,7 +29,7 @@ public final class LongWorkThreads: Sendable {
     /// Creates the scheduler; threads start on demand.
     public init(_ limits: LongWorkLimits = LongWorkLimits()) {
         var limits = limits
-        if limits.runningJobs == 0 { limits.runningJobs = Thread.coreCount }
+        if limits.runningJobs == 0 { limits.runningJobs = SystemThread.coreCount }
         self.limits = limits
         monitor = Monitor(State(schedule: LongWorkSchedule(limits)))
     }
@@ -165,7 +165,7 @@ public final class LongWorkThreads: Sendable {
     /// Starts a thread. If that fails, drops a job that was to begin.
     private func startThread() {
         do {
-            try Thread.start(named: "davit-long") { [self] in work() }
+            try SystemThread.start(named: "davit-long") { [self] in work() }
         } catch {
             let (dropped, wakes) = monitor.withLock { state -> (LongJob?, [Wake]) in
                 state.threadCount -= 1
@@ -180,7 +180,7 @@ public final class LongWorkThreads: Sendable {
 
     /// The main function of a thread.
     private func work() {
-        Thread.lowerPriority()
+        SystemThread.lowerPriority()
         while let job = nextJob() {
             job.run()
             let wakes = monitor.withLock { state -> [Wake] in

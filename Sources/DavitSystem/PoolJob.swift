@@ -10,7 +10,7 @@ class PoolJob: @unchecked Sendable {
 }
 
 /// A job with a closure, its result, and the task that waits for it.
-@safe final class Work<T>: PoolJob, @unchecked Sendable {
+@safe final class ClosureJob<T>: PoolJob, @unchecked Sendable {
     private var work: (() -> T)?
     private var result: T?
     /// Resumed once: by ``run()``, or by the caller if the job could not be queued.

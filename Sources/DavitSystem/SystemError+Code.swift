@@ -56,7 +56,7 @@ extension SystemError {
     }
 
     /// Whether the error is a lack of permission.
-    package var isForWantOfRight: Bool { code == .accessDenied || code == .notPermitted }
+    package var isPermissionDenied: Bool { code == .accessDenied || code == .notPermitted }
 
     /// Whether the kernel or the volume does not support the call or a flag, so that another method may work.
     package var isUnsupported: Bool {

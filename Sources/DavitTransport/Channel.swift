@@ -78,9 +78,9 @@ struct Channel: ~Copyable {
     var outstandingBytes: Int { Socket.outstandingBytes(socket.rawValue) }
 
     /// Sends close_notify if the connection uses TLS, as far as the socket accepts it.
-    func sayEnd() {
+    func sendCloseNotify() {
         guard let tls else { return }
-        tls.sayEnd()
+        tls.sendCloseNotify()
         _ = tls.flush(to: socket.rawValue)
     }
 

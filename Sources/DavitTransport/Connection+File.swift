@@ -94,7 +94,7 @@ extension Connection {
             let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<min(count, room.count)])
             if isProbed {
                 outcome = unsafe CachedFile.readCached(descriptor, into: target, offset: position)
-                if outcome == .unknown { loop.memory.noteUnprobed(volume) }
+                if outcome == .unknown { loop.memory.recordUnprobed(volume) }
             }
             if outcome == .unknown {
                 outcome = unsafe CachedFile.read(descriptor, into: target, offset: position)

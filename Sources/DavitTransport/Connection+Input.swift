@@ -39,7 +39,7 @@ extension Connection {
     /// Closes the sending side and waits for the peer to close too, for at most
     /// ``TransportConfiguration/Deadlines/linger``.
     nonisolated(nonsending) func linger() async {
-        channel.sayEnd()
+        channel.sendCloseNotify()
         do throws(HTTPError) { try await sendComposed() } catch { return }
         channel.shutDownWriting()
         let deadline = loop.now + server.deadlines.linger

@@ -20,7 +20,7 @@ internal import DavitSystem
 
     let loop: EventLoop
     @safe @exclusivity(unchecked) private(set) var server: ServerContext
-    let ends: ConnectionEnds
+    let endpoints: ConnectionEndpoints
     let tap: (any ConnectionTap)?
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
@@ -46,7 +46,7 @@ internal import DavitSystem
     /// Whether the connection closes after the request in flight.
     private var isLeaving = false
     /// The endless stream that is being sent, if any.
-    var live: (any BodyStream)?
+    var liveStream: (any BodyStream)?
     /// When the connection began, on the clock of the loop.
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
@@ -61,13 +61,14 @@ internal import DavitSystem
     private var outstanding = 0
 
     init(
-        _ socket: consuming FileDescriptor, ends: ConnectionEnds, loop: EventLoop, server: ServerContext
+        _ socket: consuming FileDescriptor, endpoints: ConnectionEndpoints, loop: EventLoop,
+        server: ServerContext
     ) {
         self.loop = loop
         self.server = server
-        self.ends = ends
+        self.endpoints = endpoints
         channel = Channel(socket)
-        tap = server.tap?(ends)
+        tap = server.tap?(endpoints)
         phase = server.tls == nil ? .open : .greeting
         sending = server.deadlines.progressGuard
         super.init()
@@ -145,20 +146,20 @@ internal import DavitSystem
         guard !isClosed else { return }
         isClosed = true
         loop.output.discard(of: self)
-        if !isBroken { channel.sayEnd() }
+        if !isBroken { channel.sendCloseNotify() }
         let isSecure = channel.tls != nil
         isBroken = true
         channel = .closed()
         tap?.closed()
         loop.remove(self)
-        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
+        loop.heapTrimmer.connectionGaveUp(on: loop, pool: server.pool)
         server.connectionClosed(self, isSecure: isSecure)
     }
 
     /// The record of the connection for ``TransportConfiguration/connectionClosed``.
     func record(isSecure: Bool) -> ConnectionRecord {
         ConnectionRecord(
-            ends: ends, isSecure: isSecure, bytesReceived: bytesReceived, bytesSent: sending.total,
+            endpoints: endpoints, isSecure: isSecure, bytesReceived: bytesReceived, bytesSent: sending.total,
             duration: .nanoseconds(loop.now - birth))
     }
 
@@ -197,7 +198,7 @@ internal import DavitSystem
     /// Passes input to the handshake or to HTTP.
     private func serveArrived() {
         #if TLS
-        if phase != .open { return shakeHands() }
+        if phase != .open { return performHandshake() }
         #endif
         serveAtOnce()
     }
@@ -208,14 +209,14 @@ internal import DavitSystem
     /// ended.
     private var isOnPool: Bool { phase == .handshake && task != nil }
 
-    override func eventArrived(_ event: Event) {
+    override func eventArrived(_ event: IOEvent) {
         if event.isReadable || event.hasEnded { isReadable = true }
         if event.hasEnded { hasEnded = true }
         // A client that has closed the connection cannot be distinguished from one that has only shut down
         // its sending side. In both cases the task is cancelled: long work stops, while a short response is
         // still sent. Endless content is cut off, because writes to a closed peer might not fail for a long
         // time.
-        if event.isBroken || event.hasEnded && live != nil { isBroken = true }
+        if event.isBroken || event.hasEnded && liveStream != nil { isBroken = true }
         if event.isBroken || event.hasEnded { task?.cancel() }
         if event.isWritable && !isOnPool {
             if hasUnsent && waiting != .room { sendUnsent() }
@@ -254,7 +255,7 @@ internal import DavitSystem
         }
         guard loop.now < idleEnd else { return close() }
         channel.releaseMemory()
-        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
+        loop.heapTrimmer.connectionGaveUp(on: loop, pool: server.pool)
         loop.schedule(self, at: idleEnd)
     }
 
@@ -262,7 +263,7 @@ internal import DavitSystem
     /// connection and leave the peer unsure whether the request was processed.
     override func drain() {
         isLeaving = true
-        live?.wrapUp()
+        liveStream?.finishEarly()
         guard task == nil || waiting == .request else { return }
         guard phase == .open else { return close() }
         // Input may have arrived that no event has reported yet, so try to receive.
@@ -333,7 +334,7 @@ internal import DavitSystem
         if isEnding { return close() }
         channel.releaseMemory()
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
-        loop.heapCare.connectionGaveUp(on: loop, pool: server.pool)
+        loop.heapTrimmer.connectionGaveUp(on: loop, pool: server.pool)
         server.observe(.parked)
     }
 

@@ -98,17 +98,17 @@ final class ContentReader: RequestBody {
         try await exchange.connection.sendComposed()
     }
 
-    var cutOff: (@Sendable () -> Void)? {
+    var abortHandler: (@Sendable () -> Void)? {
         guard let loop = exchange?.loop else { return nil }
-        let reader = OfLoop(reader: self)
-        return { Task(executorPreference: loop) { reader.reader.breakOff() } }
+        let reader = LoopConfined(reader: self)
+        return { Task(executorPreference: loop) { reader.reader.abort() } }
     }
 
     /// Aborts the connection, but only while this request uses it.
-    private func breakOff() { exchange?.connection.abort() }
+    private func abort() { exchange?.connection.abort() }
 
     /// `@unchecked`: the reader is used only on the connection's loop.
-    private struct OfLoop: @unchecked Sendable {
+    private struct LoopConfined: @unchecked Sendable {
         let reader: ContentReader
     }
 

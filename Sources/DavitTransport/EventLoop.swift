@@ -17,7 +17,7 @@ internal import Synchronization
     /// Called on the loop's thread for each signal that its queue has received.
     var onSignal: ((Int32) -> Void)?
     /// Called on the loop's thread for SIGHUP.
-    var onHangUp: (() -> Void)?
+    var onSIGHUP: (() -> Void)?
 
     private let inbox = Mutex<[UnownedJob]>([])
     private let isSignalled = Atomic<Bool>(false)
@@ -28,7 +28,7 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private(set) var members = MemberTable()
     let output = LoopOutput()
     @safe @exclusivity(unchecked) var memory = LoopMemory()
-    let heapCare = HeapCare()
+    let heapTrimmer = HeapTrimmer()
     /// The number of connections whose task waits for a request.
     @safe @exclusivity(unchecked) var waitingCount = 0
     /// Scratch memory for response heads that are encoded before they are appended to the output.
@@ -47,7 +47,7 @@ internal import Synchronization
         wheel = TimerWheel(now: Clock.coarseNow())
     }
 
-    var isCurrentThread: Bool { thread.load(ordering: .relaxed) == Thread.current }
+    var isCurrentThread: Bool { thread.load(ordering: .relaxed) == SystemThread.current }
 
     // MARK: Jobs
 
@@ -116,7 +116,7 @@ internal import Synchronization
     var onDrain: (() -> Void)?
 
     func run() {
-        thread.store(Thread.current, ordering: .relaxed)
+        thread.store(SystemThread.current, ordering: .relaxed)
         let executor = unsafe asUnownedTaskExecutor()
         while !isStopped {
             let count = queue.wait(milliseconds: waitMilliseconds())
@@ -130,7 +130,7 @@ internal import Synchronization
         }
         thread.store(0, ordering: .relaxed)
         onSignal = nil
-        onHangUp = nil
+        onSIGHUP = nil
         // No deadline passes from now on; release the entries and what they reference.
         wheel = TimerWheel(now: now)
     }
@@ -141,12 +141,12 @@ internal import Synchronization
         return Int32(clamping: max(0, (next - now) / 1_000_000 + 1))
     }
 
-    private func handle(_ event: Event) {
+    private func handle(_ event: IOEvent) {
         switch event.token {
         case EventToken.wake: takeInbox()
         case EventToken.signal:
             for number in queue.takeSignals() { onSignal?(number) }
-        case EventToken.hangUp: onHangUp?()
+        case EventToken.sighup: onSIGHUP?()
         default: members.member(event.token)?.eventArrived(event)
         }
     }

@@ -25,7 +25,7 @@ extension Exchange {
     }
 
     /// The remaining part of stored content that was partly sent.
-    struct FileRest {
+    struct RemainingFile {
         let content: any FileContent
         let offset: Int64
         let length: Int64
@@ -35,7 +35,7 @@ extension Exchange {
     enum Written {
         case written
         /// The socket accepted only a part of the content.
-        case begun(FileRest)
+        case begun(RemainingFile)
         /// Nothing was written.
         case impossible
     }
@@ -51,7 +51,7 @@ extension Exchange {
         case .file(let content, let offset, let length):
             guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
             else { break }
-            return beginNow(response, FileRest(content: content, offset: offset, length: length))
+            return beginNow(response, RemainingFile(content: content, offset: offset, length: length))
         case .segments, .stream: return .impossible
         }
         let (mark, before) = (loop.output.mark(of: connection), progress)
@@ -65,7 +65,7 @@ extension Exchange {
         return .impossible
     }
 
-    private func beginNow(_ response: HTTPResponse, _ all: FileRest) -> Written {
+    private func beginNow(_ response: HTTPResponse, _ all: RemainingFile) -> Written {
         guard connection.canSendNow(all.content, offset: all.offset, length: all.length) else {
             return .impossible
         }
@@ -79,18 +79,18 @@ extension Exchange {
         progress.contentBytes += sent
         if sent == all.length { return .written }
         return .begun(
-            FileRest(content: all.content, offset: all.offset + sent, length: all.length - sent))
+            RemainingFile(content: all.content, offset: all.offset + sent, length: all.length - sent))
     }
 
     /// Writes the rest of a response that ``writeNow(_:)`` has begun.
-    nonisolated(nonsending) func write(_ rest: FileRest) async throws(HTTPError) {
+    nonisolated(nonsending) func write(_ rest: RemainingFile) async throws(HTTPError) {
         try await connection.send(rest.content, offset: rest.offset, length: rest.length) {
             progress.contentBytes += $0
         }
     }
 
     nonisolated(nonsending) func writeRefusal(_ response: HTTPResponse) async throws(HTTPError) {
-        let exchange = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: false)
+        let exchange = HeadEncoder.Context(isHead: false, minorVersion: 1, keepsAlive: false)
         _ = encodeHead(response, length: response.body.length, for: exchange)
         try await connection.compose(loop.head)
         try await writeContent(response.body)
@@ -119,8 +119,8 @@ extension Exchange {
 
     /// Returns whether the connection stays open after the response, as far as the request and its content
     /// determine that.
-    private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Exchange, UnreadContent) {
-        var exchange = HeadEncoder.Exchange(request)
+    private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Context, UnreadContent) {
+        var exchange = HeadEncoder.Context(request)
         if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
         let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none
         if unread == .close { exchange.keepsAlive = false }
@@ -128,7 +128,7 @@ extension Exchange {
     }
 
     private func encodeHead(
-        _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Exchange
+        _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Context
     ) -> ResponseFraming {
         loop.head.removeAll(keepingCapacity: true)
         progress.status = response.status
@@ -204,8 +204,8 @@ extension Exchange {
     ) async throws(HTTPError) -> Plan {
         let buffer = loop.memory.takeOutput()
         defer { loop.memory.give(buffer) }
-        if stream.isLive { try begin(live: stream) }
-        defer { connection.live = nil }
+        if stream.flushesImmediately { try begin(liveStream: stream) }
+        defer { connection.liveStream = nil }
         let isWhole = try await collect(stream, into: buffer)
         let collected = Int64(buffer.count)
         let known = stream.length
@@ -224,12 +224,12 @@ extension Exchange {
 
     /// Begins an endless stream, which may last until the server stops.
     /// - Throws: ``HTTPError/disconnected`` if the peer has already disconnected.
-    private func begin(live stream: any BodyStream) throws(HTTPError) {
+    private func begin(liveStream stream: any BodyStream) throws(HTTPError) {
         if connection.hasEnded { throw .disconnected }
         stream.begin(on: loop)
-        connection.live = stream
-        if connection.isEnding { stream.wrapUp() }
-        server.upkeep?.note(on: loop)
+        connection.liveStream = stream
+        if connection.isEnding { stream.finishEarly() }
+        server.maintenance?.schedule(on: loop)
     }
 
     /// - Returns: true if the stream has ended.
@@ -242,7 +242,7 @@ extension Exchange {
             try await stream.next(into: buffer)
             if buffer.count == before { return true }
             effort += stream.effortBytes
-            if stream.isLive || effort >= Self.collectEffortBytes { return false }
+            if stream.flushesImmediately || effort >= Self.collectEffortBytes { return false }
         }
         return false
     }

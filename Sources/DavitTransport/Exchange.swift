@@ -20,7 +20,7 @@ final class Exchange {
     private enum Prepared {
         case response(HTTPResponse)
         /// The head is written, and the connection stays open.
-        case rest(FileRest)
+        case rest(RemainingFile)
     }
 
     /// The number of consecutive requests before other connections get a turn.
@@ -227,7 +227,7 @@ final class Exchange {
 
     private func beginAnswer() {
         isAnswering = true
-        request.ends = connection.ends
+        request.endpoints = connection.endpoints
         request.isSecure = connection.channel.tls != nil
         request.clientCertificate = connection.channel.tls?.clientCertificate
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
@@ -285,12 +285,12 @@ final class Exchange {
     private func ended(isComplete: Bool) -> Next {
         // With TLS, closing without close_notify tells the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
-        server.upkeep?.note(on: loop)
+        server.maintenance?.schedule(on: loop)
         if let log = server.accessLog {
             log(
                 progress.record(
                     of: request, status: progress.status, received: content?.receivedBytes ?? 0,
-                    peer: connection.ends.remote.host, isComplete: isComplete))
+                    peer: connection.endpoints.remote.host, isComplete: isComplete))
         }
         return .close
     }
@@ -308,7 +308,7 @@ final class Exchange {
         if let log = server.accessLog {
             log(
                 progress.record(
-                    of: nil, status: error.status, received: 0, peer: connection.ends.remote.host,
+                    of: nil, status: error.status, received: 0, peer: connection.endpoints.remote.host,
                     isComplete: true))
         }
         return .linger

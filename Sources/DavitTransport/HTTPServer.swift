@@ -105,7 +105,7 @@ public final class HTTPServer: Sendable {
                 configuration, context: context, addresses: sockets.compactMap(\.endpoint))
             // Before the threads run, because a signal may stop the server immediately.
             state.withLock { $0.phase = .running(group) }
-            try group.start(sockets) { [self] () -> ThreadEnds.Announcement in
+            try group.start(sockets) { [self] () -> ThreadCompletion.Announcement in
                 if self.pool == nil { pool.shutdown() }
                 configuration.onStop?()
                 state.withLock { state in

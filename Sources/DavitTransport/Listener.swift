@@ -52,7 +52,7 @@ final class Listener: LoopMember, @unchecked Sendable {
 
     /// Accepts the connections in the backlog and stops listening; the loop keeps running.
     func retire() {
-        eventArrived(Event(token: token))
+        eventArrived(IOEvent(token: token))
         drain()
     }
 
@@ -70,7 +70,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         socket = nil
     }
 
-    override func eventArrived(_ event: Event) {
+    override func eventArrived(_ event: IOEvent) {
         for _ in 0..<Self.acceptsPerTurn {
             guard isWatched, let number = socket?.rawValue, hasRoom() else { return }
             switch accept(number) {
@@ -93,10 +93,11 @@ final class Listener: LoopMember, @unchecked Sendable {
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
         // Fails only for a connection that is already closed.
         guard let local = try? localAddress(of: connection.rawValue) else { return }
-        let ends = ConnectionEnds(local: NetworkAddress(local), remote: NetworkAddress(address))
-        if let accepts = server.accepts, !accepts(ends) { return server.observe(.connectionRefused) }
-        guard server.census.enter(ends.remote) else {
-            server.log.verbose("connection refused: too many from this address", ["peer": ends.remote.host])
+        let endpoints = ConnectionEndpoints(local: NetworkAddress(local), remote: NetworkAddress(address))
+        if let accepts = server.accepts, !accepts(endpoints) { return server.observe(.connectionRefused) }
+        guard server.connectionCounter.enter(endpoints.remote) else {
+            server.log.verbose(
+                "connection refused: too many from this address", ["peer": endpoints.remote.host])
             return
         }
         var chosen = loop
@@ -109,7 +110,7 @@ final class Listener: LoopMember, @unchecked Sendable {
             }
         }
         chosen.load.add(1, ordering: .relaxed)
-        Connection(connection, ends: ends, loop: chosen, server: server).start()
+        Connection(connection, endpoints: endpoints, loop: chosen, server: server).start()
     }
 
     /// Queries the system only if the listener is bound to all addresses.
@@ -118,7 +119,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func hasRoom() -> Bool {
-        let hasRoom = server.census.hasRoom { [loop, weak self] in
+        let hasRoom = server.connectionCounter.hasRoom { [loop, weak self] in
             Task(executorPreference: loop) { self?.watch() }
         }
         if !hasRoom {

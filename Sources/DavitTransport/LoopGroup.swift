@@ -6,14 +6,14 @@ internal import Synchronization
 /// The event loops of a server and their threads.
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
-    private let ends: ThreadEnds
+    private let threadCompletion: ThreadCompletion
     private let ended = Latch(count: 1)
     private let context: ServerContext
     private let addresses: [SocketAddress]
     private let configuration: TransportConfiguration
     private let grace: Int64
     private let stopsOnSignals: Bool
-    private let onHangUp: (@Sendable () -> Void)?
+    private let onSIGHUP: (@Sendable () -> Void)?
     private let accept: Listener.Accept
     private let listening = Mutex(Listening())
     private let willStop: (@Sendable () -> Void)?
@@ -32,17 +32,17 @@ final class LoopGroup: Sendable {
     init(
         _ configuration: TransportConfiguration, context: ServerContext, addresses: [SocketAddress]
     ) throws(SystemError) {
-        let count = configuration.loops > 0 ? configuration.loops : Thread.coreCount
+        let count = configuration.loops > 0 ? configuration.loops : SystemThread.coreCount
         var loops: [EventLoop] = []
         for _ in 0..<count { loops.append(try EventLoop()) }
         self.loops = loops
         self.context = context
         self.addresses = addresses
         self.configuration = configuration
-        ends = ThreadEnds(count: count)
+        threadCompletion = ThreadCompletion(count: count)
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
-        onHangUp = configuration.onHangUp
+        onSIGHUP = configuration.onSIGHUP
         accept = configuration.accept
         willStop = configuration.willStop
         heartbeat = configuration.heartbeat
@@ -52,7 +52,7 @@ final class LoopGroup: Sendable {
     /// - Parameter onEnd: called on the last thread before ``wait()`` returns; may block. The closure that it
     ///   returns is called when no thread references the server any more.
     func start(
-        _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadEnds.Announcement
+        _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadCompletion.Announcement
     ) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
         // The other loops drain after the listeners are closed, so that no loop ends and is then assigned a
@@ -77,14 +77,14 @@ final class LoopGroup: Sendable {
                 loops[0].onSignal = { Signals.tell($0) }
             }
         }
-        if let onHangUp {
-            try loops[0].queue.watchHangUp()
-            loops[0].onHangUp = { [context] in context.pool.start(onHangUp) }
+        if let onSIGHUP {
+            try loops[0].queue.watchSIGHUP()
+            loops[0].onSIGHUP = { [context] in context.pool.start(onSIGHUP) }
         }
         let listeners = listeners(on: sockets)
         listening.withLock { $0.listeners = listeners }
         for listener in listeners { listener.start() }
-        ends.setLast { [self] in finish(onEnd) }
+        threadCompletion.setLast { [self] in finish(onEnd) }
         try startThreads()
     }
 
@@ -93,16 +93,16 @@ final class LoopGroup: Sendable {
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
                 let held = HeldLoop(loop)
-                try Thread.start(named: "davit-loop-\(index)") { [ends] in
+                try SystemThread.start(named: "davit-loop-\(index)") { [threadCompletion] in
                     held.run()
-                    ends.threadEnded()
+                    threadCompletion.threadEnded()
                 }
                 started += 1
             }
         } catch {
             requestDrain()
             // Without the first loop there are no listeners, and no loop drains.
-            if ends.remove(loops.count - started) {
+            if threadCompletion.remove(loops.count - started) {
                 loops[0].onDrain = nil
                 _ = finish { {} }
             }
@@ -123,7 +123,7 @@ final class LoopGroup: Sendable {
     }
 
     /// Called when the last thread ends.
-    private func finish(_ onEnd: () -> ThreadEnds.Announcement) -> ThreadEnds.Announcement {
+    private func finish(_ onEnd: () -> ThreadCompletion.Announcement) -> ThreadCompletion.Announcement {
         let (left, signalListener) = listening.withLock { state in
             state.isOver = true
             defer { state.listeners = [] }

@@ -6,7 +6,7 @@ class LoopMember: TimerEntry {
     /// Identifies the member in events; assigned by the loop.
     final var token = MemberTable.noToken
 
-    func eventArrived(_ event: Event) {}
+    func eventArrived(_ event: IOEvent) {}
 
     /// Ends the member, now or after the request in flight, because the server is shutting down.
     func drain() {}

@@ -51,7 +51,7 @@ struct LoopMemory {
         return answer
     }
 
-    mutating func noteUnprobed(_ volume: UInt64) {
+    mutating func recordUnprobed(_ volume: UInt64) {
         if volume != 0 && unprobed.count < Self.keptCount { unprobed.append(volume) }
     }
 }

@@ -15,19 +15,19 @@ final class ServerContext: Sendable {
     /// The value of the `Server` field.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
-    let accepts: (@Sendable (ConnectionEnds) -> Bool)?
+    let accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
     private let onClose: (@Sendable (ConnectionRecord) -> Void)?
-    let census: ConnectionCensus
-    let upkeep: Upkeep?
-    let tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
+    let connectionCounter: ConnectionCounter
+    let maintenance: MaintenanceScheduler?
+    let tap: (@Sendable (ConnectionEndpoints) -> (any ConnectionTap)?)?
     /// Nil for a server without TLS.
-    let tls: TLSPort?
+    let tls: TLSManager?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
     /// - Parameter census: the counter of another context whose limits apply here too; nil to create one.
     init(
         _ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log,
-        census: ConnectionCensus? = nil
+        connectionCounter: ConnectionCounter? = nil
     ) {
         self.handler = handler
         self.log = log
@@ -41,21 +41,24 @@ final class ServerContext: Sendable {
         onClose = configuration.connectionClosed
         observer = configuration.observer
         tap = configuration.tap
-        upkeep = configuration.upkeep.map { Upkeep($0, interval: configuration.upkeepInterval, pool: pool) }
-        let census =
-            census
-            ?? ConnectionCensus(
+        maintenance = configuration.maintenance.map {
+            MaintenanceScheduler($0, interval: configuration.maintenanceInterval, pool: pool)
+        }
+        let connectionCounter =
+            connectionCounter
+            ?? ConnectionCounter(
                 limit: configuration.maxConnections, limitPerAddress: configuration.maxConnectionsPerAddress,
                 unlimited: configuration.proxies, onOccupancy: configuration.occupancy)
-        self.census = census
+        self.connectionCounter = connectionCounter
         #if TLS
         if let context = configuration.tls {
             var plain = configuration
             plain.tls = nil
-            tls = TLSPort(
+            tls = TLSManager(
                 context, renew: configuration.renewTLS, interval: configuration.tlsRenewalInterval,
                 insecure: ServerContext(
-                    plain, handler: SecureRedirect(), pool: pool, log: log, census: census))
+                    plain, handler: SecureRedirect(), pool: pool, log: log,
+                    connectionCounter: connectionCounter))
         } else {
             tls = nil
         }
@@ -69,7 +72,7 @@ final class ServerContext: Sendable {
     func connectionClosed(_ connection: Connection, isSecure: Bool) {
         if let onClose { onClose(connection.record(isSecure: isSecure)) }
         connection.loop.load.subtract(1, ordering: .releasing)
-        census.leave(connection.ends.remote)
+        connectionCounter.leave(connection.endpoints.remote)
         observe(.connectionClosed)
     }
 }

@@ -92,7 +92,7 @@ public struct TransportConfiguration: Sendable {
     public var stopsOnSignals = false
     /// Decides whether to accept a connection; if it returns false, the connection is closed without a
     /// response. Called on the accepting loop before anything is read. Must not block.
-    public var acceptsConnection: (@Sendable (ConnectionEnds) -> Bool)?
+    public var acceptsConnection: (@Sendable (ConnectionEndpoints) -> Bool)?
     /// Called on a loop when a connection was closed; must not block. Not called for connections that were
     /// not accepted.
     public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
@@ -113,8 +113,8 @@ public struct TransportConfiguration: Sendable {
     public var heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
     /// Called every five seconds while requests arrive, and afterwards until it returns false. Called on a
     /// pool thread, so that it may block.
-    public var upkeep: (@Sendable () -> Bool)?
-    package var upkeepInterval: Duration = .seconds(5)
+    public var maintenance: (@Sendable () -> Bool)?
+    package var maintenanceInterval: Duration = .seconds(5)
     #if TLS
     /// The TLS settings; connections are not encrypted without them.
     package var tls: TLSContext?
@@ -124,11 +124,11 @@ public struct TransportConfiguration: Sendable {
     package var tlsRenewalInterval: Duration = .seconds(60)
     #endif
     /// Called off the loops for SIGHUP; may block. If it is nil, the signal is not handled.
-    public var onHangUp: (@Sendable () -> Void)?
+    public var onSIGHUP: (@Sendable () -> Void)?
     /// Called on a loop for internal events that no peer can observe.
     package var observer: (@Sendable (TransportEvent) -> Void)?
     /// Called on a loop for each new connection; the returned tap observes its bytes.
-    package var tap: (@Sendable (ConnectionEnds) -> (any ConnectionTap)?)?
+    package var tap: (@Sendable (ConnectionEndpoints) -> (any ConnectionTap)?)?
     /// Accepts a pending connection; tests replace it to simulate a lack of descriptors.
     package var accept: @Sendable (Int32) -> Socket.AcceptOutcome = { Socket.accept(from: $0) }
 

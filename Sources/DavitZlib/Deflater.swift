@@ -63,8 +63,8 @@ internal import CZlib
     /// a new flush each time. Calls after the end have no effect.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ flush: Flush
-    ) -> Progress {
-        if hasEnded || output.count == 0 { return Progress(isAtEnd: hasEnded) }
+    ) -> TransformProgress {
+        if hasEnded || output.count == 0 { return TransformProgress(isAtEnd: hasEnded) }
         // zlib uses 32-bit counts, and must not mistake the end of a part for the end of the input.
         let value = input.count > Int(uInt.max) ? Z_NO_FLUSH : flush.value
         let (status, consumed, produced) = unsafe stream.step(from: input, to: output) {
@@ -75,7 +75,7 @@ internal import CZlib
         precondition(
             status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END, "zlib stream corrupted")
         hasEnded = status == Z_STREAM_END
-        return Progress(consumed: consumed, produced: produced, isAtEnd: hasEnded)
+        return TransformProgress(consumed: consumed, produced: produced, isAtEnd: hasEnded)
     }
 
     /// Returns the maximum output size for `count` bytes of input and a finish, without other flushes.

@@ -39,12 +39,12 @@ internal import CZlib
     /// Decompresses as much of `input` as fits into the output.
     ///
     /// If the output is full, more may follow from the consumed input: call it again, even without input,
-    /// before reading more input. ``Progress/isAtEnd`` is true at positions where the input may end.
+    /// before reading more input. ``TransformProgress/isAtEnd`` is true at positions where the input may end.
     /// - Throws: ``InflateError``; the stream and the output must not be used afterwards.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(InflateError) -> Progress {
-        var progress = Progress()
+    ) throws(InflateError) -> TransformProgress {
+        var progress = TransformProgress()
         while progress.produced < output.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: input[progress.consumed...])
             if phase != .inside {

@@ -7,12 +7,12 @@ struct CertificateMakerTests {
     static let day: Int64 = 86_400
     /// 2026-01-01.
     static let now = Timestamp(seconds: 1_767_225_600)
-    static let authority = Result { try CertificateMaker.makeAuthority(named: "davit on büro", now: now) }
+    static let authority = Result { try CertificateGenerator.makeAuthority(named: "davit on büro", now: now) }
 
     static func leaf(
         names: [String] = ["files.example"], addresses: [String] = [], at time: Timestamp = now
     ) throws -> Certificate {
-        try CertificateMaker.makeLeaf(
+        try CertificateGenerator.makeLeaf(
             names: names, addresses: addresses, authority: try authority.get(), now: time
         ).certificate
     }
@@ -42,12 +42,13 @@ struct CertificateMakerTests {
     @Test func aLeafEndsNoLaterThanItsAuthority() throws {
         let end = try Self.authority.get().certificate.validity().upperBound
         #expect(try Self.leaf(at: end.adding(seconds: -Self.day)).validity().upperBound == end)
-        #expect(throws: CertificateMaker.Problem.self) { try Self.leaf(at: end.adding(seconds: 3601)) }
+        #expect(throws: CertificateGenerator.Problem.self) { try Self.leaf(at: end.adding(seconds: 3601)) }
     }
 
     @Test func aLeafIsSignedByItsAuthority() throws {
         let authority = try Self.authority.get().certificate
-        let sameName = try CertificateMaker.makeAuthority(named: "davit on büro", now: Self.now).certificate
+        let sameName = try CertificateGenerator.makeAuthority(named: "davit on büro", now: Self.now)
+            .certificate
         let leaf = try Self.leaf()
         #expect(leaf.isSigned(by: authority))
         #expect(!leaf.isSigned(by: sameName))
@@ -95,7 +96,7 @@ struct CertificateMakerTests {
 
     @Test(arguments: badNames)
     func refusesWhatIsNoName(name: String) throws {
-        #expect(throws: CertificateMaker.Problem.badName(name)) { try Self.leaf(names: ["a", name]) }
+        #expect(throws: CertificateGenerator.Problem.badName(name)) { try Self.leaf(names: ["a", name]) }
     }
 
     static let badAddresses = [
@@ -105,17 +106,17 @@ struct CertificateMakerTests {
 
     @Test(arguments: badAddresses)
     func refusesWhatIsNoAddress(address: String) throws {
-        #expect(throws: CertificateMaker.Problem.badAddress(address)) {
+        #expect(throws: CertificateGenerator.Problem.badAddress(address)) {
             try Self.leaf(addresses: ["::1", address])
         }
     }
 
     @Test func hostsAreNeeded() throws {
-        #expect(throws: CertificateMaker.Problem.noHost) { try Self.leaf(names: []) }
+        #expect(throws: CertificateGenerator.Problem.noHost) { try Self.leaf(names: []) }
     }
 
     @Test func certificatesAndKeysSurviveTheirFiles() throws {
-        let pair = try CertificateMaker.makeLeaf(
+        let pair = try CertificateGenerator.makeLeaf(
             names: ["a"], addresses: [], authority: try Self.authority.get(), now: Self.now)
         let identity = try TLSIdentity(chain: try pair.certificate.pem(), key: try pair.key.pem())
         #expect(try identity.certificate.fingerprint() == pair.certificate.fingerprint())

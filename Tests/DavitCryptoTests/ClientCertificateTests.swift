@@ -8,10 +8,10 @@ struct ClientCertificateTests {
     enum Rule: CaseIterable { case off, asked, demanded }
     enum Shown: CaseIterable { case none, good, ofAnotherAuthority, ofAServer, expired, selfSigned }
 
-    static let other = Result { try CertificateMaker.makeAuthority(named: "Others", now: Shop.now) }
+    static let other = Result { try CertificateGenerator.makeAuthority(named: "Others", now: TestPKI.now) }
 
     static func rule(_ rule: Rule) throws -> ClientCertificates {
-        let authority = try Shop.authority.get().certificate
+        let authority = try TestPKI.authority.get().certificate
         return switch rule {
         case .off: .off
         case .asked: .asked([authority])
@@ -20,13 +20,13 @@ struct ClientCertificateTests {
     }
 
     static func identity(_ shown: Shown) throws -> TestCertificate? {
-        let authority = try Shop.authority.get()
+        let authority = try TestPKI.authority.get()
         return switch shown {
         case .none: nil
-        case .good: try Shop.client("anna", signedBy: authority)
-        case .ofAnotherAuthority: try Shop.client("anna", signedBy: try other.get())
-        case .ofAServer: try Shop.client("anna", signedBy: authority, purpose: "serverAuth")
-        case .expired: try Shop.client("anna", signedBy: authority, seconds: -1)
+        case .good: try TestPKI.client("anna", signedBy: authority)
+        case .ofAnotherAuthority: try TestPKI.client("anna", signedBy: try other.get())
+        case .ofAServer: try TestPKI.client("anna", signedBy: authority, purpose: "serverAuth")
+        case .expired: try TestPKI.client("anna", signedBy: authority, seconds: -1)
         case .selfSigned: try TestCertificate.make("anna")
         }
     }
@@ -51,7 +51,7 @@ struct ClientCertificateTests {
             let identity = try Self.identity(shown)
             let options = TLSTestClient.Options(least: number, most: number, identity: identity)
             let talk = try TLSConversation(clients: try Self.rule(rule), options)
-            let (server, _) = talk.shakeHands()
+            let (server, _) = talk.performHandshake()
             if let reason = Self.refusal(of: shown, under: rule) {
                 #expect(server == .failed(.refused(reason)))
                 #expect(talk.server.version == nil)
@@ -71,14 +71,14 @@ struct ClientCertificateTests {
     @Test(arguments: TLSSessionTests.versions)
     func aResumedSessionKeepsTheCertificate(of: (number: Int32, version: TLSSession.Version)) throws {
         let context = try TLSContext(
-            identities: [try Shop.server.get()], clients: try Self.rule(.demanded),
-            tickets: TicketKeys(now: Shop.now))
+            identities: [try TestPKI.server.get()], clients: try Self.rule(.demanded),
+            tickets: TicketKeys(now: TestPKI.now))
         var options = TLSTestClient.Options(least: of.number, most: of.number)
         options.identity = try Self.identity(.good)
         options.session = try TLSContextTests.session(with: context, options).session
         options.identity = nil
         let talk = try TLSConversation(context, options)
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.wasResumed == true)
         #expect(try talk.server.clientCertificate?.subject() == "CN=anna")
     }

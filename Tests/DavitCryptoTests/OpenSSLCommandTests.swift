@@ -22,10 +22,10 @@ struct OpenSSLCommandTests {
     init() throws {
         folder = try TemporaryFolder()
         // Use the system clock, as the command does.
-        let authority = try Shop.authority.get()
-        let leaf = try CertificateMaker.makeLeaf(
+        let authority = try TestPKI.authority.get()
+        let leaf = try CertificateGenerator.makeLeaf(
             names: ["files.example", "*.files.example"], addresses: ["192.0.2.1", "2001:db8::1"],
-            authority: authority, now: Shop.now)
+            authority: authority, now: TestPKI.now)
         try write(authority.certificate.pem(), "ca.pem")
         try write(leaf.certificate.pem(), "leaf.pem")
         try write(leaf.key.pem(), "key.pem")
@@ -85,7 +85,7 @@ struct OpenSSLCommandTests {
 
     @Test func computesTheSameFingerprint() throws {
         let (_, text) = try run("x509 -in ca.pem -noout -fingerprint -sha256")
-        #expect(text.contains("=\(try Shop.authority.get().certificate.fingerprintText())\n"))
+        #expect(text.contains("=\(try TestPKI.authority.get().certificate.fingerprintText())\n"))
     }
 
     @Test func readsTheKey() throws {

@@ -10,10 +10,10 @@ struct TLSContextTests {
 
     /// Connects, and returns the session that the client needs to resume.
     static func session(
-        with context: TLSContext, _ options: TLSTestClient.Options, now: Timestamp = Shop.now
+        with context: TLSContext, _ options: TLSTestClient.Options, now: Timestamp = TestPKI.now
     ) throws -> (session: TLSTestClient.Session, wasResumed: Bool) {
         let talk = try TLSConversation(context, options, now: now)
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         #expect(try talk.sendFromServer([1, 2, 3]) == [1, 2, 3])
         #expect(talk.server.wasResumed == talk.client.wasResumed)
         return (try talk.client.session(), talk.server.wasResumed)
@@ -23,14 +23,14 @@ struct TLSContextTests {
 
     @Test(arguments: TLSSessionTests.versions)
     func aSessionIsResumedAfterAReload(of: (number: Int32, version: TLSSession.Version)) throws {
-        let tickets = TicketKeys(now: Shop.now)
-        let before = try TLSContext(identities: [try Shop.leaf("localhost")], tickets: tickets)
+        let tickets = TicketKeys(now: TestPKI.now)
+        let before = try TLSContext(identities: [try TestPKI.leaf("localhost")], tickets: tickets)
         var options = TLSTestClient.Options(least: of.number, most: of.number, serverName: "localhost")
         let first = try Self.session(with: before, options)
         #expect(!first.wasResumed)
 
         // A new certificate and key, and an additional identity.
-        let identities = [try Shop.leaf("localhost"), try Shop.leaf("other")]
+        let identities = [try TestPKI.leaf("localhost"), try TestPKI.leaf("other")]
         let after = try TLSContext(identities: identities, tickets: tickets)
         options.session = first.session
         let second = try Self.session(with: after, options)
@@ -42,11 +42,11 @@ struct TLSContextTests {
 
     @Test(arguments: TLSSessionTests.versions)
     func ticketsOfAnotherServerMeanAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
-        let identities = [try Shop.server.get()]
+        let identities = [try TestPKI.server.get()]
         var options = TLSTestClient.Options(least: of.number, most: of.number)
-        let other = try TLSContext(identities: identities, tickets: TicketKeys(now: Shop.now))
+        let other = try TLSContext(identities: identities, tickets: TicketKeys(now: TestPKI.now))
         options.session = try Self.session(with: other, options).session
-        let context = try TLSContext(identities: identities, tickets: TicketKeys(now: Shop.now))
+        let context = try TLSContext(identities: identities, tickets: TicketKeys(now: TestPKI.now))
         #expect(try !Self.session(with: context, options).wasResumed)
     }
 
@@ -64,29 +64,30 @@ struct TLSContextTests {
         at: (first: Int64, second: Int64, isResumed: Bool),
         of: (number: Int32, version: TLSSession.Version)
     ) throws {
-        let context = try TLSContext(identities: [try Shop.server.get()], tickets: TicketKeys(now: Shop.now))
+        let context = try TLSContext(
+            identities: [try TestPKI.server.get()], tickets: TicketKeys(now: TestPKI.now))
         var options = TLSTestClient.Options(least: of.number, most: of.number)
-        options.session = try Self.session(with: context, options, now: Shop.now.adding(seconds: at.first))
+        options.session = try Self.session(with: context, options, now: TestPKI.now.adding(seconds: at.first))
             .session
-        let second = try Self.session(with: context, options, now: Shop.now.adding(seconds: at.second))
+        let second = try Self.session(with: context, options, now: TestPKI.now.adding(seconds: at.second))
         #expect(second.wasResumed == at.isResumed)
     }
 
     /// A session that started under one client certificate rule cannot be resumed under another.
     @Test(arguments: TLSSessionTests.versions)
     func anotherRuleForClientsMeansAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
-        let tickets = TicketKeys(now: Shop.now)
-        let one = try Shop.authority.get()
-        let other = try CertificateMaker.makeAuthority(named: "Others", now: Shop.now)
+        let tickets = TicketKeys(now: TestPKI.now)
+        let one = try TestPKI.authority.get()
+        let other = try CertificateGenerator.makeAuthority(named: "Others", now: TestPKI.now)
         let rules: [ClientCertificates] = [
             .off, .asked([one.certificate]), .demanded([one.certificate]),
             .demanded([one.certificate, other.certificate]),
         ]
         let contexts = try rules.map { rule in
-            try TLSContext(identities: [try Shop.server.get()], clients: rule, tickets: tickets)
+            try TLSContext(identities: [try TestPKI.server.get()], clients: rule, tickets: tickets)
         }
         var options = TLSTestClient.Options(least: of.number, most: of.number)
-        options.identity = try Shop.client("anna", signedBy: one)
+        options.identity = try TestPKI.client("anna", signedBy: one)
         for before in contexts.indices {
             options.session = nil
             options.session = try Self.session(with: contexts[before], options).session
@@ -115,7 +116,7 @@ struct TLSContextTests {
         var options = TLSTestClient.Options(least: over.number, most: over.number)
         options.serverName = of.asked
         let talk = try TLSConversation(context, options)
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         let shown = try talk.client.serverCertificate().fingerprint()
         #expect(try shown == Self.identities.get()[of.certificate].certificate.fingerprint())
         #expect(talk.server.serverName == (of.asked == "" ? nil : of.asked))
@@ -123,12 +124,12 @@ struct TLSContextTests {
 
     static let identities = Result {
         [
-            try Shop.leaf("default.example"), try Shop.leaf("a.example", "b.example"),
-            try Shop.leaf("*.wild.example"), try Shop.leaf("exact.wild.example"),
+            try TestPKI.leaf("default.example"), try TestPKI.leaf("a.example", "b.example"),
+            try TestPKI.leaf("*.wild.example"), try TestPKI.leaf("exact.wild.example"),
         ]
     }
     static let named = Result {
-        try TLSContext(identities: try identities.get(), tickets: TicketKeys(now: Shop.now))
+        try TLSContext(identities: try identities.get(), tickets: TicketKeys(now: TestPKI.now))
     }
 
     static let offers: [(protocols: [String], chosen: String?)] = [
@@ -140,7 +141,7 @@ struct TLSContextTests {
     @Test(arguments: offers)
     func theBestIsChosen(protocols: [String], chosen: String?) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.applicationProtocol == chosen)
     }
 
@@ -148,7 +149,7 @@ struct TLSContextTests {
     @Test(arguments: [["h2"], ["http/0.9", "http/1"], ["http/1.11"], ["HTTP/1.1"]])
     func otherProtocolsAloneAreRefused(protocols: [String]) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
-        let (server, client) = talk.shakeHands()
+        let (server, client) = talk.performHandshake()
         #expect(client == .failed("tlsv1 alert no application protocol"))
         guard case .failed(.refused) = server else {
             Issue.record("\(server)")
@@ -176,7 +177,7 @@ struct TLSContextTests {
     @Test(arguments: ciphers)
     func theServerChoosesTheCipher(offered: (String, String), version: Int32, chosen: String) throws {
         let talk = try TLSConversation(.init(least: version, most: version, ciphers: offered))
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.cipher == chosen)
     }
 
@@ -189,7 +190,7 @@ struct TLSContextTests {
     func oldVersionsAndCiphersAreRefused(cipher: String, version: Int32) throws {
         let options = TLSTestClient.Options(
             least: TLS1_VERSION, most: version, ciphers: ("\(cipher):@SECLEVEL=0", "TLS_AES_128_GCM_SHA256"))
-        let (server, client) = try TLSConversation(options).shakeHands()
+        let (server, client) = try TLSConversation(options).performHandshake()
         let isOld = version < TLS1_2_VERSION
         #expect(server == .failed(.refused(isOld ? "unsupported protocol" : "no shared cipher")))
         #expect(
@@ -197,9 +198,9 @@ struct TLSContextTests {
     }
 
     @Test func anIdentityIsNeeded() throws {
-        let tickets = TicketKeys(now: Shop.now)
+        let tickets = TicketKeys(now: TestPKI.now)
         #expect(throws: TLSContext.Problem.noIdentity) { try TLSContext(identities: [], tickets: tickets) }
-        let identities = [try Shop.server.get()]
+        let identities = [try TestPKI.server.get()]
         for clients in [ClientCertificates.asked([]), .demanded([])] {
             #expect(throws: TLSContext.Problem.noAuthority) {
                 try TLSContext(identities: identities, clients: clients, tickets: tickets)
@@ -208,14 +209,14 @@ struct TLSContextTests {
     }
 
     @Test func rsaIsSlowAndMustBeLongEnough() throws {
-        let tickets = TicketKeys(now: Shop.now)
+        let tickets = TicketKeys(now: TestPKI.now)
         let long = try TestCertificate.make("long", kind: .rsa(bits: 2048))
         let identity = try TLSIdentity(chain: long.chain, key: long.key)
-        let quick = try Shop.server.get()
+        let quick = try TestPKI.server.get()
         #expect(try TLSContext(identities: [quick, identity], tickets: tickets).handshakesSlowly)
         #expect(try !TLSContext(identities: [quick], tickets: tickets).handshakesSlowly)
         let talk = try TLSConversation(TLSContext(identities: [identity], tickets: tickets))
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
 
         let short = try TestCertificate.make("short", kind: .rsa(bits: 1024))
         let weak = try TLSIdentity(chain: short.chain, key: short.key)

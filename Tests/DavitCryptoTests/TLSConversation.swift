@@ -12,7 +12,7 @@ final class TLSConversation {
     let pieceBytes: Int
 
     init(
-        _ context: TLSContext, _ options: TLSTestClient.Options = .init(), now: Timestamp = Shop.now,
+        _ context: TLSContext, _ options: TLSTestClient.Options = .init(), now: Timestamp = TestPKI.now,
         pieceBytes: Int = .max
     ) throws {
         server = try TLSSession(context, now: now)
@@ -26,13 +26,13 @@ final class TLSConversation {
         pieceBytes: Int = .max
     ) throws {
         let context = try TLSContext(
-            identities: [try Shop.server.get()], clients: clients, tickets: TicketKeys(now: Shop.now))
+            identities: [try TestPKI.server.get()], clients: clients, tickets: TicketKeys(now: TestPKI.now))
         try self.init(context, options, pieceBytes: pieceBytes)
     }
 
     /// Transfers bytes until neither side has more to send, and returns the state of both sides.
     @discardableResult
-    func shakeHands() -> (server: TLSSession.Handshake, client: TLSTestClient.State) {
+    func performHandshake() -> (server: TLSSession.Handshake, client: TLSTestClient.State) {
         var serverState = TLSSession.Handshake.needsInput
         var clientState = client.handshake()
         while true {

@@ -18,10 +18,10 @@ struct TLSSessionTests {
     {
         let options = TLSTestClient.Options(
             least: of.number, most: of.number, protocols: ["http/1.1"], serverName: "localhost",
-            trusted: try Shop.authority.get().certificate.pem())
+            trusted: try TestPKI.authority.get().certificate.pem())
         let talk = try TLSConversation(options, pieceBytes: pieceBytes)
         #expect(talk.server.version == nil)
-        #expect(talk.shakeHands() == (.done, .done))
+        #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.version == of.version)
         #expect(talk.server.applicationProtocol == "http/1.1")
         #expect(talk.server.serverName == "localhost")
@@ -38,12 +38,13 @@ struct TLSSessionTests {
 
     @Test(arguments: versions)
     func theFirstFlightMayBeSplitAnywhere(of: (number: Int32, version: TLSSession.Version)) throws {
-        let context = try TLSContext(identities: [try Shop.server.get()], tickets: TicketKeys(now: Shop.now))
+        let context = try TLSContext(
+            identities: [try TestPKI.server.get()], tickets: TicketKeys(now: TestPKI.now))
         let client = try TLSTestClient(.init(least: of.number, most: of.number))
         #expect(client.handshake() == .needsInput)
         let hello = client.takeOutput()
         for position in 1..<hello.count {
-            var server = try TLSSession(context, now: Shop.now)
+            var server = try TLSSession(context, now: TestPKI.now)
             unsafe hello[..<position].withUnsafeBytes { unsafe server.receive($0) }
             #expect(server.handshake() == .needsInput)
             #expect(server.outputCount == 0)
@@ -55,7 +56,7 @@ struct TLSSessionTests {
 
     @Test func aRecordMayBeSplitAnywhere() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         let sent = Self.bytes(50)
         for position in 1..<72 {
             talk.client.write(sent)
@@ -70,7 +71,7 @@ struct TLSSessionTests {
 
     @Test func severalRecordsAreReadWithOneCall() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         for number in 0..<10 { talk.client.write([UInt8](repeating: UInt8(number), count: 100)) }
         talk.feedServer(talk.client.takeOutput())
         let (bytes, reading) = talk.read()
@@ -81,14 +82,14 @@ struct TLSSessionTests {
     @Test(arguments: [1, 99, 100, 101])
     func whatDoesNotFitIsKept(room: Int) throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         let sent = Self.bytes(1000)
         #expect(talk.sendFromClient(sent, room: room) == (sent, .needsInput))
     }
 
     @Test func outputOfSeveralRecordsIsOnePieceAndBounded() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         let sent = Self.bytes(200_000)
         let taken = try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) }
         #expect(taken == 4 * 16_384)
@@ -103,7 +104,7 @@ struct TLSSessionTests {
 
     @Test func outputMayBeSentInPieces() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         let sent = Self.bytes(3000)
         _ = try unsafe sent.withUnsafeBytes { try unsafe talk.server.write($0) }
         var got: [UInt8] = []
@@ -124,7 +125,7 @@ struct TLSSessionTests {
 
     @Test func inputMayComeWithoutACopy() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         talk.client.write(Self.bytes(40))
         let record = talk.client.takeOutput()
         let came = unsafe talk.server.receive(atLeast: record.count) { room in
@@ -139,7 +140,7 @@ struct TLSSessionTests {
     func theEndDiffersFromACut(of: (number: Int32, version: TLSSession.Version)) throws {
         for isClean in [true, false] {
             let talk = try TLSConversation(.init(least: of.number, most: of.number))
-            talk.shakeHands()
+            talk.performHandshake()
             talk.client.write([1, 2, 3])
             if isClean { talk.client.closeNotify() }
             talk.feedServer(talk.client.takeOutput())
@@ -154,7 +155,7 @@ struct TLSSessionTests {
 
     @Test func aCutWithinARecordIsOne() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         talk.client.write(Self.bytes(100))
         talk.feedServer(talk.client.takeOutput().dropLast())
         talk.server.inputEnded()
@@ -172,7 +173,7 @@ struct TLSSessionTests {
         let talk = try TLSConversation(.init(least: of.number, most: of.number))
         talk.server.closeNotify()
         #expect(talk.server.outputCount == 0)
-        talk.shakeHands()
+        talk.performHandshake()
         _ = try unsafe [UInt8(7)].withUnsafeBytes { try unsafe talk.server.write($0) }
         talk.server.closeNotify()
         let sent = talk.takeServerOutput()
@@ -212,7 +213,7 @@ struct TLSSessionTests {
 
     @Test func aForgedRecordFails() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         talk.client.write(Self.bytes(100))
         var record = talk.client.takeOutput()
         record[50] ^= 1
@@ -229,7 +230,7 @@ struct TLSSessionTests {
     // RFC 5746 applies to TLS 1.2. OpenSSL would let clients renegotiate without limit.
     @Test func renegotiationIsRefused() throws {
         let talk = try TLSConversation(.init(most: TLS1_2_VERSION))
-        talk.shakeHands()
+        talk.performHandshake()
         #expect(talk.client.renegotiate() == .needsInput)
         talk.feedServer(talk.client.takeOutput())
         #expect(talk.read().reading == .needsInput)
@@ -240,7 +241,7 @@ struct TLSSessionTests {
     // RFC 8446 §4.6.3: the server updates its keys, too, before it writes.
     @Test func keysMayBeUpdated() throws {
         let talk = try TLSConversation()
-        talk.shakeHands()
+        talk.performHandshake()
         _ = talk.deliverToClient()
         talk.client.updateKeys()
         #expect(talk.sendFromClient([1, 2]).bytes == [1, 2])

@@ -25,7 +25,7 @@ struct CompressedListingTests {
     @Test func isThePlainOne() async throws {
         let share = try share(300)
         let plain = try await share.client.send("PROPFIND", "/", [("Depth", "infinity")])
-        let client = TestClient(WebDAVHandler(share: share.share, page: nil).behind(Compression()))
+        let client = TestClient(WebDAVHandler(share: share.share, page: nil).applying(Compression()))
         let coded = try await client.send("PROPFIND", "/", Self.fields)
         #expect(coded.status == 207)
         #expect(coded["Content-Encoding"] == "gzip")
@@ -49,7 +49,7 @@ struct CompressedListingTests {
             if isLast { gate.wait() }
             return nil
         }
-        let handler = WebDAVHandler(share: share.share, page: nil).behind(Compression())
+        let handler = WebDAVHandler(share: share.share, page: nil).applying(Compression())
         let text = try await TestClient(Reading(handler: handler) { gate.countDown() })
             .send("PROPFIND", "/", Self.fields).text
         let parts = text.split(separator: "|")
@@ -61,7 +61,7 @@ struct CompressedListingTests {
     @Test func storedFilesAreNotCoded() async throws {
         let share = try TestShare()
         #expect(share.shell("yes text | head -n 5000 > file.txt") == 0)
-        let client = TestClient(WebDAVHandler(share: share.share, page: nil).behind(Compression()))
+        let client = TestClient(WebDAVHandler(share: share.share, page: nil).applying(Compression()))
         for method in ["GET", "HEAD"] {
             let plain = try await share.client.send(method, "/file.txt")
             let asked = try await client.send(method, "/file.txt", [("Accept-Encoding", "gzip")])

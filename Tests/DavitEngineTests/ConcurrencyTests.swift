@@ -83,8 +83,8 @@ final class StalledBody: RequestBody, @unchecked Sendable {
     private var first: [UInt8]
     private var hasEnded = false
     private let breaksOff: Bool
-    let isWaiting = Gate()
-    let mayEnd = Gate()
+    let isWaiting = AsyncLatch()
+    let mayEnd = AsyncLatch()
     let declaredLength: Int64?
 
     init(first: [UInt8], breaksOff: Bool = false) {
@@ -111,7 +111,7 @@ final class StalledBody: RequestBody, @unchecked Sendable {
 }
 
 /// A gate that opens once and resumes all waiters.
-final class Gate: Sendable {
+final class AsyncLatch: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []

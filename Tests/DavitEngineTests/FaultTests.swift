@@ -49,7 +49,7 @@ struct FaultTests {
                 #expect(failing == 1 && status < 300)
             }
             #expect(failing == 1 || status == 507)
-            #expect(share.share.sections.count == 0)
+            #expect(share.share.pathLocks.count == 0)
 
             // An intent that could not be deleted has no effect later.
             store.commitsLeft.store(.max, ordering: .sequentiallyConsistent)
@@ -128,13 +128,13 @@ struct FaultTests {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         let isPutDone = Atomic<Bool>(false)
-        let isCopied = Gate()
+        let isCopied = AsyncLatch()
         share.resources.watch { call in
             switch call {
             case .rename, .exchange: return .crossVolume
             case .stageCopy:
                 isCopied.open()
-                while !isPutDone.load(ordering: .acquiring), share.share.sections.count < 2 { sched_yield() }
+                while !isPutDone.load(ordering: .acquiring), share.share.pathLocks.count < 2 { sched_yield() }
                 return nil
             default: return nil
             }
@@ -250,7 +250,7 @@ struct FaultTests {
 
     @Test func aCancelledRequestWaitsNoLonger() async throws {
         let share = try TestShare()
-        let section = try await share.share.sections.acquire([
+        let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("a".utf8)])), mode: .exclusive)
         ])
         let isDone = Atomic<Bool>(false)
@@ -258,10 +258,10 @@ struct FaultTests {
             defer { isDone.store(true, ordering: .releasing) }
             return try await share.client.send("PUT", "/a", text: "x").status
         }
-        while share.share.sections.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        while share.share.pathLocks.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
         put.cancel()
         #expect(try await put.value == 503)
-        #expect(share.share.sections.count == 1)
+        #expect(share.share.pathLocks.count == 1)
         section.release()
         #expect(try await share.client.send("GET", "/a").status == 404)
     }
@@ -270,7 +270,7 @@ struct FaultTests {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/t", text: "x")
         #expect(share.shell("ln -s t l") == 0)
-        let section = try await share.share.sections.acquire([
+        let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("t".utf8)])), mode: .exclusive)
         ])
         let isDone = Atomic<Bool>(false)
@@ -278,8 +278,8 @@ struct FaultTests {
             defer { isDone.store(true, ordering: .releasing) }
             return try await share.client.send("PUT", "/a", [("If", "</l> (Not <urn:x>)")], text: "x").status
         }
-        while share.share.sections.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
-        #expect(share.share.sections.count == 2)
+        while share.share.pathLocks.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        #expect(share.share.pathLocks.count == 2)
         #expect(try await share.client.send("GET", "/a").status == 404)
         section.release()
         #expect(try await put.value == 201)
@@ -305,7 +305,7 @@ final class FullStore: StateStore {
     func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
         try rows.pathsWithProperties()
     }
-    func intents() throws(StateError) -> [Intent] { try rows.intents() }
+    func intents() throws(StateError) -> [RenameIntent] { try rows.intents() }
     func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
     func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
     func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {

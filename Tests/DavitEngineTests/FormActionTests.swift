@@ -247,7 +247,7 @@ struct FormActionTests {
                     notes.add("asked " + ShareHooksTests.text(action))
                     return isAllowed
                 }
-                $0.hooks.told = { notes.add("told " + ShareHooksTests.text($0)) }
+                $0.hooks.completed = { notes.add("told " + ShareHooksTests.text($0)) }
             }
             #expect(share.shell("mkdir d; touch a b") == 0)
             let response = try await share.client.send(

@@ -144,7 +144,7 @@ struct FormUploadTests {
                 notes.add("\(action.path) \(action.content?.length ?? -1)")
                 return action.path.description != "/b"
             }
-            $0.hooks.told = { notes.add("told \($0.path)") }
+            $0.hooks.completed = { notes.add("told \($0.path)") }
         }
         let form = Self.form(Self.file("a", "1"), .file("b", bytes(100_000)), Self.file("c", "333"))
         #expect(try await send(share, form).status == 207)

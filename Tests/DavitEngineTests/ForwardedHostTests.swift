@@ -17,7 +17,7 @@ struct ForwardedHostTests {
     func destinationsOnTheForwardedHostAreOurs(destination: String, status: Int) async throws {
         let share = try TestShare()
         let client = TestClient(
-            WebDAVHandler(share: share.share, page: nil).behind(
+            WebDAVHandler(share: share.share, page: nil).applying(
                 BeforeHandling { request throws(HTTPError) in
                     request.forwardedOrigin = ForwardedOrigin(host: Array("files.example.org".utf8))
                     return nil
@@ -52,7 +52,7 @@ struct ForwardedHostTests {
     ) async throws {
         let share = try TestShare { $0.publicHosts = publicHosts }
         let client = TestClient(
-            WebDAVHandler(share: share.share, page: nil).behind(
+            WebDAVHandler(share: share.share, page: nil).applying(
                 BeforeHandling { request throws(HTTPError) in
                     request.forwardedOrigin = origin
                     return nil

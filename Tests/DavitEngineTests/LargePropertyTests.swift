@@ -183,7 +183,7 @@ private final class CountingStore: StateStore {
     func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
         try rows.pathsWithProperties()
     }
-    func intents() throws(StateError) -> [Intent] { try rows.intents() }
+    func intents() throws(StateError) -> [RenameIntent] { try rows.intents() }
     func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
     func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
     func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {

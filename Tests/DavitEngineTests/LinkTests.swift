@@ -162,6 +162,6 @@ struct LinkTests {
         #expect(try await slow.status == 503)
         #expect(try await share.client.send("GET", "/a").text == "A")
         #expect(try await share.client.send("GET", "/b").text == "B")
-        #expect(share.share.sections.count == 0)
+        #expect(share.share.pathLocks.count == 0)
     }
 }

@@ -153,7 +153,7 @@ struct PartialUpdateTests {
         _ = try await share.client.send("PUT", "/a", body: expected)
         let part = (0..<200_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
         for offset in [50_000, 299_999, 499_999] {
-            let body = Pieces(part, isChunked: isChunked)
+            let body = ChunkedRequestBody(part, isChunked: isChunked)
             let fields = [Self.type, ("X-Update-Range", "bytes=\(offset)-\(offset + part.count - 1)")]
             let coding = isChunked ? [("Transfer-Encoding", "chunked")] : []
             #expect(try await share.client.send("PATCH", "/a", fields + coding, body: body).status == 204)
@@ -162,7 +162,7 @@ struct PartialUpdateTests {
         }
         let range = [("Content-Range", "bytes 699999-899999/*")]
         let coding = isChunked ? [("Transfer-Encoding", "chunked")] : []
-        let body = Pieces(part, isChunked: isChunked)
+        let body = ChunkedRequestBody(part, isChunked: isChunked)
         // One byte less than announced.
         #expect(try await share.client.send("PUT", "/a", range + coding, body: body).status == 400)
         #expect(try await share.client.send("GET", "/a").body == expected)
@@ -244,7 +244,7 @@ struct PartialUpdateTests {
 }
 
 /// Content that is received in pieces of a few kilobytes, with or without a declared length.
-private final class Pieces: RequestBody {
+private final class ChunkedRequestBody: RequestBody {
     private var rest: ArraySlice<UInt8>
     let declaredLength: Int64?
 

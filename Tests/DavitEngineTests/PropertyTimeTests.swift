@@ -265,7 +265,7 @@ struct PropertyTimeTests {
         _ = try await share.client.send("PUT", "/a", text: "x")
         let path = try #require(ResourcePath(segments: [Array("a".utf8)]))
         let identity = try #require(try share.resources.identity(at: path))
-        let intent = Intent(
+        let intent = RenameIntent(
             id: 1, source: path, destination: path, moved: identity, replaced: nil, isCopy: false,
             attributes: ResourceAttributes(modified: Timestamp(seconds: 1_528_107_072)))
         try share.state.commit([.putIntent(intent)])
@@ -285,7 +285,7 @@ struct PropertyTimeTests {
         try share.resources.setAttributes(time, at: path)
         let before = try await share.client.send("HEAD", "/a")["ETag"]
         let identity = try #require(try share.resources.identity(at: path))
-        let intent = Intent(
+        let intent = RenameIntent(
             id: 1, source: path, destination: path, moved: identity, replaced: nil, isCopy: false,
             attributes: time)
         try share.state.commit([.putIntent(intent)])

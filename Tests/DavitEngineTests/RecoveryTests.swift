@@ -72,8 +72,8 @@ struct RecoveryTests {
         for (number, name) in ["m", "r", "o", "x"].enumerated() {
             identities[name] = ResourceIdentity(inode: UInt64(number), birth: -1)
         }
-        for (place, file) in row.before {
-            identities[file] = try Self.makeFile(at: place, in: resources)
+        for (location, file) in row.before {
+            identities[file] = try Self.makeFile(at: location, in: resources)
         }
         let state = try ShareState(store: MemoryStateStore())
         try state.commit(Self.interrupted(row, identities))
@@ -85,10 +85,10 @@ struct RecoveryTests {
         try share.recover()
 
         #expect(try state.intents() == [])
-        for place in places {
-            let identity = try resources.identity(at: Self.path(place))
-            #expect(identity == row.after[place].flatMap { identities[$0] }, "\(place)")
-            #expect(state.hasRows(at: Self.path(place)) == (place == row.rows), "\(place)")
+        for location in places {
+            let identity = try resources.identity(at: Self.path(location))
+            #expect(identity == row.after[location].flatMap { identities[$0] }, "\(location)")
+            #expect(state.hasRows(at: Self.path(location)) == (location == row.rows), "\(location)")
         }
     }
 
@@ -103,10 +103,10 @@ struct RecoveryTests {
             value: PropertyValue(element: Array("<p/>".utf8)))
         var changes: [StateChange] = [
             .putIntent(
-                Intent(
+                RenameIntent(
                     id: 1, source: source, destination: path("b"), moved: moved,
                     replaced: row.isReplacing ? identities["r"] : nil, isCopy: row.isCopy,
-                    origin: row.hasOrigin ? Intent.Origin(path: path("a"), identity: original) : nil)),
+                    origin: row.hasOrigin ? RenameIntent.Origin(path: path("a"), identity: original) : nil)),
             .putRecord(source, PropertyRecord(binding: Binding(identity: moved), properties: [property])),
         ]
         if row.hasOrigin && row.rows == "b" {
@@ -123,12 +123,13 @@ struct RecoveryTests {
     }
 
     /// Creates a file at a path that may be a reserved name.
-    private static func makeFile(at place: String, in resources: FileResourceStore) throws -> ResourceIdentity
+    private static func makeFile(at location: String, in resources: FileResourceStore) throws
+        -> ResourceIdentity
     {
         let staged = try resources.stageContent(for: path("new"), expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
         try staged.publish(isReplacing: false)
-        try resources.rename(path("new"), toFree: path(place))
+        try resources.rename(path("new"), toFree: path(location))
         return info.identity
     }
 }

@@ -190,13 +190,14 @@ struct ResourceLanguageTests {
             let share = try TestShare(folder, state: SQLiteStateStore(folder: stateFolder.path))
             #expect(try await share.client.send("PUT", "/a", Self.de, text: "old").status == 201)
             #expect(try await share.client.send("PROPPATCH", "/a", text: setProperty("p", "1")).status == 207)
-            let old = try #require(try share.resources.lookup(Self.path, last: .itself, wait: .allowed).info)
+            let old = try #require(
+                try share.resources.lookup(Self.path, last: .notFollowed, wait: .allowed).info)
             let staged = try share.resources.stageContent(for: Self.path, expectedLength: 0)
             let info = try staged.seal(replacing: old, modified: nil)
             try share.state.commit([
                 .bind(Self.path, current: old.identity, pending: info.identity),
                 .putIntent(
-                    Intent(
+                    RenameIntent(
                         id: share.state.nextIntentID(), source: Self.path, destination: Self.path,
                         moved: info.identity, replaced: nil, isCopy: false, contentLanguage: new)),
             ])

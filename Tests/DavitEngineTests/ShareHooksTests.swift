@@ -88,7 +88,7 @@ struct ShareHooksTests {
                     notes.add("asked " + Self.text(action))
                     return true
                 }
-                $0.hooks.told = { notes.add("told " + Self.text($0)) }
+                $0.hooks.completed = { notes.add("told " + Self.text($0)) }
             }
             #expect(share.shell(Self.setUp) == 0)
             let response = try await share.client.send(
@@ -104,7 +104,7 @@ struct ShareHooksTests {
         for row in Self.rows {
             let notes = Notes()
             let share = try TestShare(TemporaryFolder(in: parent)) {
-                $0.hooks.told = { notes.add(Self.text($0)) }
+                $0.hooks.completed = { notes.add(Self.text($0)) }
             }
             #expect(share.shell(Self.setUp) == 0)
             let response = try await share.client.send(
@@ -119,7 +119,7 @@ struct ShareHooksTests {
         let notes = Notes()
         let share = try TestShare(TemporaryFolder(in: parent)) {
             $0.hooks.allows = { _ in false }
-            $0.hooks.told = { notes.add(Self.text($0)) }
+            $0.hooks.completed = { notes.add(Self.text($0)) }
         }
         let before = try TemporaryFolder()
         let list = "{ find . | sort; find . -type f | sort | xargs md5sum; }"
@@ -140,7 +140,7 @@ struct ShareHooksTests {
         let notes = Notes()
         let share = try TestShare {
             $0.hooks.allows = { _ in false }
-            $0.hooks.told = { notes.add(Self.text($0)) }
+            $0.hooks.completed = { notes.add(Self.text($0)) }
             $0.filePath = { "/srv" + $0.description }
         }
         #expect(share.shell(Self.setUp) == 0)
@@ -203,7 +203,7 @@ struct ShareHooksTests {
         let other = try TestShare(folder)
         let share = try TestShare(folder) {
             $0.hooks.allows = { _ in other.shell(commands) == 0 }
-            $0.hooks.told = { notes.add(Self.text($0)) }
+            $0.hooks.completed = { notes.add(Self.text($0)) }
         }
         #expect(share.shell(Self.setUp) == 0)
         let response = try await share.client.send(
@@ -216,7 +216,7 @@ struct ShareHooksTests {
     @Test("content returned in the response to a change is a download")
     func representations() async throws {
         let notes = Notes()
-        let share = try TestShare { $0.hooks.told = { notes.add(Self.text($0)) } }
+        let share = try TestShare { $0.hooks.completed = { notes.add(Self.text($0)) } }
         #expect(share.shell(Self.setUp) == 0)
         let fields = [PreferTests.representation]
         let refused = fields + [("If-Match", "\"x\"")]
@@ -258,7 +258,7 @@ struct ShareHooksTests {
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)
         let share = try TestShare(folder) {
-            $0.hooks.told = { action in
+            $0.hooks.completed = { action in
                 let path = (action.destination ?? action.path).description
                 notes.add("\(other.shell("test -e .\(path)"))")
             }

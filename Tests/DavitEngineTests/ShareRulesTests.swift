@@ -8,14 +8,14 @@ import Testing
 /// method, as source and destination, and at any position of a path.
 struct ShareRulesTests {
     enum Rule: CaseIterable, Sendable {
-        case hidden, extensions, litter
+        case hidden, extensions, macMetadata
 
         var rules: ShareRules {
             var rules = ShareRules()
             switch self {
             case .hidden: rules.allowsHiddenItems = false
             case .extensions: rules.allowedExtensions = [".JPG", "txt"]
-            case .litter: rules.litter = .refuse
+            case .macMetadata: rules.macMetadata = .refuse
             }
             return rules
         }
@@ -30,7 +30,7 @@ struct ShareRulesTests {
             case .extensions:
                 common
                     + "; mkdir d.exe; echo x | tee a.exe a a.jpg.exe d.exe/c.exe >d.exe/ok.jpg; ln -s a.exe l.jpg"
-            case .litter:
+            case .macMetadata:
                 common
                     + "; mkdir -p .Trashes/501 d; echo x | tee ._a .DS_Store d/._b .Trashes/501/a.jpg >d/ok.jpg"
                     + "; ln -s ._a l"
@@ -42,7 +42,7 @@ struct ShareRulesTests {
             switch self {
             case .hidden: ["/.f", "/.d", "/.d/", "/.d/a.jpg", "/d/.e/b.jpg", "/l", "/m/a.jpg"]
             case .extensions: ["/a.exe", "/a", "/a.jpg.exe", "/d.exe/c.exe", "/l.jpg"]
-            case .litter: ["/._a", "/.DS_Store", "/d/._b", "/.Trashes/", "/.Trashes/501/a.jpg", "/l"]
+            case .macMetadata: ["/._a", "/.DS_Store", "/d/._b", "/.Trashes/", "/.Trashes/501/a.jpg", "/l"]
             }
         }
 
@@ -51,13 +51,14 @@ struct ShareRulesTests {
             switch self {
             case .hidden: ["/.new", "/.d/new.jpg", "/d/.e/new.jpg", "/d/.new", "/m/new.jpg", "/.davit-x"]
             case .extensions: ["/new.exe", "/new", "/d.exe/new.jpgx", "/.jpg", "/jpg", "/d.exe/new."]
-            case .litter: ["/._new", "/d/._new.jpg", "/d/.DS_Store", "/.Trashes/new", "/d/.TemporaryItems"]
+            case .macMetadata:
+                ["/._new", "/d/._new.jpg", "/d/.DS_Store", "/.Trashes/new", "/d/.TemporaryItems"]
             }
         }
 
         var served: [String] {
             switch self {
-            case .hidden, .litter: ["/d/ok.jpg", "/src.d/in.jpg"]
+            case .hidden, .macMetadata: ["/d/ok.jpg", "/src.d/in.jpg"]
             case .extensions: ["/d.exe/ok.jpg", "/d.exe/", "/src.jpg"]
             }
         }
@@ -151,7 +152,7 @@ struct ShareRulesTests {
             switch rule {
             case .hidden: ("d", ".e/b.jpg")
             case .extensions: ("d.exe", "c.exe")
-            case .litter: ("d", "._b")
+            case .macMetadata: ("d", "._b")
             }
         try await TestShare.play(
             Scenario(

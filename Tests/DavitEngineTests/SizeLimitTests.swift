@@ -20,7 +20,7 @@ struct SizeLimitTests {
         let response = try await share.client.send("GET", "/a")
         #expect(response.text == Self.old && response["ETag"] == tag)
         #expect(share.shell("test \"$(ls -A)\" = a") == 0)
-        #expect(share.share.sections.count == 0)
+        #expect(share.share.pathLocks.count == 0)
     }
 
     /// Number of bytes, whether they are chunked, the length expected by the Finder, how many may be read,

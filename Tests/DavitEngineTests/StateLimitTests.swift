@@ -170,7 +170,7 @@ struct StateLimitTests {
     }
 
     @Test func locksOfAClientAreLimited() async throws {
-        let limits = ChargeLimits(countPerClient: 2, bytesPerClient: 1 << 20, count: 4, bytes: 1 << 20)
+        let limits = QuotaLimits(countPerClient: 2, bytesPerClient: 1 << 20, count: 4, bytes: 1 << 20)
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent)) { $0.lockLimits = limits }
             try await share.play(
@@ -193,7 +193,7 @@ struct StateLimitTests {
 
     @Test func bytesOfLocksAreLimited() async throws {
         let share = try TestShare {
-            $0.lockLimits = ChargeLimits(
+            $0.lockLimits = QuotaLimits(
                 countPerClient: 100, bytesPerClient: 1_000, count: 100, bytes: 1_200)
         }
         func status(_ target: String, _ account: String) async throws -> UInt16 {
@@ -235,7 +235,7 @@ struct StateLimitTests {
         let store = MemoryStateStore()
         func makeShare() throws -> TestShare {
             try TestShare(folder, state: store) {
-                $0.uploadLimits = ChargeLimits(
+                $0.uploadLimits = QuotaLimits(
                     countPerClient: 2, bytesPerClient: 1 << 20, count: 3, bytes: 1 << 20)
             }
         }
@@ -277,7 +277,7 @@ struct StateLimitTests {
     /// Without accounts, uploads are counted per network.
     @Test func uploadsOfANetworkAreLimited() async throws {
         let share = try TestShare {
-            $0.uploadLimits = ChargeLimits(
+            $0.uploadLimits = QuotaLimits(
                 countPerClient: 1, bytesPerClient: 1 << 20, count: 9, bytes: 1 << 20)
         }
         func create(_ name: String, from address: String) async throws -> UInt16 {

@@ -313,7 +313,7 @@ struct SyncCollectionTests {
 
     /// No response is better than an incomplete one.
     @Test func whoCannotWaitComesAgain() async throws {
-        let share = try Self.share(nil, { $0.step = 0 }, { $0.syncPatience = .zero })
+        let share = try Self.share(nil, { $0.step = 0 }, { $0.syncTimeout = .zero })
         #expect(share.shell("for d in $(seq 60); do mkdir $d; (cd $d && seq 100 | xargs touch); done") == 0)
         var client = SyncClient(share.client)
         var refusals = 0

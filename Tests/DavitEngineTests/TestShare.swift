@@ -47,10 +47,11 @@ final class TestShare: Sendable {
         state = try ShareState(store: store)
         let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
         self.files = files
-        let aside = configuration.rules.litter == .aside ? try TemporaryFolder() : nil
+        let aside = configuration.rules.macMetadata == .aside ? try TemporaryFolder() : nil
         self.aside = aside
         resources = WatchedStore(
-            try aside.map { AsideStore(files, aside: try FileResourceStore(root: $0.path)) } ?? files)
+            try aside.map { SidecarStore(files, sidecarFolder: try FileResourceStore(root: $0.path)) }
+                ?? files)
         let stateFolder = try options.map { _ in try TemporaryFolder() }
         self.stateFolder = stateFolder
         var served = configuration.rules

@@ -19,7 +19,7 @@ struct TrashRecoveryTests {
         var testDescription: String
         /// The files: `t` is the place of the entry, `u` another place in the trash.
         var before: [String: String]
-        var intent: Intent?
+        var intent: RenameIntent?
         var after: [String: String]
         /// Whether the entry still exists.
         var isKept: Bool
@@ -79,19 +79,21 @@ struct TrashRecoveryTests {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let probe = try #require(
-            try resources.trashPlace("x", for: Place(Self.path("a")), volume: Self.volume(of: resources)))
-        #expect(probe.place.path == Self.path("\(Self.trash)/x"))
+            try resources.trashLocation(
+                "x", for: ResourceLocation(Self.path("a")), volume: Self.volume(of: resources)))
+        #expect(probe.location.path == Self.path("\(Self.trash)/x"))
         var identities: [String: ResourceIdentity] = [:]
         for (number, name) in ["k", "n", "x"].enumerated() {
             identities[name] = ResourceIdentity(inode: UInt64(number), birth: -1)
         }
-        for (place, file) in row.before {
-            identities[file] = try Self.makeFile(at: Self.places[place] ?? "", in: resources)
+        for (location, file) in row.before {
+            identities[file] = try Self.makeFile(at: Self.places[location] ?? "", in: resources)
         }
         let state = try ShareState(store: MemoryStateStore())
         let kept = try #require(identities["k"])
         let entry = TrashEntry(
-            number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"), place: Self.path(Self.places["t"] ?? ""),
+            number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"),
+            location: Self.path(Self.places["t"] ?? ""),
             identity: kept, deleted: Timestamp(seconds: 1), principal: nil, length: 1, isCollection: false,
             reason: .deleted)
         var changes: [StateChange] = row.hasEntry ? [.putTrash(entry)] : []
@@ -108,9 +110,9 @@ struct TrashRecoveryTests {
         try share.recover()
 
         #expect(try state.intents() == [])
-        for (place, name) in Self.places {
+        for (location, name) in Self.places {
             let identity = try resources.identity(at: Self.path(name))
-            #expect(identity == row.after[place].flatMap { identities[$0] }, "\(place)")
+            #expect(identity == row.after[location].flatMap { identities[$0] }, "\(location)")
         }
         #expect(try state.trashEntry(entry.id) == (row.isKept ? entry : nil))
         #expect(try (state.trashEntry("bbbbbbbbbbbbbbbb") != nil) == row.isAdopted)
@@ -126,15 +128,16 @@ struct TrashRecoveryTests {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let trash = try #require(
-            try resources.trashPlace(
-                "aaaaaaaaaaaaaaaa", for: Place(Self.path("a")), volume: Self.volume(of: resources)))
+            try resources.trashLocation(
+                "aaaaaaaaaaaaaaaa", for: ResourceLocation(Self.path("a")), volume: Self.volume(of: resources))
+        )
         let identity = try Self.makeFile(at: "a", in: resources)
         #expect(unsafe link(folder.path + "/a", folder.path + "/\(Self.places["t"] ?? "")") == 0)
         let state = try ShareState(store: MemoryStateStore())
         try state.commit([
             .putTrash(
                 TrashEntry(
-                    number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"), place: trash.place.path,
+                    number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"), location: trash.location.path,
                     identity: identity, deleted: Timestamp(seconds: 1), principal: nil, length: 1,
                     isCollection: false, reason: .deleted))
         ])
@@ -143,7 +146,7 @@ struct TrashRecoveryTests {
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
         try share.recover()
         #expect(try resources.identity(at: Self.path("a")) == identity)
-        #expect(try resources.identity(at: trash.place.path) == nil)
+        #expect(try resources.identity(at: trash.location.path) == nil)
         #expect(state.trashTotals.count == 0)
     }
 
@@ -155,8 +158,8 @@ struct TrashRecoveryTests {
         _ = try await first.client.send("PUT", "/a", text: "old")
         _ = try await first.client.send(isReplaced ? "PUT" : "DELETE", "/a", body: Array("new".utf8))
         let id = first.lastTrash
-        let place = "\(Self.trash)/\(id ?? "")"
-        #expect(first.shell("cp \(place) copy && mv copy \(place)") == 0)
+        let location = "\(Self.trash)/\(id ?? "")"
+        #expect(first.shell("cp \(location) copy && mv copy \(location)") == 0)
         let share = try TestShare.keeping(first.folder, state: store)
         #expect(try share.trash() == ["\(isReplaced ? "overwritten" : "deleted") /a 3"])
         #expect(try await share.restore(id, "&taken=replace").status == (isReplaced ? 204 : 201))
@@ -200,12 +203,13 @@ struct TrashRecoveryTests {
         try #require(try resources.lookup(.root, last: .followed, wait: .allowed).info?.volume)
     }
 
-    private static func makeFile(at place: String, in resources: FileResourceStore) throws -> ResourceIdentity
+    private static func makeFile(at location: String, in resources: FileResourceStore) throws
+        -> ResourceIdentity
     {
         let staged = try resources.stageContent(for: path("new"), expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
         try staged.publish(isReplacing: false)
-        try resources.rename(path("new"), toFree: path(place))
+        try resources.rename(path("new"), toFree: path(location))
         return info.identity
     }
 }

@@ -312,7 +312,7 @@ struct TrashTests {
         #expect(share.shell("mkdir d; echo 123456 >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d")
         #expect(try share.trash().count == 3)
-        share.share.tendTrash()
+        share.share.maintainTrash()
         #expect(try share.trash() == ["deleted /d/ 7"])
         #expect(share.trashedNames() == 1)
     }
@@ -325,7 +325,7 @@ struct TrashTests {
         share.wait(seconds: 86_400)
         _ = try await share.client.send("DELETE", "/b")
         share.wait(seconds: 86_401)
-        share.share.tendTrash()
+        share.share.maintainTrash()
         #expect(try share.trash() == ["deleted /b 1"])
     }
 
@@ -338,7 +338,7 @@ struct TrashTests {
         share.wait(seconds: -400 * 86_400)
         _ = try await share.client.send("DELETE", "/b")
         share.wait(seconds: 3 * 86_400)
-        share.share.tendTrash()
+        share.share.maintainTrash()
         #expect(try share.trash() == ["deleted /a 1"])
     }
 
@@ -361,7 +361,9 @@ struct TrashTests {
         #expect(share.shell("rm .davit-trashofthisshare/*") == 0)
         for claimed in ["d", "d/a"] {
             let path = ResourcePath(unchecked: Array(claimed.utf8))
-            let section = try await share.share.sections.acquire([Claim(path: path, mode: .exclusive)])
+            let section = try await share.share.pathLocks.acquire([
+                PathLockRequest(path: path, mode: .exclusive)
+            ])
             #expect(share.share.purge { _ in true } == 0)
             #expect(try share.trash().count == 1)
             section.release()
@@ -377,7 +379,7 @@ struct TrashTests {
                 notes.add("? \(ShareHooksTests.text(action))")
                 return action.principal != "bert"
             }
-            configuration.hooks.told = { notes.add("! \(ShareHooksTests.text($0))") }
+            configuration.hooks.completed = { notes.add("! \(ShareHooksTests.text($0))") }
         }
         #expect(share.shell("mkdir d; echo f >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d/f", principal: "anna")

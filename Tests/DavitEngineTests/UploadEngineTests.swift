@@ -266,7 +266,7 @@ struct UploadEngineTests {
                 asked.withLock { $0.append((action.path.description, action.content?.length)) }
                 return action.path.name.elementsEqual("good".utf8)
             }
-            configuration.hooks.told = { _ in told.withLock { $0 += 1 } }
+            configuration.hooks.completed = { _ in told.withLock { $0 += 1 } }
         }
         for (name, status) in [("good", 201), ("bad", 403)] as [(String, UInt16)] {
             let upload = try await share.createUpload("/\(name)")

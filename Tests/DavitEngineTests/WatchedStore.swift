@@ -42,12 +42,12 @@ final class WatchedStore: ResourceStore {
         if let error = watcher.withLock({ $0 })?(call) { throw error }
     }
 
-    func lookup(_ path: ResourcePath, last: LastSegment, wait: Wait) throws(StoreError) -> Lookup {
+    func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup {
         try store.lookup(path, last: last, wait: wait)
     }
 
     func lookupForChange(
-        _ path: ResourcePath, last: LastSegment, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         try store.lookupForChange(path, last: last, beside: other, wait: wait)
     }
@@ -58,8 +58,8 @@ final class WatchedStore: ResourceStore {
 
     var changesAtOnce: Bool { store.changesAtOnce }
 
-    func placeOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {
-        try store.placeOfFreeName(path, beside: other)
+    func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {
+        try store.locationOfFreeName(path, beside: other)
     }
 
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
@@ -72,23 +72,23 @@ final class WatchedStore: ResourceStore {
     }
 
     func stageContent(
-        for place: Place, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
-        return try store.stageContent(for: place, expectedLength: expectedLength)
+        return try store.stageContent(for: location, expectedLength: expectedLength)
     }
 
     func stageUpload(
-        for place: Place, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any UploadContent {
         try pass(.stageContent)
-        return try store.stageUpload(for: place, expectedLength: expectedLength)
+        return try store.stageUpload(for: location, expectedLength: expectedLength)
     }
 
     func upload(
-        named stagedName: [UInt8], _ identity: ResourceIdentity, for place: Place
+        named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
     ) throws(StoreError) -> any UploadContent {
-        try store.upload(named: stagedName, identity, for: place)
+        try store.upload(named: stagedName, identity, for: location)
     }
 
     func room(at path: ResourcePath) throws(StoreError) -> Int64 { try store.room(at: path) }
@@ -97,16 +97,16 @@ final class WatchedStore: ResourceStore {
         store.keepUploads(where: isKept)
     }
 
-    func createCollection(at place: Place) throws(StoreError) {
+    func createCollection(at location: ResourceLocation) throws(StoreError) {
         try pass(.createCollection)
-        try store.createCollection(at: place)
+        try store.createCollection(at: location)
     }
 
     /// Reported after the copy is complete.
     func stageUpdate(
-        of place: Place
+        of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
-        let update = try store.stageUpdate(of: place)
+        let update = try store.stageUpdate(of: location)
         try pass(.stageUpdate)
         return update
     }
@@ -134,13 +134,13 @@ final class WatchedStore: ResourceStore {
     }
 
     func renameInOneStep(
-        _ source: Place, toFree destination: Place
+        _ source: ResourceLocation, toFree destination: ResourceLocation
     ) throws(StoreError) -> Bool {
         try pass(.rename)
         return try store.renameInOneStep(source, toFree: destination)
     }
 
-    func rename(_ source: Place, overContent destination: Place) throws(StoreError) {
+    func rename(_ source: ResourceLocation, overContent destination: ResourceLocation) throws(StoreError) {
         try pass(.rename)
         try store.rename(source, overContent: destination)
     }
@@ -150,9 +150,9 @@ final class WatchedStore: ResourceStore {
         try store.exchange(a, b)
     }
 
-    func removeContent(at place: Place) throws(StoreError) {
+    func removeContent(at location: ResourceLocation) throws(StoreError) {
         try pass(.remove)
-        try store.removeContent(at: place)
+        try store.removeContent(at: location)
     }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
@@ -188,9 +188,9 @@ final class WatchedStore: ResourceStore {
 
     func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
 
-    func trashPlace(
-        _ id: String, for place: Place, volume: UInt64
-    ) throws(StoreError) -> TrashPlace? { try store.trashPlace(id, for: place, volume: volume) }
+    func trashLocation(
+        _ id: String, for location: ResourceLocation, volume: UInt64
+    ) throws(StoreError) -> TrashLocation? { try store.trashLocation(id, for: location, volume: volume) }
 
     var trashFolder: ResourcePath? { store.trashFolder }
     var mountedTrashFolders: [ResourcePath] { store.mountedTrashFolders }

@@ -71,7 +71,7 @@ struct LookupTests {
         let store = try sandbox.store(resolver)
         for row in Self.plain {
             #expect(try store.summary(row.path) == row.expected, "\(row.path)")
-            #expect(try store.summary(row.path, .itself) == row.expected, "\(row.path), itself")
+            #expect(try store.summary(row.path, .notFollowed) == row.expected, "\(row.path), itself")
         }
     }
 
@@ -86,7 +86,7 @@ struct LookupTests {
         }
         for row in Self.links {
             #expect(try store.summary(row.path) == row.followed, "\(row.path)")
-            #expect(try store.summary(row.path, .itself) == row.itself, "\(row.path), itself")
+            #expect(try store.summary(row.path, .notFollowed) == row.itself, "\(row.path), itself")
             let canOpen = row.followed.hasPrefix("content") || row.followed.hasPrefix("collection")
             let opened = Result { try store.open(resource(row.path), wait: .allowed) }
             #expect((opened.failure == nil) == canOpen, "\(row.path)")

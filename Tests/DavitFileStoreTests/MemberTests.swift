@@ -156,7 +156,7 @@ struct MemberTests {
         for store in [store, components] {
             for name in ["folder/fifo", "link"] {
                 _ = try store.lookup(resource(name), last: .followed, wait: .allowed)
-                _ = try store.lookup(resource(name), last: .itself, wait: .allowed)
+                _ = try store.lookup(resource(name), last: .notFollowed, wait: .allowed)
                 #expect(throws: StoreError.notFound) { try store.open(resource(name), wait: .allowed) }
                 #expect(throws: StoreError.self) { try store.put("", at: resource(name)) }
             }

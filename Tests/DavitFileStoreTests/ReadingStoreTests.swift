@@ -19,7 +19,7 @@ struct ReadingStoreTests {
         try sandbox.write(".davit-trashofthisshare/" + Self.leftover)
         let server = try FileResourceStore(root: sandbox.share)
         server.keepUploads { _ in true }
-        let upload = try server.stageUpload(for: Place(resource("file")), expectedLength: nil)
+        let upload = try server.stageUpload(for: ResourceLocation(resource("file")), expectedLength: nil)
         try upload.write(buffer("one, "))
         return (sandbox, upload.stagedName, upload.identity)
     }
@@ -39,7 +39,8 @@ struct ReadingStoreTests {
         }
         #expect(throws: StoreError.forbidden) { try reader.members(of: resource(".davit-trashofthisshare")) }
         #expect(content(try reader.open(resource("folder/file"), wait: .allowed)) == "content")
-        #expect(try reader.lookup(resource("folder/file"), last: .itself, wait: .allowed).info?.length == 7)
+        #expect(
+            try reader.lookup(resource("folder/file"), last: .notFollowed, wait: .allowed).info?.length == 7)
         _ = reader.closeUnusedFiles()
         #expect(names(sandbox) == before)
     }
@@ -71,7 +72,7 @@ struct ReadingStoreTests {
                 ["file"],
                 [],
             ])
-        let upload = try store.upload(named: name, identity, for: Place(resource("file")))
+        let upload = try store.upload(named: name, identity, for: ResourceLocation(resource("file")))
         try upload.write(buffer("two"))
         _ = try upload.seal(replacing: nil, modified: nil)
         try upload.publish(isReplacing: false)
@@ -95,7 +96,7 @@ struct ReadingStoreTests {
     }
 
     /// Content that did not fit occupies no space: it is copied again when there is space.
-    @Test(.enabled(if: Mount.isPossible, "mounting is not permitted here"))
+    @Test(.enabled(if: TemporaryMount.isPossible, "mounting is not permitted here"))
     func aFailedCopyOfContentLeavesNothingBehind() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("v")

@@ -75,10 +75,12 @@ struct RoomTests {
         try sandbox.write("file", old)
         let store = try store(sandbox, keepsFree: 40)
         withFaults(FaultPlan(availableBytes: 100)) {
-            #expect(throws: StoreError.quotaExceeded) { try store.stageUpdate(of: Place(resource("file"))) }
+            #expect(throws: StoreError.quotaExceeded) {
+                try store.stageUpdate(of: ResourceLocation(resource("file")))
+            }
         }
         try withFaults(FaultPlan(availableBytes: 101)) {
-            let (content, base) = try store.stageUpdate(of: Place(resource("file")))
+            let (content, base) = try store.stageUpdate(of: ResourceLocation(resource("file")))
             let many = String(repeating: "n", count: 62)
             #expect(throws: StoreError.quotaExceeded) { try content.write(buffer(many), at: 0) }
             let part = try store.stageContent(for: resource("file"), expectedLength: nil)

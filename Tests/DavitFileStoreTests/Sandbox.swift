@@ -161,7 +161,7 @@ extension Lookup {
 }
 
 extension FileResourceStore {
-    func summary(_ path: String, _ last: LastSegment = .followed) throws -> String {
+    func summary(_ path: String, _ last: SymlinkMode = .followed) throws -> String {
         let summary = try lookup(resource(path), last: last, wait: .allowed).summary
         // A lookup for a change returns the same.
         let forChange = try lookupForChange(resource(path), last: last, beside: nil, wait: .allowed)

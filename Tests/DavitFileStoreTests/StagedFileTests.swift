@@ -61,11 +61,12 @@ struct StagedFileTests {
             let sandbox = try Sandbox()
             let store = try sandbox.store()
             _ = try store.put("old", at: resource("file"))
-            let info = try #require(try store.lookup(resource("file"), last: .itself, wait: .allowed).info)
-            let place = Place(try resource("file"))
+            let info = try #require(
+                try store.lookup(resource("file"), last: .notFollowed, wait: .allowed).info)
+            let location = ResourceLocation(try resource("file"))
             let trash = try #require(
                 try withFaults(FaultPlan(failCalls: missing)) {
-                    try store.trashPlace("old", for: place, volume: info.volume)
+                    try store.trashLocation("old", for: location, volume: info.volume)
                 })
             let staged = try withFaults(FaultPlan(failCalls: missing)) {
                 let staged = try store.stageContent(for: resource("file"), expectedLength: nil)

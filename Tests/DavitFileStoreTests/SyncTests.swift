@@ -132,7 +132,7 @@ struct SyncTests {
     @Test func aRenameThatCannotBeSyncedIsUndone() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
-        for volume in ChangeTests.volumes {
+        for volume in FileChangeTests.volumes {
             let plan = FaultPlan(failCalls: volume.merging(["fsync": Errno.io]) { first, _ in first })
             withFaults(plan) {
                 #expect(throws: StoreError.self) {

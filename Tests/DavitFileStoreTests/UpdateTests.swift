@@ -22,7 +22,7 @@ struct UpdateTests {
         let path = try resource("file")
         let old = try #require(try store.lookup(path, last: .followed, wait: .allowed).info)
         try withFaults(FaultPlan(failCalls: missing)) {
-            let (content, base) = try store.stageUpdate(of: Place(path))
+            let (content, base) = try store.stageUpdate(of: ResourceLocation(path))
             #expect(base.entityTag == old.entityTag && content.length == 10)
             try content.write(buffer("ab"), at: 4)
             let part = try store.stageContent(for: path, expectedLength: nil)
@@ -47,7 +47,7 @@ struct UpdateTests {
         let store = try sandbox.store()
         let path = try resource("file")
         for offset: Int64 in [1 << 26, 1 << 27] {
-            let (content, base) = try store.stageUpdate(of: Place(path))
+            let (content, base) = try store.stageUpdate(of: ResourceLocation(path))
             try content.write(buffer("end"), at: offset)
             _ = try content.seal(replacing: base, modified: nil)
             try content.publish(isReplacing: true)
@@ -61,8 +61,10 @@ struct UpdateTests {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()
-        #expect(throws: StoreError.notFound) { try store.stageUpdate(of: Place(resource("folder"))) }
-        #expect(throws: StoreError.notFound) { try store.stageUpdate(of: Place(resource("none"))) }
+        #expect(throws: StoreError.notFound) {
+            try store.stageUpdate(of: ResourceLocation(resource("folder")))
+        }
+        #expect(throws: StoreError.notFound) { try store.stageUpdate(of: ResourceLocation(resource("none"))) }
         #expect(sandbox.names() == ["folder"])
     }
 

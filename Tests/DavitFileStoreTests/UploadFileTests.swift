@@ -16,14 +16,14 @@ struct UploadFileTests {
         let store = try sandbox.store()
         store.keepUploads { _ in true }
         try withFaults(FaultPlan(failCalls: missing)) {
-            let place = Place(try resource("file"))
+            let location = ResourceLocation(try resource("file"))
             let (name, identity) = try {
-                let upload = try store.stageUpload(for: place, expectedLength: nil)
+                let upload = try store.stageUpload(for: location, expectedLength: nil)
                 try upload.write(buffer("one, "))
                 return (upload.stagedName, upload.identity)
             }()
             #expect(try store.list("").isEmpty)
-            let upload = try store.upload(named: name, identity, for: place)
+            let upload = try store.upload(named: name, identity, for: location)
             #expect(upload.length == 5)
             try upload.write(buffer("two and wrong"))
             try upload.truncate(to: 8)
@@ -33,7 +33,7 @@ struct UploadFileTests {
             #expect(info.identity == identity)
             #expect(info.length == 15)
             #expect(sandbox.read("file") == "one, two, three")
-            #expect(throws: StoreError.notFound) { try store.upload(named: name, identity, for: place) }
+            #expect(throws: StoreError.notFound) { try store.upload(named: name, identity, for: location) }
         }
         #expect(sandbox.names() == ["file"])
     }
@@ -44,7 +44,7 @@ struct UploadFileTests {
         let kept = Mutex<Set<[UInt8]>>([])
         store.keepUploads { name in kept.withLock { $0.contains(name) } }
         let name = try {
-            let upload = try store.stageUpload(for: Place(resource("file")), expectedLength: nil)
+            let upload = try store.stageUpload(for: ResourceLocation(resource("file")), expectedLength: nil)
             kept.withLock { _ = $0.insert(upload.stagedName) }
             return upload.stagedName
         }()
@@ -63,11 +63,11 @@ struct UploadFileTests {
         let depths = Mutex<[UInt]>([])
         store.keepUploads { _ in
             var local: UInt8 = 0
-            let place = unsafe withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
-            depths.withLock { $0.append(place) }
+            let location = unsafe withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
+            depths.withLock { $0.append(location) }
             return true
         }
-        let upload = try store.stageUpload(for: Place(resource("file")), expectedLength: nil)
+        let upload = try store.stageUpload(for: ResourceLocation(resource("file")), expectedLength: nil)
         for _ in 0..<500 { _ = try store.list("") }
         let found = depths.withLock { $0 }
         let (low, high) = (try #require(found.min()), try #require(found.max()))
@@ -79,14 +79,14 @@ struct UploadFileTests {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         store.keepUploads { _ in true }
-        let place = Place(try resource("file"))
-        let upload = try store.stageUpload(for: place, expectedLength: nil)
+        let location = ResourceLocation(try resource("file"))
+        let upload = try store.stageUpload(for: location, expectedLength: nil)
         let other = ResourceIdentity(inode: upload.identity.inode &+ 1, birth: upload.identity.birth)
         #expect(throws: StoreError.notFound) {
-            try store.upload(named: upload.stagedName, other, for: place)
+            try store.upload(named: upload.stagedName, other, for: location)
         }
         #expect(throws: StoreError.notFound) {
-            try store.upload(named: Array("file".utf8), upload.identity, for: place)
+            try store.upload(named: Array("file".utf8), upload.identity, for: location)
         }
         try upload.remove()
         try upload.remove()

@@ -49,7 +49,7 @@ struct DigestFieldTests {
         #expect(throws: DigestError.malformed) { try DigestField.parse(Array(field.utf8).span) }
     }
 
-    static let wishes: [(field: String, algorithms: [DigestAlgorithm])] = [
+    static let preferences: [(field: String, algorithms: [DigestAlgorithm])] = [
         ("", []), ("sha-256=1", [.sha256]), ("sha-256=3, sha-512=10, unixsum=9", [.sha512, .sha256]),
         // §4: 0 means unwanted; for equal preferences the stronger algorithm is used.
         ("sha-256=0, md5=1", [.md5]), ("md5=5, sha=5, sha-512=5", [.sha512, .sha1, .md5]),
@@ -59,9 +59,9 @@ struct DigestFieldTests {
         ("sha-256=1,", []), ("sha-256=", []), ("?", []),
     ]
 
-    @Test(arguments: wishes)
+    @Test(arguments: preferences)
     func ordersWishes(field: String, algorithms: [DigestAlgorithm]) {
-        #expect(DigestField.parseWish(Array(field.utf8).span) == algorithms)
+        #expect(DigestField.parsePreference(Array(field.utf8).span) == algorithms)
     }
 
     static let lists: [(list: String, digests: [ContentDigest])] = [

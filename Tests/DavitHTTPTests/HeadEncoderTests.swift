@@ -3,16 +3,16 @@ import Testing
 
 struct HeadEncoderTests {
     static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
-    static let keeping = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: true)
-    static let closing = HeadEncoder.Exchange(isHead: false, minorVersion: 1, keepsAlive: false)
-    static let head = HeadEncoder.Exchange(isHead: true, minorVersion: 1, keepsAlive: true)
-    static let old = HeadEncoder.Exchange(isHead: false, minorVersion: 0, keepsAlive: false)
-    static let oldKeeping = HeadEncoder.Exchange(isHead: false, minorVersion: 0, keepsAlive: true)
-    static let oldHead = HeadEncoder.Exchange(isHead: true, minorVersion: 0, keepsAlive: true)
+    static let keeping = HeadEncoder.Context(isHead: false, minorVersion: 1, keepsAlive: true)
+    static let closing = HeadEncoder.Context(isHead: false, minorVersion: 1, keepsAlive: false)
+    static let head = HeadEncoder.Context(isHead: true, minorVersion: 1, keepsAlive: true)
+    static let old = HeadEncoder.Context(isHead: false, minorVersion: 0, keepsAlive: false)
+    static let oldKeeping = HeadEncoder.Context(isHead: false, minorVersion: 0, keepsAlive: true)
+    static let oldHead = HeadEncoder.Context(isHead: true, minorVersion: 0, keepsAlive: true)
 
     /// Returns the lines of a head after Date, without the empty line.
     static func encode(
-        _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Exchange
+        _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Context
     ) -> (lines: [String], framing: ResponseFraming) {
         var bytes: [UInt8] = []
         let framing = HeadEncoder.encode(response, length: length, for: exchange, date: date, into: &bytes)
@@ -25,7 +25,7 @@ struct HeadEncoderTests {
     /// RFC 9112 §6 and §9.3, RFC 9110 §8.6: framing fields after the status line.
     static let rows:
         [(
-            status: UInt16, length: Int64?, exchange: HeadEncoder.Exchange, lines: [String],
+            status: UInt16, length: Int64?, exchange: HeadEncoder.Context, lines: [String],
             framing: ResponseFraming
         )] = [
             (200, 5, keeping, ["Content-Length: 5"], .length(5)),
@@ -50,7 +50,7 @@ struct HeadEncoderTests {
 
     @Test(arguments: rows)
     func framesContent(
-        status: UInt16, length: Int64?, exchange: HeadEncoder.Exchange, lines: [String],
+        status: UInt16, length: Int64?, exchange: HeadEncoder.Context, lines: [String],
         framing: ResponseFraming
     ) {
         let result = Self.encode(HTTPResponse(HTTPStatus(status)), length: length, for: exchange)

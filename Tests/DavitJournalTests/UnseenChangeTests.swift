@@ -99,7 +99,7 @@ struct UnseenChangeTests {
             testDescription: "hidden", rules: rules { $0.allowsHiddenItems = false },
             commands: "echo 1 > .a; rm .a; mkdir .b; rmdir .b; echo 1 > .c"),
         Rule(
-            testDescription: "litter", rules: rules { $0.litter = .hide },
+            testDescription: "litter", rules: rules { $0.macMetadata = .hide },
             commands: "echo 1 > ._a; rm ._a; echo 1 > .DS_Store; mv .DS_Store ._b"),
         Rule(
             testDescription: "extensions", rules: rules { $0.allowedExtensions = ["txt"] },

@@ -14,9 +14,9 @@ import Testing
 struct ArchiveDownloadTests {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
-    private let told = Told()
+    private let told = RecordedReports()
 
-    private final class Told: Sendable {
+    private final class RecordedReports: Sendable {
         let lines = Mutex<[String]>([])
     }
 
@@ -25,7 +25,7 @@ struct ArchiveDownloadTests {
     private init(_ configure: (inout ShareConfiguration) -> Void) throws {
         folder = try TemporaryFolder()
         var configuration = ShareConfiguration()
-        configuration.hooks.told = { [told] action in
+        configuration.hooks.completed = { [told] action in
             let line =
                 "\(action.kind) \(action.path)\(action.isCollection ? "/" : "") \(action.principal ?? "-")"
             told.lines.withLock { $0.append(line) }

@@ -4,7 +4,7 @@ import Testing
 /// Compacting of the page's files: removes only insignificant text.
 struct CompactTextTests {
     private static func compact(_ text: String, _ name: String) -> String {
-        String(decoding: CompactText.of(Array(text.utf8), named: name), as: UTF8.self)
+        String(decoding: MinifiedText.of(Array(text.utf8), named: name), as: UTF8.self)
     }
 
     static let scripts: [(String, String)] = [
@@ -71,7 +71,7 @@ struct CompactTextTests {
     @Test func filesAreCompact() throws {
         for name in PageFiles.shared.names {
             let sent = try #require(PageFiles.shared.bytes(of: name))
-            #expect(CompactText.of(sent, named: name) == sent, "\(name)")
+            #expect(MinifiedText.of(sent, named: name) == sent, "\(name)")
         }
     }
 

@@ -56,9 +56,9 @@ struct PageStringsTests {
         #expect(texts == ["a.b": "c = d", "empty": "", "key": "\u{A0}x\ny\u{A0}"])
     }
 
-    typealias Wish = (field: String?, query: String, language: String)
+    typealias LanguagePreference = (field: String?, query: String, language: String)
 
-    static let wishes: [Wish] = [
+    static let languagePreferences: [LanguagePreference] = [
         (nil, "", "en"), ("", "", "en"), ("de", "", "de"), ("de-AT,en;q=0.5", "", "de"), ("en,de", "", "en"),
         ("en;q=0.5, de;q=0.9", "", "de"), ("nl, fr;q=0.2", "", "fr"), ("de;q=0", "", "en"), ("*", "", "en"),
         ("DE", "", "de"), ("zh-CN", "", "zh-Hans"), ("zh-Hans-SG", "", "zh-Hans"), ("zh-TW, fr", "", "fr"),
@@ -66,8 +66,8 @@ struct PageStringsTests {
         ("de", "?lang=fr", "fr"), ("de", "?lang=xx", "de"), ("de", "?lang=zh-Hans", "zh-Hans"),
     ]
 
-    @Test(arguments: wishes)
-    func theVisitorChooses(row: Wish) async throws {
+    @Test(arguments: languagePreferences)
+    func theVisitorChooses(row: LanguagePreference) async throws {
         let page = try TestPage()
         let fields = row.field.map { [("Accept-Language", $0)] } ?? []
         let response = try await page.client.send("GET", "/" + row.query, fields)

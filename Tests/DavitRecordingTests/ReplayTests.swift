@@ -11,7 +11,7 @@ struct ReplayTests {
         _ recordings: [String], files: [String: String] = [:], user: ServeOptions.User? = nil
     ) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        let share = try LiveShare(files: files) {
+        let share = try RecordedShare(files: files) {
             $0.recordingFolder = folder.path + "/session"
             if let user { $0.accounts = [.init(name: user.name, password: user.password)] }
         }
@@ -21,7 +21,7 @@ struct ReplayTests {
     }
 
     static func replay(
-        _ recordings: [String], _ share: LiveShare, user: ServeOptions.User? = nil
+        _ recordings: [String], _ share: RecordedShare, user: ServeOptions.User? = nil
     ) throws -> ReplayReport {
         var options = ReplayOptions(server: share.address)
         options.recordings = recordings
@@ -37,7 +37,7 @@ struct ReplayTests {
                 .sorted()
             let chosen = TestExtent.sample(of: clients, every: 4).map { Repository.recordings + "/" + $0 }
             let folder = try Self.record(chosen)
-            let report = try Self.replay([folder.path + "/session"], try LiveShare())
+            let report = try Self.replay([folder.path + "/session"], try RecordedShare())
             #expect(report.lines == [])
             #expect(report.skipped.map(\.text) == [])
             #expect(report.exchangeCount > (TestExtent.isComplete ? 400 : 20))
@@ -52,7 +52,7 @@ struct ReplayTests {
             // YW5uYTpzZWNyZXQ= is anna:secret.
             #expect(!String(decoding: text, as: UTF8.self).contains("YW5uYTpzZWNyZXQ="))
             #expect(String(decoding: text, as: UTF8.self).contains("> Authorization: Basic ***"))
-            let share = try LiveShare { $0.accounts = [.init(name: "anna", password: "secret")] }
+            let share = try RecordedShare { $0.accounts = [.init(name: "anna", password: "secret")] }
             #expect(try Self.replay([folder.path], share, user: user).lines == [])
             // Without credentials, every answer differs.
             let refused = try Self.replay([folder.path], share)
@@ -83,9 +83,9 @@ struct ReplayTests {
             let transcript = try TemporaryFolder()
             try PrivateFolder(making: transcript.path).make("t.txt", content: Array(Self.reading.utf8))
             let folder = try Self.record([transcript.path], files: ["a.txt": "one"])
-            let same = try LiveShare(files: ["a.txt": "one"])
+            let same = try RecordedShare(files: ["a.txt": "one"])
             #expect(try Self.replay([folder.path], same).lines == [])
-            let other = try LiveShare(files: ["a.txt": "two!", "b.txt": ""])
+            let other = try RecordedShare(files: ["a.txt": "two!", "b.txt": ""])
             let lines = try Self.replay([folder.path], other).lines
             #expect(
                 lines == [
@@ -114,7 +114,7 @@ struct ReplayTests {
             let recorded = String(decoding: bytes, as: UTF8.self)
             func lines(_ text: String) throws -> [String] {
                 let recording = try TranscriptParser.parse(Array(text.utf8))
-                let share = try LiveShare()
+                let share = try RecordedShare()
                 return try withExtendedLifetime(share) {
                     try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run().lines
                 }
@@ -134,7 +134,7 @@ struct ReplayTests {
     @Test func aServerThatRefusesChangesDiffersInStatuses() async throws {
         try await blocking {
             let folder = try Self.record([Repository.recordings + "/cadaver"])
-            let report = try Self.replay([folder.path], try LiveShare(isReadOnly: true))
+            let report = try Self.replay([folder.path], try RecordedShare(isReadOnly: true))
             #expect(
                 report.differences.contains {
                     $0.request.hasPrefix("MKCOL") && $0.detail.hasSuffix("now 403")
@@ -168,8 +168,8 @@ struct ReplayTests {
             let folder = try Self.record([transcript.path])
             let file = try SmallFile(reading: folder.path + "/session/000001.txt").bytes
             #expect(file.count < 10_000)
-            #expect(try Self.replay([folder.path], try LiveShare()).lines == [])
-            let bystander = try LiveShare(files: ["large": "other"], isReadOnly: true)
+            #expect(try Self.replay([folder.path], try RecordedShare()).lines == [])
+            let bystander = try RecordedShare(files: ["large": "other"], isReadOnly: true)
             #expect(
                 try Self.replay([folder.path], bystander).lines.contains {
                     $0.hasPrefix("GET /large: content: recorded 88889 bytes")

@@ -7,7 +7,7 @@ struct RoleTests {
     /// Returns the differences that a replay finds. The share contains a file `a` at the start.
     static func lines(_ exchanges: String) async throws -> [String] {
         try await blocking {
-            let share = try LiveShare(files: ["a": "one"])
+            let share = try RecordedShare(files: ["a": "one"])
             let recording = try TranscriptParser.parse(Array("WIRE-TRANSCRIPT 2\n\(exchanges)\n".utf8))
             return try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run().lines
         }
@@ -92,7 +92,7 @@ struct RoleTests {
 
     @Test func requestsThatWereCutOffAreNotSent() async throws {
         try await blocking {
-            let share = try LiveShare()
+            let share = try RecordedShare()
             let text = """
                 WIRE-TRANSCRIPT 2
                 === 1
@@ -112,7 +112,7 @@ struct RoleTests {
 
     @Test func aServerThatIsNotThereIsSaid() async throws {
         try await blocking {
-            let share = try LiveShare()
+            let share = try RecordedShare()
             share.stop()
             let recording = try TranscriptParser.parse(Array("WIRE-TRANSCRIPT 2\n=== 1\n> GET /\n< 200".utf8))
             #expect(throws: ReplayError.self) {

@@ -6,7 +6,7 @@ import DavitTransport
 
 /// A share in a new folder, served on a free local port; stopped on deinitialization. The folder always has
 /// the same name, because it is the title of pages.
-final class LiveShare {
+final class RecordedShare {
     private let folder: TemporaryFolder
     private let state: TemporaryFolder
     private let server: WebServer

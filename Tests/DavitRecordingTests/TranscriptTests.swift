@@ -7,7 +7,7 @@ struct TranscriptTests {
     @Test func everyClientFindsWhatItNeeds() async throws {
         try await blocking {
             // The origin of a page in one session.
-            let share = try LiveShare { $0.cors = CORS(origins: ["https://app.example"]) }
+            let share = try RecordedShare { $0.cors = CORS(origins: ["https://app.example"]) }
             var options = ReplayOptions(server: share.address)
             options.recordings = [Repository.recordings]
             options.expectedDifferences = Repository.recordings + "/expected-differences.txt"
@@ -32,7 +32,7 @@ struct TranscriptTests {
     @Test(arguments: wrong)
     func aCheckThatDoesNotHoldIsReported(check: String, subject: String) async throws {
         try await blocking {
-            let share = try LiveShare(files: ["a": "one"])
+            let share = try RecordedShare(files: ["a": "one"])
             let text = "WIRE-TRANSCRIPT 1\n=== a\n> GET ${PARENT}a\n\(check)\n"
             let transcript = try TranscriptParser.parse(Array(text.utf8))
             let replay = TranscriptReplay(transcript, file: "t", target: ReplayTarget(share.address))
@@ -53,7 +53,7 @@ struct TranscriptTests {
     @Test(arguments: wrongOfFolders)
     func aCheckOfAListingThatDoesNotHoldIsReported(check: String) async throws {
         try await blocking {
-            let share = try LiveShare(files: ["a": "one"])
+            let share = try RecordedShare(files: ["a": "one"])
             let root = "davit-replay-1"
             let text = "WIRE-TRANSCRIPT 1\nSetup: file a text one\n=== a\n> PROPFIND ${ROOT}\n> Depth: 1\n"
             let own = check.replacing("${PARENT}", with: "${ROOT}")
@@ -67,7 +67,7 @@ struct TranscriptTests {
 
     @Test func theFolderOfAReplayIsRemovedWithItsLocks() async throws {
         try await blocking {
-            let share = try LiveShare()
+            let share = try RecordedShare()
             let text = """
                 WIRE-TRANSCRIPT 1
                 === a lock that stays

@@ -17,18 +17,18 @@ struct GroupWriterTests {
         }
     }
 
-    private func makeWriter(_ folder: TemporaryFolder, _ witness: Witness) throws -> GroupWriter {
+    private func makeWriter(_ folder: DatabaseFolder, _ witness: Witness) throws -> GroupWriter {
         try GroupWriter(path: folder.database, durability: .processDeath, busyMilliseconds: 0) {
             witness.commitCalls.withLock { $0 += 1 }
         }
     }
 
-    private func pathsIn(_ folder: TemporaryFolder) throws -> Set<String> {
+    private func pathsIn(_ folder: DatabaseFolder) throws -> Set<String> {
         Set(try SQLiteStateStore(folder: folder.path).records(under: .root).map(\.path.description))
     }
 
     @Test func commitsWhatWaitsAtOnce() throws {
-        let (folder, witness) = (TemporaryFolder(), Witness())
+        let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let failures = writer.commit([
             witness.request(1, setting("a")), witness.request(2, setting("b")),
@@ -42,7 +42,7 @@ struct GroupWriterTests {
     }
 
     @Test func aFailureTakesNobodyAlong() throws {
-        let (folder, witness) = (TemporaryFolder(), Witness())
+        let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let refused = setting("x") + [.moveRows(from: path("a"), to: path("a"))]
         let failures = writer.commit([
@@ -56,7 +56,7 @@ struct GroupWriterTests {
     }
 
     @Test func aFullDiskTakesNobodyAlong() throws {
-        let (folder, witness) = (TemporaryFolder(), Witness())
+        let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         try writer.execute("PRAGMA max_page_count = 30")
         let failures = writer.commit([
@@ -69,9 +69,9 @@ struct GroupWriterTests {
     }
 
     @Test func aTransactionThatCannotStartFailsEveryone() throws {
-        let (folder, witness) = (TemporaryFolder(), Witness())
+        let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
-        let other = try Connection(path: folder.database, busyMilliseconds: 0)
+        let other = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try other.execute("BEGIN IMMEDIATE")
         let failures = writer.commit([witness.request(1, setting("a")), witness.request(2, setting("b"))])
         #expect(failures.count == 2 && failures.allSatisfy { $0 != nil })

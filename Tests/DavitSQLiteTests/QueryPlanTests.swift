@@ -7,7 +7,7 @@ import Testing
 struct QueryPlanTests {
     /// Every query and every change uses an index, without sorting.
     @Test func nothingIsScanned() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         var changes: [StateChange] = []
         for number in 0..<300 {
@@ -44,7 +44,7 @@ struct QueryPlanTests {
 
     /// The cost of a change is independent of the number of other locks and properties.
     @Test func nothingGrowsWithOtherRows() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         func cost(_ changes: [StateChange]) throws -> Int {
             let before = store.steps
@@ -71,14 +71,14 @@ struct QueryPlanTests {
 
     /// A transaction leaves no unused binding.
     @Test func bindingsGoWithTheirRows() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a") + setting("a/b") + adding("urn:1", to: "a/c") + adding("urn:2", to: "d"))
         try store.apply([.moveRows(from: path("a"), to: path("e"))])
         try store.apply([.bind(path("free"), current: identity, pending: nil)])
         try store.apply([.removeProperty(path("e/b"), .init(namespace: "", local: "p"))])
         try store.apply([.removeLock(.init(uri: "urn:2"), root: path("d"))])
-        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         #expect(try connection.texts("SELECT CAST(parent || name AS TEXT) FROM resource") == ["/e"])
     }
 }

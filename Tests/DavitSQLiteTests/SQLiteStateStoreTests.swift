@@ -55,26 +55,26 @@ struct SQLiteStateStoreTests {
     // MARK: Opening
 
     @Test func makesAFolderForItsOwnerOnly() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let inner = folder.path + "/inner"
         var store: SQLiteStateStore? = try SQLiteStateStore(folder: inner)
         try store?.apply(setting("a"))
-        #expect(TemporaryFolder.mode(of: inner) == 0o700)
+        #expect(DatabaseFolder.mode(of: inner) == 0o700)
         store = nil
-        TemporaryFolder.remove(inner)
+        DatabaseFolder.remove(inner)
     }
 
     @Test func keepsItsFilesPrivateInAFolderThatIsNot() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         unsafe _ = chmod(folder.path, 0o755)
-        #expect(TemporaryFolder.mode(of: folder.path) == 0o755)
+        #expect(DatabaseFolder.mode(of: folder.path) == 0o755)
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a"))
-        for name in TemporaryFolder.names.prefix(2) {
-            #expect(TemporaryFolder.mode(of: folder.path + name) == 0o600)
+        for name in DatabaseFolder.names.prefix(2) {
+            #expect(DatabaseFolder.mode(of: folder.path + name) == 0o600)
         }
         // The index of the log is in process memory, so locking it needs no system calls.
-        #expect(TemporaryFolder.mode(of: folder.path + TemporaryFolder.names[2]) == 0)
+        #expect(DatabaseFolder.mode(of: folder.path + DatabaseFolder.names[2]) == 0)
     }
 
     @Test func saysWhichFolderCannotBeMade() {
@@ -83,7 +83,7 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func refusesANewerSchemaAndLeavesIt() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         try SQLiteStateStore(folder: folder.path).execute("PRAGMA user_version = 99")
         for _ in 0..<2 {
             let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
@@ -92,8 +92,8 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func refusesADatabaseOfSomethingElse() throws {
-        let folder = TemporaryFolder()
-        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let folder = DatabaseFolder()
+        let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try connection.execute("CREATE TABLE song (title TEXT)")
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
         #expect(why.contains("something else"))
@@ -102,8 +102,8 @@ struct SQLiteStateStoreTests {
 
     /// Dead properties of earlier versions that are now computed are removed; everything else is kept.
     @Test func propertiesThatAreComputedNowAreDropped() throws {
-        let folder = TemporaryFolder()
-        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let folder = DatabaseFolder()
+        let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try Schema.migrate(connection, migrations: Array(Schema.migrations[..<2]))
         try connection.execute(
             """
@@ -130,8 +130,8 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func migratesInOneStep() throws {
-        let folder = TemporaryFolder()
-        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let folder = DatabaseFolder()
+        let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         let first: StaticString = "CREATE TABLE a (x); INSERT INTO a VALUES (7); PRAGMA user_version = 1"
         try Schema.migrate(connection, migrations: [first])
         let second: StaticString = "ALTER TABLE a RENAME TO b; PRAGMA user_version = 2"
@@ -150,18 +150,18 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func theLastStepNamesTheNewestVersion() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         _ = try SQLiteStateStore(folder: folder.path)
-        let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+        let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         #expect(try connection.integer("PRAGMA user_version") == Int64(Schema.migrations.count))
         #expect(try connection.texts("PRAGMA journal_mode") == ["wal"])
     }
 
     /// Version 1 stored locks in a different table format.
     @Test func locksOfTheFirstVersionAreKept() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         do {
-            let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+            let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
             try Schema.migrate(connection, migrations: Array(Schema.migrations.prefix(1)))
             try connection.execute(
                 """
@@ -183,24 +183,24 @@ struct SQLiteStateStoreTests {
 
     /// The log is checkpointed between commits, and restarts from the beginning.
     @Test func theLogDoesNotGrowWithoutEnd() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<3_000 { try store.apply(setting("a/\(number % 10)", "\(number)", bytes: 2_000)) }
-        let log = try #require(TemporaryFolder.read(folder.path + "/state.sqlite-wal"))
+        let log = try #require(DatabaseFolder.read(folder.path + "/state.sqlite-wal"))
         #expect(log.count < 2_000 * 4_200)
     }
 
     // MARK: Faults
 
     @Test func refusesAFileThatIsNoDatabase() {
-        let folder = TemporaryFolder()
-        TemporaryFolder.write(Array(repeating: 0x41, count: 8192), to: folder.database)
+        let folder = DatabaseFolder()
+        DatabaseFolder.write(Array(repeating: 0x41, count: 8192), to: folder.database)
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
         #expect(why.contains("not a database"))
     }
 
     @Test func endsChecksAndNothingElse() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<100 { try store.apply(setting("a/\(number)", bytes: 500)) }
         let reasons = Mutex<[String]>([])
@@ -218,17 +218,17 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func findsADamagedPage() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         do {
             let store = try SQLiteStateStore(folder: folder.path)
             for number in 0..<400 { try store.apply(setting("a/\(number)", bytes: 500)) }
             #expect(try store.integrityCheck() == [])
             try store.checkpoint()
         }
-        var bytes = try #require(TemporaryFolder.read(folder.database))
+        var bytes = try #require(DatabaseFolder.read(folder.database))
         #expect(bytes.count > 40 * 4096)
         for offset in (30 * 4096)..<(31 * 4096) { bytes[offset] = 0xAA }
-        TemporaryFolder.write(bytes, to: folder.database)
+        DatabaseFolder.write(bytes, to: folder.database)
         let store = try SQLiteStateStore(folder: folder.path)
         #expect(try !store.integrityCheck().isEmpty)
         let why = reason { () throws(StateError) in _ = try store.records(under: .root) }
@@ -236,9 +236,9 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func saysThatAnotherProcessHasTheDatabase() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path, busyMilliseconds: 0)
-        let other = try Connection(path: folder.database, busyMilliseconds: 0)
+        let other = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try other.execute("BEGIN IMMEDIATE")
         let why = reason { () throws(StateError) in try store.apply(setting("a")) }
         #expect(why.contains("locked"))
@@ -250,7 +250,7 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func aFullDiskIsSaidAndChangesNothing() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a", "old"))
         try store.execute("PRAGMA max_page_count = 20")
@@ -266,8 +266,8 @@ struct SQLiteStateStoreTests {
     // MARK: Durability
 
     @Test func aCommitIsThereWholeOrNotAtAll() throws {
-        let folder = TemporaryFolder()
-        let images = Mutex<[TemporaryFolder]>([])
+        let folder = DatabaseFolder()
+        let images = Mutex<[DatabaseFolder]>([])
         let store = try SQLiteStateStore(folder: folder.path) {
             let image = folder.image()
             images.withLock { $0.append(image) }
@@ -288,21 +288,21 @@ struct SQLiteStateStoreTests {
     }
 
     @Test func closingWritesTheLogBack() throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         var store: SQLiteStateStore? = try SQLiteStateStore(folder: folder.path)
         try store?.apply(setting("a"))
         #expect(try store?.record(at: path("a")) != nil)
-        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") != nil)
+        #expect(DatabaseFolder.read(folder.path + "/state.sqlite-wal") != nil)
         try store?.checkpoint()
-        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") == [])
+        #expect(DatabaseFolder.read(folder.path + "/state.sqlite-wal") == [])
         store = nil
-        #expect(TemporaryFolder.read(folder.path + "/state.sqlite-wal") == nil)
+        #expect(DatabaseFolder.read(folder.path + "/state.sqlite-wal") == nil)
         #expect(try SQLiteStateStore(folder: folder.path).record(at: path("a")) != nil)
     }
 
     @Test(arguments: [SQLiteStateStore.Durability.processDeath, .powerLoss])
     func keepsWhatManyThreadsCommit(_ durability: SQLiteStateStore.Durability) throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path, durability: durability)
         let published = Mutex<[Int]>([])
         let failures = Mutex<[StateError]>([])

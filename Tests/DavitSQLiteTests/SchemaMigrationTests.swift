@@ -43,9 +43,9 @@ struct SchemaMigrationTests {
 
     @Test(arguments: 1...Schema.migrations.count)
     func nothingOfAnEarlierVersionIsLost(version: Int) throws {
-        let folder = TemporaryFolder()
+        let folder = DatabaseFolder()
         do {
-            let connection = try Connection(path: folder.database, busyMilliseconds: 0)
+            let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
             try Schema.migrate(connection, migrations: Array(Schema.migrations.prefix(version)))
             for row in rows(of: version) { try connection.execute(row) }
         }
@@ -79,10 +79,11 @@ struct SchemaMigrationTests {
         #expect(intents.map(\.id) == (more == 0 ? [4, 5] : [4, 5, 6]))
         #expect(
             intents[0]
-                == Intent(
+                == RenameIntent(
                     id: 4, source: path("a"), destination: path("b"), moved: identity,
                     replaced: ResourceIdentity(inode: 3, birth: 4), isCopy: true,
-                    origin: Intent.Origin(path: path("c"), identity: ResourceIdentity(inode: 5, birth: 6))))
+                    origin: RenameIntent.Origin(
+                        path: path("c"), identity: ResourceIdentity(inode: 5, birth: 6))))
         #expect(intents[1].attributes == ResourceAttributes(isExecutable: true))
 
         let uploads = try store.uploads()
@@ -111,12 +112,12 @@ struct SchemaMigrationTests {
             id: "new", collection: path("a"), name: [1], stagedName: [2], identity: identity, principal: nil,
             fieldLines: [], options: [], progress: progress(length: nil, offset: 0, isUnverified: false))
         let entry = TrashEntry(
-            number: 9, id: "new", path: path("z"), place: path("y"), identity: identity,
+            number: 9, id: "new", path: path("z"), location: path("y"), identity: identity,
             deleted: Timestamp(seconds: 1), principal: nil, length: nil, isCollection: true, reason: .deleted)
         try store.apply([
             .addLock(lock), .putUpload(upload), .putTrash(entry),
             .putIntent(
-                Intent(
+                RenameIntent(
                     id: 6, source: path("a"), destination: path("b"), moved: identity, replaced: nil,
                     isCopy: false, kept: path("k"))),
         ])

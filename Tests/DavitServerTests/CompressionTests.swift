@@ -36,7 +36,7 @@ struct CompressionTests {
         routes.get("/weak") { _ in with(.etag, "W/\"a\"") }
     }
 
-    static let client = TestClient(router.behind(Compression()))
+    static let client = TestClient(router.applying(Compression()))
     static let large = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) }
 
     static func with(_ name: FieldName, _ value: String) -> HTTPResponse {
@@ -85,7 +85,7 @@ struct CompressionTests {
 
     @Test func headDoesNotTellTheLengthOfTheOther() async throws {
         let length = String(Self.text.utf8.count)
-        let handler = Answering { Self.with(.contentLength, length) }.behind(Compression())
+        let handler = Answering { Self.with(.contentLength, length) }.applying(Compression())
         let request = try makeRequest("HEAD / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
         let response = try await handler.respond(to: request)
         #expect(response.body.length == nil)
@@ -96,7 +96,7 @@ struct CompressionTests {
 
     @Test func joinsOtherReasonsToVary() async throws {
         #expect(try await Self.client.send("GET", "/varied")["Vary"] == "Origin, Accept-Encoding")
-        let handler = Self.router.behind(Compression()).behind(CORS(origins: ["https://app.example"]))
+        let handler = Self.router.applying(Compression()).applying(CORS(origins: ["https://app.example"]))
         #expect(try await TestClient(handler).send("GET", "/text")["Vary"] == "Accept-Encoding, Origin")
     }
 
@@ -116,7 +116,7 @@ struct CompressionTests {
 
     @Test(arguments: conditional)
     func bothTagsMatch(condition: String, status: UInt16, tag: String, vary: String?) async throws {
-        let client = TestClient(Answering.conditionally.behind(Compression()))
+        let client = TestClient(Answering.conditionally.applying(Compression()))
         let response = try await client.send("GET", "/", Self.accepting + [("If-None-Match", condition)])
         #expect(response.status == status)
         #expect(response["ETag"] == tag)
@@ -125,9 +125,9 @@ struct CompressionTests {
 
     @Test func answersAtOnceWhereTheHandlerDoes() throws {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
-        let response = AtOnce().behind(Compression()).respondAtOnce(to: request)
+        let response = AtOnce().applying(Compression()).respondAtOnce(to: request)
         #expect(response?.fields.first(.contentEncoding) == "gzip")
-        #expect(Self.router.behind(Compression()).respondAtOnce(to: request) == nil)
+        #expect(Self.router.applying(Compression()).respondAtOnce(to: request) == nil)
     }
 }
 
@@ -135,7 +135,7 @@ struct CompressionTests {
 struct GzipStreamTests {
     static func stream(_ make: @escaping @Sendable () -> HTTPResponse) async throws -> any BodyStream {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
-        let coded = try await Answering(make).behind(Compression()).respond(to: request)
+        let coded = try await Answering(make).applying(Compression()).respond(to: request)
         guard case .stream(let stream) = coded.body else { throw StreamTests.Failure() }
         return stream
     }
@@ -160,7 +160,7 @@ struct GzipStreamTests {
                 return index < pieces.count ? Array(pieces[index].utf8) : nil
             }
         }
-        #expect(stream.isLive)
+        #expect(stream.flushesImmediately)
         let buffer = IOBuffer(capacity: capacity)
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 20))
         for (index, piece) in pieces.enumerated() {
@@ -197,7 +197,7 @@ struct GzipStreamTests {
             response.fields.append(.contentType, "text/plain")
             return response
         }
-        #expect(!stream.isLive)
+        #expect(!stream.flushesImmediately)
         let buffer = IOBuffer(capacity: 64 << 10)
         var coded = try await Self.next(stream, buffer)
         #expect(left.withLock { $0 } > 350_000)
@@ -219,7 +219,7 @@ struct GzipStreamTests {
     }
 
     @Test func anEmptyStreamIsAnEmptyMember() async throws {
-        let handler = Answering { .stream(type: "text/plain") { nil } }.behind(Compression())
+        let handler = Answering { .stream(type: "text/plain") { nil } }.applying(Compression())
         let coded = try await TestClient(handler).send("GET", "/", CompressionTests.accepting)
         #expect(coded["Content-Encoding"] == "gzip")
         #expect(try Gzip.decode(coded.body) == [])

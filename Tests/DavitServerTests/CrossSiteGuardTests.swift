@@ -57,7 +57,7 @@ struct CrossSiteGuardTests {
 
     @Test(arguments: rows)
     func formsOfOtherSitesAreRefused(row: Row) async throws {
-        let guarded = Greeter().behind(
+        let guarded = Greeter().applying(
             CrossSiteGuard(
                 allowing: ["https://app.example"], names: ["Files.example", "plain.example"],
                 secureNames: ["Files.example"]))
@@ -70,13 +70,13 @@ struct CrossSiteGuardTests {
     /// name.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
     func formsThatComeOverTLSAreOnPagesThatDid(origin: String, status: UInt16) async throws {
-        var client = TestClient(Greeter().behind(CrossSiteGuard()).behind(OverTLS()))
+        var client = TestClient(Greeter().applying(CrossSiteGuard()).applying(OverTLS()))
         client.host = "a.example"
         #expect(try await client.send("POST", "/", [("Origin", origin)]).status == status)
     }
 
     @Test func theAbsoluteFormSaysWhoWeAre() async throws {
-        let client = TestClient(Greeter().behind(CrossSiteGuard()))
+        let client = TestClient(Greeter().applying(CrossSiteGuard()))
         let fields = [("Origin", "http://a.example")]
         #expect(try await client.send("POST", "http://a.example/", fields).status == 204)
         #expect(try await client.send("POST", "http://b.example/", fields).status == 403)

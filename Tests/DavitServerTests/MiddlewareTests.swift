@@ -9,7 +9,7 @@ struct MiddlewareTests {
     }
 
     @Test func canRewriteTheTargetAndSetThePrincipal() async throws {
-        let handler = Self.router.behind(
+        let handler = Self.router.applying(
             BeforeHandling { request throws(HTTPError) in
                 if request.target.rawPath == Array("/old".utf8) { try request.rewriteTarget(to: "/new?x=1") }
                 request.principal = "anna"
@@ -19,7 +19,7 @@ struct MiddlewareTests {
     }
 
     @Test func canAnswerEarly() async throws {
-        let handler = Self.router.behind(
+        let handler = Self.router.applying(
             BeforeHandling { request throws(HTTPError) in
                 request.query["stop"] == nil ? nil : .text("stopped", status: .forbidden)
             })
@@ -28,7 +28,7 @@ struct MiddlewareTests {
     }
 
     @Test func canReplaceTheResponse() async throws {
-        let handler = Self.router.behind(
+        let handler = Self.router.applying(
             AfterHandling { request, response throws(HTTPError) in
                 response.status == .notFound ? .redirect(to: "/new", .temporary) : response.cacheAge(60)
             })
@@ -44,7 +44,7 @@ struct MiddlewareTests {
                 return response
             }
         }
-        let response = try await TestClient(Self.router.behind(mark("inner")).behind(mark("outer")))
+        let response = try await TestClient(Self.router.applying(mark("inner")).applying(mark("outer")))
             .send("GET", "/new")
         let lines = String(decoding: response.fields.encoded, as: UTF8.self).split(separator: "\r\n")
         #expect(lines.filter { $0.hasPrefix("X-Mark") } == ["X-Mark: inner", "X-Mark: outer"])
@@ -54,12 +54,14 @@ struct MiddlewareTests {
 /// CORS according to the Fetch standard §3.2.
 struct CORSTests {
     /// A client of a server with CORS in front of authentication, as recommended.
-    static func client() throws -> TestClient<Behind<CORS, Behind<Authentication, Router>>> {
+    static func client() throws -> TestClient<
+        MiddlewareHandler<CORS, MiddlewareHandler<Authentication, Router>>
+    > {
         var accounts = Accounts()
         try accounts.add(name: "anna", password: "open:sesame")
         let router = Router { routes in routes.get("/a") { _ in .text("a") } }
         let authentication = try Authentication(accounts: accounts, work: InlineWork())
-        let handler = router.behind(authentication).behind(CORS(origins: ["https://app.example"]))
+        let handler = router.applying(authentication).applying(CORS(origins: ["https://app.example"]))
         return TestClient(handler)
     }
 

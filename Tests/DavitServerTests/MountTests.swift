@@ -12,7 +12,7 @@ struct MountTests {
         routes.get("/x/files/own") { _ in .text("own") }
         routes.get("/") { _ in .text("root") }
         routes.mount("/outer", Router { $0.mount("/inner", Echo()) })
-        routes.mount("/told", Router { $0.mount("/inner", Told()) }.behind(CORS(origins: [])))
+        routes.mount("/told", Router { $0.mount("/inner", AnnouncingHandler()) }.applying(CORS(origins: [])))
     }
 
     static let answers: [(method: String, target: String, text: String)] = [
@@ -83,7 +83,7 @@ struct MountTests {
 }
 
 /// A handler that announces a field.
-struct Told: Handler {
+struct AnnouncingHandler: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .text("told") }
 
     var announcedFields: HTTPFields {

@@ -8,12 +8,12 @@ import Testing
 struct MountableTests {
     /// A value that creates an ``Echo``.
     private struct Value: Mountable {
-        var resident: Life?
+        var lifecycleObserver: Life?
         var error: Problem?
 
         func handler(in environment: ServerEnvironment) throws -> any Handler {
             if let error { throw error }
-            if let resident { environment.keep(resident) }
+            if let lifecycleObserver { environment.addLifecycleObserver(lifecycleObserver) }
             return Echo()
         }
     }
@@ -21,7 +21,7 @@ struct MountableTests {
     private enum Problem: Error { case broken }
 
     /// Records the calls it receives.
-    private final class Life: Resident {
+    private final class Life: LifecycleObserver {
         let events = Mutex<[String]>([])
         private let name: String
 
@@ -29,10 +29,10 @@ struct MountableTests {
 
         private func note(_ event: String) { events.withLock { $0.append("\(name) \(event)") } }
 
-        func serverStarted() { note("started") }
-        func serverEnds() { note("ends") }
-        func serverEnded() { note("ended") }
-        func upkeep() -> Bool {
+        func serverDidStart() { note("started") }
+        func serverWillStop() { note("ends") }
+        func serverDidStop() { note("ended") }
+        func performMaintenance() -> Bool {
             note("upkeep")
             return name == "busy"
         }
@@ -51,8 +51,8 @@ struct MountableTests {
     @Test func valuesBecomeHandlersAlsoInRoutersThatAreMounted() async throws {
         let router = Router { routes in
             routes.mount("/a", Value())
-            routes.mount("/b", Router { $0.mount("/c", Value().behind(CORS(origins: ["http://x"]))) })
-            routes.mount("/d", Router { $0.mount("/e", Value()) }.behind(Compression()))
+            routes.mount("/b", Router { $0.mount("/c", Value().applying(CORS(origins: ["http://x"]))) })
+            routes.mount("/d", Router { $0.mount("/e", Value()) }.applying(Compression()))
         }
         // No server has created handlers for them.
         #expect(try await TestClient(router).send("GET", "/a/x").status == 500)
@@ -89,7 +89,7 @@ struct MountableTests {
             routes.mount("/a/earlier", Echo())
             routes.mount("/a", early)
             routes.mount("/a/x", Echo())
-            routes.mount("/a/y", Router { $0.mount("/z", inner) }.behind(CORS(origins: [])))
+            routes.mount("/a/y", Router { $0.mount("/z", inner) }.applying(CORS(origins: [])))
             routes.mount("/a/y/z/w", Echo())
             routes.mount("/ab", Echo())
             routes.mount("/", late)
@@ -122,14 +122,14 @@ struct MountableTests {
         let (first, busy) = (Life("first"), Life("busy"))
         let environment = Self.environment()
         let router = Router { routes in
-            routes.mount("/a", Value(resident: first))
-            routes.mount("/b", Value(resident: busy))
+            routes.mount("/a", Value(lifecycleObserver: first))
+            routes.mount("/b", Value(lifecycleObserver: busy))
         }
         _ = try router.handler(in: environment)
-        environment.forEachResident { $0.serverStarted() }
-        #expect(environment.upkeep())
-        environment.forEachResident { $0.serverEnds() }
-        environment.forEachResident { $0.serverEnded() }
+        environment.forEachLifecycleObserver { $0.serverDidStart() }
+        #expect(environment.performMaintenance())
+        environment.forEachLifecycleObserver { $0.serverWillStop() }
+        environment.forEachLifecycleObserver { $0.serverDidStop() }
         #expect(
             first.events.withLock { $0 } == ["first started", "first upkeep", "first ends", "first ended"])
         #expect(busy.events.withLock { $0 } == ["busy started", "busy upkeep", "busy ends", "busy ended"])

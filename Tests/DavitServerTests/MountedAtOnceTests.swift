@@ -25,8 +25,8 @@ struct MountedAtOnceTests {
             return false
         }) { _ in .text("never") }
         routes.mount("/files", Prompt())
-        routes.mount("/outer", Router { $0.mount("/inner", Prompt().behind(CORS(origins: []))) })
-        routes.mount("/behind", Prompt().behind(Compression()))
+        routes.mount("/outer", Router { $0.mount("/inner", Prompt().applying(CORS(origins: []))) })
+        routes.mount("/behind", Prompt().applying(Compression()))
         routes.get("/files/own") { _ in .text("own") }
         routes.on(.put, matching: { /\/files\/.*/ }) { _, _ in .text("pattern") }
     }

@@ -40,7 +40,7 @@ struct StreamTests {
             try await writer.write("")
         }
         guard case .stream(let stream) = response.body else { return }
-        #expect(stream.isLive)
+        #expect(stream.flushesImmediately)
         let buffer = IOBuffer(capacity: 4)
         try await stream.next(into: buffer)
         // The first piece has not been taken completely, so its writer still waits.
@@ -191,8 +191,8 @@ struct EventStreamTests {
         guard case .stream(let stream) = response.body else { return }
         let buffer = IOBuffer(capacity: 100)
         try await stream.next(into: buffer)
-        stream.wrapUp()
-        stream.wrapUp()
+        stream.finishEarly()
+        stream.finishEarly()
         let rest = try await StreamTests.pieces(of: response, capacity: 100).joined()
         #expect(rest == "" || rest == "data: a\n\n")
         var iterator = ends.makeAsyncIterator()
@@ -205,7 +205,7 @@ struct EventStreamTests {
             for number in 1...3 { try await writer.write("\(number)") }
         }
         guard case .stream(let stream) = response.body else { return }
-        stream.wrapUp()
+        stream.finishEarly()
         #expect(try await StreamTests.pieces(of: response).joined() == "123")
     }
 }

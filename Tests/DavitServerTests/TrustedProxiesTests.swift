@@ -31,7 +31,7 @@ struct TrustedProxiesTests {
             (["GET / HTTP/1.1", "Host: backend:8080"] + fields + ["", ""]).joined(separator: "\r\n").utf8)
         _ = try unsafe head.withUnsafeBytes { bytes in try unsafe parser.parse(bytes, into: request) }
         request.peerAddress = peer
-        let handler = Mirror().behind(proxies)
+        let handler = Mirror().applying(proxies)
         let atOnce = try #require(handler.respondAtOnce(to: request))
         // Handling the same request a second time yields the same result.
         let later = try await handler.respond(to: request)
@@ -230,7 +230,7 @@ struct TrustedProxiesTests {
     /// The next request on the connection has other fields, or none.
     @Test func nothingIsLeftForTheNextRequest() async throws {
         let proxies = TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))])
-        let handler = Mirror().behind(proxies)
+        let handler = Mirror().applying(proxies)
         let request = HTTPRequest()
         var parser = HeadParser()
         for (field, answer) in [("X-Forwarded-For: 192.0.2.1", "192.0.2.1"), ("A: b", "127.0.0.1")] {
@@ -249,7 +249,7 @@ struct TrustedProxiesTests {
     ])
     func theHostGuardWantsBothHosts(host: String, forwarded: String, status: HTTPStatus) async throws {
         let guarded = HostGuard(names: ["files.example.org"], next: Mirror())
-        let handler = guarded.behind(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
+        let handler = guarded.applying(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
         let request = try makeRequest("GET / HTTP/1.1", "Host: \(host)", "X-Forwarded-Host: \(forwarded)")
         request.peerAddress = "127.0.0.1"
         #expect(try await handler.respond(to: request).status == status)

@@ -19,8 +19,8 @@ struct ChargeTests {
 
     private static func limits(
         perClient: (count: Int, bytes: Int) = (100, 100_000), total: (count: Int, bytes: Int) = (100, 100_000)
-    ) -> ChargeLimits {
-        ChargeLimits(
+    ) -> QuotaLimits {
+        QuotaLimits(
             countPerClient: perClient.count, bytesPerClient: perClient.bytes, count: total.count,
             bytes: total.bytes)
     }
@@ -73,7 +73,7 @@ struct ChargeTests {
         ])
         let bytes = second.chargedBytes
         for _ in 0..<2 {
-            func admits(_ client: ClientKey, _ limits: ChargeLimits) -> Bool {
+            func admits(_ client: ClientKey, _ limits: QuotaLimits) -> Bool {
                 state.admitsUpload(of: bytes, for: client, limits) != nil
             }
             let network = ClientKey.network("2001:db8:0:1::/64")
@@ -106,7 +106,7 @@ struct ChargeTests {
         part.progress.expiry = Timestamp(seconds: 0)
         try state.commit([.putUpload(part)])
         let bytes = part.chargedBytes
-        func forgotten(_ limits: ChargeLimits) -> [String]? {
+        func forgotten(_ limits: QuotaLimits) -> [String]? {
             state.admitsUpload(of: bytes, for: .account("anna"), limits)
         }
         #expect(forgotten(Self.limits(perClient: (4, 100_000))) == [])

@@ -98,7 +98,7 @@ struct RandomHistory {
             }
             return [
                 .putIntent(
-                    Intent(
+                    RenameIntent(
                         id: id, source: path, destination: anyPath(), moved: anyIdentity(),
                         replaced: number(0..<2) == 0 ? nil : anyIdentity(), isCopy: number(0..<2) == 0))
             ]

@@ -26,7 +26,7 @@ struct StateSnapshot: Equatable {
 
     var records: [ResourcePath: PropertyRecord] = [:]
     var locks: [BoundLock] = []
-    var intents: [Intent] = []
+    var intents: [RenameIntent] = []
     var uploads: [UploadRecord] = []
 
     init() {}

@@ -11,12 +11,13 @@ struct StateStoreContractTests {
         let transactions: [[StateChange]]
         var records: [ResourcePath: PropertyRecord] = [:]
         var locks: [(Lock, Binding)] = []
-        var intents: [Intent] = []
+        var intents: [RenameIntent] = []
         var uploads: [UploadRecord] = []
 
         init(
             _ description: String, _ transactions: [[StateChange]],
-            records: [String: PropertyRecord] = [:], locks: [(Lock, Binding)] = [], intents: [Intent] = [],
+            records: [String: PropertyRecord] = [:], locks: [(Lock, Binding)] = [],
+            intents: [RenameIntent] = [],
             uploads: [UploadRecord] = []
         ) {
             testDescription = description
@@ -59,28 +60,28 @@ struct StateStoreContractTests {
         Binding(identity: identity(inode), pending: pending.map(identity))
     }
 
-    static let intent = Intent(
+    static let intent = RenameIntent(
         id: 7, source: path("a"), destination: path("b/c"), moved: identity(1 << 59), replaced: nil,
         isCopy: false)
-    static let copyIntent = Intent(
+    static let copyIntent = RenameIntent(
         id: 3, source: path(".x"), destination: path("b"), moved: identity(1), replaced: identity(2),
         isCopy: true)
-    static let moveIntent = Intent(
+    static let moveIntent = RenameIntent(
         id: 5, source: path(".x"), destination: path("b"), moved: identity(1), replaced: nil, isCopy: true,
-        origin: Intent.Origin(path: path("a/b"), identity: identity(1 << 58)))
-    static let patchIntent = Intent(
+        origin: RenameIntent.Origin(path: path("a/b"), identity: identity(1 << 58)))
+    static let patchIntent = RenameIntent(
         id: 9, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
         attributes: ResourceAttributes(isExecutable: false, modified: Timestamp(nanoseconds: -5)))
-    static let timeIntent = Intent(
+    static let timeIntent = RenameIntent(
         id: 11, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
         attributes: ResourceAttributes(modified: Timestamp(seconds: 7)))
-    static let keepingIntent = Intent(
+    static let keepingIntent = RenameIntent(
         id: 13, source: path("a"), destination: path("b"), moved: identity(1), replaced: identity(2),
         isCopy: false, kept: path(".t/x"))
-    static let languageIntent = Intent(
+    static let languageIntent = RenameIntent(
         id: 14, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
         contentLanguage: "da, en")
-    static let removalIntent = Intent(
+    static let removalIntent = RenameIntent(
         id: 15, source: path("a"), destination: path("a"), moved: identity(1), replaced: nil, isCopy: false,
         contentLanguage: "")
 

@@ -11,7 +11,7 @@ struct TrashContractTests {
     ) -> TrashEntry {
         let name = "entry\(number)"
         return TrashEntry(
-            number: number, id: name, path: path("a/\(number)"), place: path(".t/\(name)"),
+            number: number, id: name, path: path("a/\(number)"), location: path(".t/\(name)"),
             identity: identity(UInt64(number)), deleted: Timestamp(nanoseconds: -number),
             principal: principal,
             length: length, isCollection: isCollection, reason: reason)

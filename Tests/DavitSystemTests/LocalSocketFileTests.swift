@@ -30,7 +30,7 @@ struct LocalSocketFileTests {
         var file: LocalSocketFile?
         let socket = try open(mode: mode, file: &file)
         #expect(self.mode() == UInt32(S_IFSOCK) | mode)
-        _ = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
+        _ = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 60)
         guard case .accepted(_, let peer) = Socket.accept(from: socket.rawValue) else {
             Issue.record("no connection is pending")
             return
@@ -59,7 +59,7 @@ struct LocalSocketFileTests {
         try #require(mode() != nil)
         var new: LocalSocketFile?
         let socket = try open(file: &new)
-        _ = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
+        _ = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 60)
         #expect(socket.rawValue >= 0)
     }
 
@@ -71,7 +71,7 @@ struct LocalSocketFileTests {
         var new: LocalSocketFile?
         let second = try open(file: &new)
         old?.remove()
-        _ = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
+        _ = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 60)
         new?.remove()
         #expect(mode() == nil && first.rawValue >= 0 && second.rawValue >= 0)
     }
@@ -103,7 +103,7 @@ struct LocalSocketFileTests {
             #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
             #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
         }
-        let client = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
+        let client = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 60)
         let error = #expect(throws: SystemError.self) { _ = try Socket.adoptListener(client.number) }
         #expect(error?.errno == EINVAL)
         #expect(throws: SystemError.self) { _ = try Socket.adoptListener(-1) }

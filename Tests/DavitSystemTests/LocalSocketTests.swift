@@ -14,7 +14,7 @@ struct LocalSocketTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func connect(to path: String) throws -> LocalConnection {
-        try LocalConnection(folder: path, name: "s", patienceSeconds: 60)
+        try LocalConnection(folder: path, name: "s", timeoutSeconds: 60)
     }
 
     /// Connects, and exchanges data in both directions.
@@ -85,7 +85,7 @@ struct LocalSocketTests {
 
     @Test func waitsNoLongerThanItsPatience() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
-        let client = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 1)
+        let client = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 1)
         let error = #expect(throws: SystemError.self) { _ = try client.receive() }
         #expect(error?.code == .again)
         #expect(listener.number >= 0)

@@ -38,7 +38,7 @@ struct LogFileTests {
         let file = try LogFile(.file(path), log: Log(level: .error))
         let ended = Latch(count: 4)
         for thread in 0..<4 {
-            try Thread.start(named: "appends") {
+            try SystemThread.start(named: "appends") {
                 for number in 0..<2_000 { Self.append("\(thread) \(number) end", to: file) }
                 ended.countDown()
             }

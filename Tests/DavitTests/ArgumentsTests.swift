@@ -103,10 +103,13 @@ struct ArgumentsTests {
             ["serve", "/srv", "--allow-extensions", "JPG,.png,ä"],
             .serve(options { $0.rules.allowedExtensions = ["jpg", "png", "Ä"] })
         ),
-        (["serve", "/srv", "--litter", "keep"], .serve(options())),
-        (["serve", "/srv", "--litter=hide"], .serve(options { $0.rules.litter = .hide })),
-        (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.litter = .refuse })),
-        (["serve", "/srv", "--litter", "aside"], .serve(options { $0.rules.litter = .aside })),
+        (["serve", "/srv", "--mac-metadata", "keep"], .serve(options())),
+        (["serve", "/srv", "--mac-metadata=hide"], .serve(options { $0.rules.macMetadata = .hide })),
+        (["serve", "/srv", "--mac-metadata", "refuse"], .serve(options { $0.rules.macMetadata = .refuse })),
+        (["serve", "/srv", "--mac-metadata", "aside"], .serve(options { $0.rules.macMetadata = .aside })),
+        // Its former name.
+        (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.macMetadata = .refuse })),
+        (["serve", "/srv", "--litter=hide"], .serve(options { $0.rules.macMetadata = .hide })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
         (["serve", "--qr", "/srv"], .serve(options { $0.printsQRCode = true })),
         (
@@ -296,7 +299,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--keep-free=1GB"], .badSize("1GB", option: "--keep-free")),
         (["serve", "/srv", "--keep-free=8388608T"], .badSize("8388608T", option: "--keep-free")),
         (["serve", "/srv", "--sync", "all"], .badSyncLevel("all")),
-        (["serve", "/srv", "--litter", "none"], .badLitterPolicy("none")),
+        (["serve", "/srv", "--mac-metadata", "none"], .badMacMetadataPolicy("none")),
         (["serve", "/srv", "--no-hidden=yes"], .unwantedValue(option: "--no-hidden")),
         (["serve", "/srv", "--allow-extensions", "jpg,"], .badExtensions("jpg,")),
         (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),

@@ -106,7 +106,7 @@ struct CheckCommandTests {
         // A folder cannot be replaced by the socket.
         _ = try OwnedFolder(path: socket)
         try withServer { () throws in
-            let failure = #expect(throws: Failure.self) { try CheckCommand(options: options).report() }
+            let failure = #expect(throws: CommandFailure.self) { try CheckCommand(options: options).report() }
             guard case .serverSilent(state, getpid(), _)? = failure else {
                 Issue.record("\(String(describing: failure))")
                 return
@@ -186,16 +186,20 @@ struct CheckCommandTests {
     }
 
     @Test func makesNothing() throws {
-        #expect(throws: Failure.noState(state, share: share)) { try CheckCommand(options: options).report() }
+        #expect(throws: CommandFailure.noState(state, share: share)) {
+            try CheckCommand(options: options).report()
+        }
         #expect(kind(of: state) == nil)
         do { _ = try OwnedFolder(path: state) }
-        #expect(throws: Failure.noState(state, share: share)) { try CheckCommand(options: options).report() }
+        #expect(throws: CommandFailure.noState(state, share: share)) {
+            try CheckCommand(options: options).report()
+        }
         #expect(kind(of: state + "/state.sqlite") == nil)
     }
 
     @Test func saysWhichFolderIsMissing() {
         let missing = CheckOptions(folder: share + "/none", stateFolder: state)
-        #expect(throws: Failure.folderMissing(missing.folder)) {
+        #expect(throws: CommandFailure.folderMissing(missing.folder)) {
             try CheckCommand(options: missing).report()
         }
     }
@@ -204,7 +208,8 @@ struct CheckCommandTests {
         try withServer {}
         let holder = try OwnedFolder(path: state)
         #expect(
-            throws: Failure.serverSilent(state, process: getpid(), reason: "it does not accept connections")
+            throws: CommandFailure.serverSilent(
+                state, process: getpid(), reason: "it does not accept connections")
         ) { try CheckCommand(options: options).report() }
         withExtendedLifetime(holder) {}
     }

@@ -42,46 +42,46 @@ struct ControlMessageTests {
 
     // MARK: Responses
 
-    static let answers: [ControlAnswer] = [
+    static let answers: [ControlResponse] = [
         .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),
         .refused(reason: "the server belongs to another user"),
     ]
 
     /// A truncated response is rejected, and never read as one with fewer errors.
     @Test(arguments: answers)
-    func answersAreReadWhenTheyAreWhole(answer: ControlAnswer) throws {
+    func answersAreReadWhenTheyAreWhole(answer: ControlResponse) throws {
         for count in 0..<answer.bytes.count {
-            #expect(try ControlAnswer.parse(Array(answer.bytes.prefix(count))) == nil)
+            #expect(try ControlResponse.parse(Array(answer.bytes.prefix(count))) == nil)
         }
-        #expect(try ControlAnswer.parse(answer.bytes) == answer)
+        #expect(try ControlResponse.parse(answer.bytes) == answer)
     }
 
     static let malformed = [
         "\n", "ok\n", "ok \n", "ok -1\n", "ok 101\n", "ok x\n", "yes 1\n", "refused\n", "HTTP/1.1 400 Bad\n",
-        String(repeating: "x", count: ControlAnswer.limitBytes + 1),
+        String(repeating: "x", count: ControlResponse.limitBytes + 1),
     ]
 
     @Test(arguments: malformed)
     func otherBytesAreNoAnswer(text: String) {
-        #expect(throws: ControlAnswer.Malformed.self) { try ControlAnswer.parse(Array(text.utf8)) }
+        #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(Array(text.utf8)) }
     }
 
     @Test func linesStayWithinTheLimits() throws {
         let long = Array(repeating: String(repeating: "ä", count: 9000), count: 5000)
-        let bytes = ControlAnswer.lines(long).bytes
-        #expect(bytes.count <= ControlAnswer.limitBytes)
-        guard case .lines(let lines)? = try ControlAnswer.parse(bytes) else {
+        let bytes = ControlResponse.lines(long).bytes
+        #expect(bytes.count <= ControlResponse.limitBytes)
+        guard case .lines(let lines)? = try ControlResponse.parse(bytes) else {
             Issue.record("no lines")
             return
         }
-        #expect(lines.count == ControlAnswer.limitLines)
+        #expect(lines.count == ControlResponse.limitLines)
         #expect(lines.last == "and 4901 more")
     }
 
     @Test func findingsCannotDisturbTheTerminalOrTheCount() throws {
-        let bytes = ControlAnswer.lines(["tree 2\npage \u{1B}[2J3", "a\rb"]).bytes
-        #expect(try ControlAnswer.parse(bytes) == .lines(["tree 2", "page ?[2J3", "a?b"]))
-        let refusal = ControlAnswer.refused(reason: "a\nb").bytes
-        #expect(try ControlAnswer.parse(refusal) == .refused(reason: "a?b"))
+        let bytes = ControlResponse.lines(["tree 2\npage \u{1B}[2J3", "a\rb"]).bytes
+        #expect(try ControlResponse.parse(bytes) == .lines(["tree 2", "page ?[2J3", "a?b"]))
+        let refusal = ControlResponse.refused(reason: "a\nb").bytes
+        #expect(try ControlResponse.parse(refusal) == .refused(reason: "a?b"))
     }
 }

@@ -9,8 +9,8 @@ struct ControlServerTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Runs `body` with a server that responds with one line.
-    private func withServer(patienceSeconds: Int = 60, _ body: () throws -> Void) throws {
-        let server = try ControlServer(folder: folder.path, patienceSeconds: patienceSeconds) {
+    private func withServer(timeoutSeconds: Int = 60, _ body: () throws -> Void) throws {
+        let server = try ControlServer(folder: folder.path, timeoutSeconds: timeoutSeconds) {
             .lines([$1 == LocalConnection.ownUser ? $0.text : ""])
         }
         defer { server.stop() }
@@ -18,7 +18,7 @@ struct ControlServerTests {
     }
 
     private func connect() throws -> LocalConnection {
-        try LocalConnection(folder: folder.path, name: ControlServer.fileName, patienceSeconds: 60)
+        try LocalConnection(folder: folder.path, name: ControlServer.fileName, timeoutSeconds: 60)
     }
 
     /// Reads until the connection closes.
@@ -63,7 +63,7 @@ struct ControlServerTests {
 
     /// Other connections wait at most for the timeout of the server.
     @Test func doesNotWaitForASilentClient() throws {
-        try withServer(patienceSeconds: 1) { () throws in
+        try withServer(timeoutSeconds: 1) { () throws in
             let silent = try connect()
             try silent.send(Array("che".utf8))
             #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
@@ -72,7 +72,7 @@ struct ControlServerTests {
     }
 
     @Test func theEndCutsASilentClientAndRemovesTheSocket() throws {
-        let server = try ControlServer(folder: folder.path, patienceSeconds: 3600) { _, _ in .lines([]) }
+        let server = try ControlServer(folder: folder.path, timeoutSeconds: 3600) { _, _ in .lines([]) }
         let silent = try connect()
         server.stop()
         server.stop()
@@ -90,15 +90,15 @@ struct ControlServerTests {
     @Test(arguments: ["", "o", "ok 0", "ok 2\none\n", "refused becau"])
     func anAnswerThatIsCutOffIsNone(answer: String) throws {
         let server = try DyingServer(folder: folder.path, answer: answer)
-        try Thread.start(named: "dying-server") { server.run() }
-        #expect(throws: ControlClient.Problem.cutOff) {
+        try SystemThread.start(named: "dying-server") { server.run() }
+        #expect(throws: ControlClient.Problem.disconnected) {
             try ControlClient.ask(.check, in: folder.path)
         }
     }
 
     @Test func whatIsNoAnswerIsNone() throws {
         let server = try DyingServer(folder: folder.path, answer: "HTTP/1.1 400 Bad Request\r\n")
-        try Thread.start(named: "dying-server") { server.run() }
+        try SystemThread.start(named: "dying-server") { server.run() }
         #expect(throws: ControlClient.Problem.malformed) {
             try ControlClient.ask(.check, in: folder.path)
         }

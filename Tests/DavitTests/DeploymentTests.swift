@@ -30,7 +30,7 @@ struct DeploymentTests {
     private struct Broken: Error {}
 
     private func serve(
-        _ configuration: Configuration, _ body: (WebServer, LiveClient) throws -> Void
+        _ configuration: Configuration, _ body: (WebServer, ChangeEventClient) throws -> Void
     ) throws {
         let server = try WebServer(configuration: configuration, Self.whoIs)
         let addresses = try server.start()
@@ -38,7 +38,7 @@ struct DeploymentTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(server, LiveClient(address: try #require(addresses.first)))
+        try body(server, ChangeEventClient(address: try #require(addresses.first)))
     }
 
     static let fields = [
@@ -71,7 +71,7 @@ struct DeploymentTests {
         }
         let server = try WebServer(configuration: configuration, Self.whoIs)
         #expect(try server.start() == [BoundAddress(path: path)])
-        let connection = try LocalConnection(folder: folder.path, name: "s", patienceSeconds: 60)
+        let connection = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 60)
         let head = ["GET /who HTTP/1.1", "Host: localhost", "Connection: close"] + Self.fields
         try connection.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8))
         var answer: [UInt8] = []

@@ -2,7 +2,7 @@ import Davit
 import Testing
 
 struct FailureTests {
-    static let failures: [(failure: Failure, words: [String])] = [
+    static let failures: [(failure: CommandFailure, words: [String])] = [
         (.folderMissing("/srv"), ["folder /srv does not exist", "mkdir -p '/srv'"]),
         (.notAFolder("/f"), ["/f is not a folder", "the folder that contains"]),
         (.folderNotReadable("/srv"), ["cannot read folder /srv", "permissions"]),
@@ -47,7 +47,7 @@ struct FailureTests {
     ]
 
     @Test(arguments: failures)
-    func saysWhatIsWrongAndWhatToDo(failure: Failure, words: [String]) {
+    func saysWhatIsWrongAndWhatToDo(failure: CommandFailure, words: [String]) {
         let text = ErrorText.of(failure)
         for word in words { #expect(text.contains(word)) }
         let lines = text.split(separator: "\n")

@@ -20,7 +20,7 @@ struct InterruptedUploadTests {
         _ = try OwnedFolder(path: share)
     }
 
-    private func serve(_ mount: some Mountable, _ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ mount: some Mountable, _ body: (ChangeEventClient) throws -> Void) throws {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
@@ -32,10 +32,10 @@ struct InterruptedUploadTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
-    private func serve(_ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ body: (ChangeEventClient) throws -> Void) throws {
         var share = WebDAVShare(share, stateFolder: state)
         share.trash = TrashLimits()
         try serve(share, body)
@@ -47,7 +47,7 @@ struct InterruptedUploadTests {
     }
 
     /// Creates two uploads in a folder, each with the first bytes of `one, two`.
-    private func begin(_ client: LiveClient, in folder: String) throws -> Uploads {
+    private func begin(_ client: ChangeEventClient, in folder: String) throws -> Uploads {
         let draft = try client.send(
             "PUT \(folder)/draft", ["Upload-Complete: ?0", "Upload-Length: 8"], content: "one")
         #expect(draft.status == 201)
@@ -59,7 +59,7 @@ struct InterruptedUploadTests {
         return Uploads(draft: try #require(draft["Location"]), tus: try #require(tus["Location"]))
     }
 
-    private func complete(_ uploads: Uploads, _ client: LiveClient, in folder: String) throws {
+    private func complete(_ uploads: Uploads, _ client: ChangeEventClient, in folder: String) throws {
         let draft = try client.send(
             "PATCH \(uploads.draft)", [Self.partial, "Upload-Offset: 3", "Upload-Complete: ?1"],
             content: ", two")
@@ -118,7 +118,7 @@ struct InterruptedUploadTests {
         }
     }
 
-    private func deleteSomething(_ client: LiveClient) throws {
+    private func deleteSomething(_ client: ChangeEventClient) throws {
         #expect(try client.send("PUT /gone", content: "content").status == 201)
         #expect(try client.send("DELETE /gone").status == 204)
     }

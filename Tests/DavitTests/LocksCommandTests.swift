@@ -23,7 +23,7 @@ struct LocksCommandTests {
     }
 
     /// Runs `body` while a server shares the folder.
-    private func withServer(_ body: (LiveClient) throws -> Void) throws {
+    private func withServer(_ body: (ChangeEventClient) throws -> Void) throws {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
@@ -36,7 +36,7 @@ struct LocksCommandTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     private func text(_ action: LocksOptions.Action) throws -> String {
@@ -48,7 +48,7 @@ struct LocksCommandTests {
     }
 
     @discardableResult
-    private func lock(_ client: LiveClient, _ target: String, owner: String = "me") throws -> String {
+    private func lock(_ client: ChangeEventClient, _ target: String, owner: String = "me") throws -> String {
         let body = """
             <D:lockinfo xmlns:D="DAV:"><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype>\
             <D:owner><D:href>\(owner)</D:href></D:owner></D:lockinfo>
@@ -93,8 +93,12 @@ struct LocksCommandTests {
         #expect(
             try text(.end(.path(Array("a".utf8))))
                 == "removed lock: /a  \(tokens[0])\nremoved lock: /a  \(tokens[2])\n")
-        #expect(throws: Failure.noLock("/a", folder: share)) { try text(.end(.path(Array("/a".utf8)))) }
-        #expect(throws: Failure.noLock("..", folder: share)) { try text(.end(.path(Array("..".utf8)))) }
+        #expect(throws: CommandFailure.noLock("/a", folder: share)) {
+            try text(.end(.path(Array("/a".utf8))))
+        }
+        #expect(throws: CommandFailure.noLock("..", folder: share)) {
+            try text(.end(.path(Array("..".utf8))))
+        }
         try withServer { client throws in
             #expect(try client.send("PUT /a", content: "1").status == 204)
             #expect(try client.send("PUT /d%C3%A9", content: "1").status == 423)
@@ -125,7 +129,7 @@ struct LocksCommandTests {
     }
 
     @Test func thereMayBeNoState() throws {
-        #expect(throws: Failure.noState(state, share: share)) { try text(.list) }
+        #expect(throws: CommandFailure.noState(state, share: share)) { try text(.list) }
     }
 
     static let words: [(words: [String], invocation: Invocation)] = [

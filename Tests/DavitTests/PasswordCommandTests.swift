@@ -11,7 +11,7 @@ struct PasswordCommandTests {
 
     @Test(arguments: refused)
     func refusesWhatTheServerWouldRefuse(name: String?, password: [UInt8]) {
-        #expect(throws: Failure.self) {
+        #expect(throws: CommandFailure.self) {
             try PasswordCommand(options: PasswordOptions(name: name)).line(for: password)
         }
     }

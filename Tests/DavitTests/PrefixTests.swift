@@ -24,7 +24,7 @@ struct PrefixTests {
 
     /// - Parameter body: called with a client of the server and its URL.
     private func serve(
-        _ configuration: Configuration, _ body: (LiveClient, String?) throws -> Void
+        _ configuration: Configuration, _ body: (ChangeEventClient, String?) throws -> Void
     ) throws {
         let share = WebDAVShare(folder.path + "/share", stateFolder: folder.path + "/state")
         let server = try WebServer(share, configuration: configuration)
@@ -33,7 +33,7 @@ struct PrefixTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)), server.url)
+        try body(ChangeEventClient(address: try #require(addresses.first)), server.url)
     }
 
     private static let lock =
@@ -88,7 +88,7 @@ struct PrefixTests {
         try serve(configuration) { client, _ throws in
             func send(_ method: String, _ path: String, _ fields: [String] = [], _ content: String = "")
                 throws
-                -> LiveClient.Answer
+                -> ChangeEventClient.Answer
             {
                 try client.send(
                     "\(method) \(arrangement.path)\(path)", arrangement.fields + fields,

@@ -140,7 +140,7 @@ struct RevocationTests {
     /// append to it.
     @Test func uploadsOfRemovedAccountsBelongToNobodyElse() throws {
         try serve { server, address in
-            let client = LiveClient(address: address)
+            let client = ChangeEventClient(address: address)
             let created = try client.send(
                 "POST /",
                 [

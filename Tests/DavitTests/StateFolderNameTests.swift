@@ -16,7 +16,7 @@ struct StateFolderNameTests {
 
     @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
     func saysThatThereIsNone(environment: [String: String]) {
-        #expect(throws: Failure.noStateFolder) {
+        #expect(throws: CommandFailure.noStateFolder) {
             try StateFolderName.path(forShare: [47]) { environment[$0] }
         }
     }

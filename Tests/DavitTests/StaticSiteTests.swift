@@ -31,7 +31,7 @@ struct StaticSiteTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        let client = LiveClient(address: try #require(addresses.first))
+        let client = ChangeEventClient(address: try #require(addresses.first))
         #expect(try client.send("GET /").status == 404)
         #expect(try client.send("PUT /edit/index.html", content: "<p>one").status == 201)
         for text in ["<p>two", "<p>three", "<p>four"] {

@@ -24,13 +24,13 @@ struct SyncServerTests {
         return try WebServer(configuration: configuration) { $0.mount("/files", share) }
     }
 
-    private func serve(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ server: WebServer, _ body: (ChangeEventClient) throws -> Void) throws {
         let addresses = try server.start()
         defer {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     private static func body(_ token: String) -> String {
@@ -39,8 +39,9 @@ struct SyncServerTests {
     }
 
     /// Returns the changes, as `+` and `-` with the href, and the new token.
-    private static func sync(_ client: LiveClient, _ token: String) throws -> (told: [String], token: String)
-    {
+    private static func sync(_ client: ChangeEventClient, _ token: String) throws -> (
+        told: [String], token: String
+    ) {
         let answer = try client.send("REPORT /files/", content: body(token))
         try #require(answer.status == 207, "\(answer.text)")
         var told: [String] = []

@@ -16,7 +16,7 @@ struct TrashCommandTests {
         _ = try OwnedFolder(path: share)
     }
 
-    private func serve(_ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ body: (ChangeEventClient) throws -> Void) throws {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
@@ -30,7 +30,7 @@ struct TrashCommandTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     private func trash(_ action: TrashOptions.Action) throws -> String {
@@ -44,7 +44,7 @@ struct TrashCommandTests {
         }
     }
 
-    private func prepare(_ client: LiveClient) throws {
+    private func prepare(_ client: ChangeEventClient) throws {
         #expect(try client.send("MKCOL /d").status == 201)
         for name in ["d/a", "d/b", "c%20c"] {
             #expect(try client.send("PUT /\(name)", content: "content").status == 201)
@@ -65,7 +65,7 @@ struct TrashCommandTests {
         #expect(try trash(.restore(["d"])) == "restored /d as /d (1)\n")
         let id = try #require(try trash(.list).split(separator: "\n").last?.split(separator: " ").first)
         #expect(try trash(.restore([String(id)])) == "restored /d/b\n")
-        #expect(throws: Failure.other("d is not in the trash")) { try trash(.restore(["d"])) }
+        #expect(throws: CommandFailure.other("d is not in the trash")) { try trash(.restore(["d"])) }
         #expect(try trash(.list) == "the trash of \(share) is empty\n")
         #expect(try trash(.empty(olderThanDays: 0)) == "deleted 0 entries\n")
     }
@@ -95,17 +95,18 @@ struct TrashCommandTests {
             try prepare(client)
             #expect(try client.send("PUT /d", content: "in the way").status == 201)
             #expect(
-                throws: Failure.other("cannot restore /d/a: a parent folder has been replaced by a file")
+                throws: CommandFailure.other(
+                    "cannot restore /d/a: a parent folder has been replaced by a file")
             ) {
                 try trash(.restore(["d/a"]))
             }
         }
         var other = TrashOptions(action: .list, folder: share, stateFolder: folder.path + "/none")
-        #expect(throws: Failure.noState(folder.path + "/none", share: share)) {
+        #expect(throws: CommandFailure.noState(folder.path + "/none", share: share)) {
             try TrashCommand(options: other).report()
         }
         other.folder = folder.path + "/none"
-        #expect(throws: Failure.folderMissing(folder.path + "/none")) {
+        #expect(throws: CommandFailure.folderMissing(folder.path + "/none")) {
             try TrashCommand(options: other).report()
         }
     }

@@ -24,7 +24,7 @@ struct UserFileTests {
             ])
     }
 
-    static let refused: [(bytes: [UInt8], failure: Failure)] = [
+    static let refused: [(bytes: [UInt8], failure: CommandFailure)] = [
         ([], .userFileEmpty("/u")), (Array("#a:b\n\n".utf8), .userFileEmpty("/u")),
         (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "missing colon")),
         (Array(":x\n".utf8), .userFileLine("/u", line: 1, problem: "empty name or password")),
@@ -33,7 +33,7 @@ struct UserFileTests {
     ]
 
     @Test(arguments: refused)
-    func namesTheLineItRefuses(bytes: [UInt8], failure: Failure) {
+    func namesTheLineItRefuses(bytes: [UInt8], failure: CommandFailure) {
         #expect(throws: failure) { try UserFile.parse(bytes, path: "/u") }
     }
 

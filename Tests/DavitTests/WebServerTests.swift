@@ -27,13 +27,13 @@ struct WebServerTests {
     }
 
     /// Runs `body` while the server runs.
-    private func serve(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ server: WebServer, _ body: (ChangeEventClient) throws -> Void) throws {
         let addresses = try server.start()
         defer {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     private func routes(_ routes: inout Routes) {
@@ -283,9 +283,9 @@ struct WebServerTests {
         let port = try #require(addresses.first).port
         #expect(port != 0)
         #expect(server.url == "http://localhost:\(port)/")
-        #expect(try LiveClient(address: addresses[0]).send("GET /hello")["Server"] == "Test/1 (x)")
+        #expect(try ChangeEventClient(address: addresses[0]).send("GET /hello")["Server"] == "Test/1 (x)")
         await server.stop()
-        #expect(throws: SystemError.self) { try LiveClient(address: addresses[0]).send("GET /hello") }
+        #expect(throws: SystemError.self) { try ChangeEventClient(address: addresses[0]).send("GET /hello") }
     }
 
     static let badNames = ["", "a\r\nX: y", "ä"]

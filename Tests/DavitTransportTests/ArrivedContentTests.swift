@@ -85,7 +85,7 @@ struct ArrivedContentTests {
     /// Responses that are too large, or that close the connection, are left to the task.
     @Test(arguments: [true, false])
     func anAnswerThatCannotBeComposedAtOnceFollowsItsContent(isLarge: Bool) throws {
-        let content = ResponseTests.content(isLarge ? 300_000 : 3)
+        let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)
         let server = try TestServer(atOnce: { request in
             guard request.body.arrived?.count == 5 else { return nil }
             var response = HTTPResponse(.ok, body: .bytes(content))

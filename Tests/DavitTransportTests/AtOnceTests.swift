@@ -70,19 +70,19 @@ struct AtOnceTests {
 
     /// The socket accepts only a part of the responses; the rest waits for the peer, in order.
     @Test func answersThatTheSocketDoesNotTakeArriveLater() throws {
-        let content = ResponseTests.content(30_000)
+        let content = ResponseWritingTests.content(30_000)
         let server = try TestServer(atOnce: { _ in HTTPResponse(.ok, body: .bytes(content)) })
         let peer = try server.connect()
-        let count = ResponseTests.systemLimit / content.count + 100
+        let count = ResponseWritingTests.systemLimit / content.count + 100
         for _ in 0..<2 {
             try peer.send((0..<count).map { _ in RequestTests.get }.joined())
             for _ in 0..<count { #expect(try peer.response().content == content) }
         }
     }
 
-    @Test(arguments: ResponseTests.sizes)
+    @Test(arguments: ResponseWritingTests.sizes)
     func contentOfEverySizeArrivesWhole(count: Int) throws {
-        let content = ResponseTests.content(count)
+        let content = ResponseWritingTests.content(count)
         let file = try TestFile(content)
         let server = try TestServer(atOnce: { request in
             let body: HTTPBody =
@@ -212,8 +212,8 @@ struct AtOnceTests {
         let (calls, call) = AsyncStream<Int>.makeStream()
         let count = Atomic<Int>(0)
         let server = try Self.server {
-            $0.upkeepInterval = .milliseconds(1)
-            $0.upkeep = {
+            $0.maintenanceInterval = .milliseconds(1)
+            $0.maintenance = {
                 let number = count.add(1, ordering: .relaxed).newValue
                 call.yield(number)
                 return number % 3 != 0

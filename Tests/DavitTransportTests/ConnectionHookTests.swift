@@ -19,7 +19,7 @@ struct ConnectionHookTests {
     private static let last = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
     @Test func w039AConnectionIsRefusedByItsAddress() async throws {
-        let seen = Seen<ConnectionEnds>()
+        let seen = Seen<ConnectionEndpoints>()
         let isOpen = Atomic<Bool>(false)
         let server = try TestServer {
             $0.acceptsConnection = { ends in
@@ -104,7 +104,7 @@ struct ConnectionHookTests {
                     throw HTTPError(.internalServerError, "no file")
                 }
                 return HTTPResponse(.ok, body: .file(file, offset: 0, length: Int64(size)))
-            case "stream": return HTTPResponse(.ok, body: .stream(Pieces(content, of: 777)))
+            case "stream": return HTTPResponse(.ok, body: .stream(PiecewiseStream(content, of: 777)))
             default: return HTTPResponse(.ok, body: .bytes(content))
             }
         }
@@ -119,8 +119,8 @@ struct ConnectionHookTests {
             #expect(record.bytesReceived == sent.utf8.count)
             #expect(record.bytesSent == received.count)
             #expect(record.duration >= .zero)
-            #expect(record.ends.local.description == server.addresses[0].authority)
-            #expect(record.ends.remote.isLoopback)
+            #expect(record.endpoints.local.description == server.addresses[0].authority)
+            #expect(record.endpoints.remote.isLoopback)
         }
         #expect(records.all.count == 1)
     }

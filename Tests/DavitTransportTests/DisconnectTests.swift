@@ -12,7 +12,7 @@ struct DisconnectTests {
     enum End: CaseIterable { case close, reset, halfClose }
 
     /// Creates a server whose handler waits until its task is cancelled.
-    private static func server(_ hasBegun: Gate, _ isCancelled: Gate) throws -> TestServer {
+    private static func server(_ hasBegun: AsyncSignal, _ isCancelled: AsyncSignal) throws -> TestServer {
         try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             hasBegun.open()
@@ -27,7 +27,7 @@ struct DisconnectTests {
 
     @Test(arguments: End.allCases)
     func aDisconnectCancelsTheTaskOfTheRequest(end: End) async throws {
-        let (hasBegun, isCancelled) = (Gate(), Gate())
+        let (hasBegun, isCancelled) = (AsyncSignal(), AsyncSignal())
         let server = try Self.server(hasBegun, isCancelled)
         var peer: Peer? = try server.connect()
         try peer?.send(Self.get)
@@ -45,7 +45,7 @@ struct DisconnectTests {
     }
 
     @Test func aDisconnectBeforeTheTaskBeginsCancelsItToo() async throws {
-        let (hasBegun, isCancelled) = (Gate(), Gate())
+        let (hasBegun, isCancelled) = (AsyncSignal(), AsyncSignal())
         let server = try Self.server(hasBegun, isCancelled)
         let peer = try server.connect()
         try peer.send(Self.get)

@@ -58,14 +58,14 @@ struct InterimTests {
     }
 
     @Test func contentThatNobodyNeedsIsCutOffFromElsewhere() async throws {
-        let (reading, isCut) = (Gate(), Gate())
+        let (reading, isCut) = (AsyncSignal(), AsyncSignal())
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             guard request.method == .put else { return HTTPResponse(.ok) }
-            if let cutOff = request.body.cutOff {
+            if let abortHandler = request.body.abortHandler {
                 Task {
                     await reading.wait()
-                    cutOff()
+                    abortHandler()
                 }
             }
             let buffer = IOBuffer(capacity: 100)

@@ -22,11 +22,11 @@ struct LargeAtOnceTests {
 
     /// More than the socket buffers hold: the peer reads only after all requests are sent.
     @Test func nothingIsLostOrMixedUpWhereTheSocketIsFull() throws {
-        let content = ResponseTests.content(1_500_000)
+        let content = ResponseWritingTests.content(1_500_000)
         let file = try TestFile(content)
         let server = try server(file)
         let peer = try server.connect()
-        let count = ResponseTests.systemLimit / content.count + 3
+        let count = ResponseWritingTests.systemLimit / content.count + 3
         let small = "GET /small HTTP/1.1\r\nHost: h\r\n\r\n"
         try peer.send((0..<count).map { _ in small + Self.get }.joined())
         for _ in 0..<count {
@@ -36,7 +36,7 @@ struct LargeAtOnceTests {
     }
 
     @Test func aHeadRequestGetsNoContent() throws {
-        let file = try TestFile(ResponseTests.content(100_005))
+        let file = try TestFile(ResponseWritingTests.content(100_005))
         let server = try server(file)
         let peer = try server.connect()
         try peer.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n" + Self.get)
@@ -45,7 +45,7 @@ struct LargeAtOnceTests {
     }
 
     @Test func theConnectionEndsAsAsked() throws {
-        let file = try TestFile(ResponseTests.content(100_005))
+        let file = try TestFile(ResponseWritingTests.content(100_005))
         let server = try server(file)
         let peer = try server.connect()
         try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
@@ -59,7 +59,7 @@ struct LargeAtOnceTests {
     /// records it once.
     @Test func aFileThatShrankIsNotPresentedAsWhole() async throws {
         let (records, log) = AsyncStream<AccessRecord>.makeStream()
-        let file = try TestFile(ResponseTests.content(100_000), claiming: 100_001)
+        let file = try TestFile(ResponseWritingTests.content(100_000), claiming: 100_001)
         let server = try server(file) { log.yield($0) }
         let peer = try server.connect()
         try peer.send(Self.get + Self.get)

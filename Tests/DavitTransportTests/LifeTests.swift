@@ -67,8 +67,8 @@ struct LifeTests {
     }
 
     @Test func aRequestInFlightEndsAfterShutdown() async throws {
-        let hasBegun = Gate()
-        let mayEnd = Gate()
+        let hasBegun = AsyncSignal()
+        let mayEnd = AsyncSignal()
         let server = try TestServer {
             $0.grace = .seconds(60)
         } handler: { request throws(HTTPError) in
@@ -95,7 +95,7 @@ struct LifeTests {
     }
 
     @Test func aRequestThatDoesNotEndIsCancelledAfterTheGrace() async throws {
-        let hasBegun = Gate()
+        let hasBegun = AsyncSignal()
         let server = try TestServer {
             $0.loops = 2
         } handler: { _ throws(HTTPError) in
@@ -112,8 +112,8 @@ struct LifeTests {
     }
 
     @Test func aHandlerIsCancelledWhenItsPeerIsGone() async throws {
-        let hasBegun = Gate()
-        let wasCancelled = Gate()
+        let hasBegun = AsyncSignal()
+        let wasCancelled = AsyncSignal()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             hasBegun.open()

@@ -45,7 +45,7 @@ struct LocalBindingTests {
     /// Sends a request over the socket and returns the response.
     private func answer() throws -> String {
         let (folder, name) = ("/tmp", String(path.dropFirst(5)))
-        let connection = try LocalConnection(folder: folder, name: name, patienceSeconds: 60)
+        let connection = try LocalConnection(folder: folder, name: name, timeoutSeconds: 60)
         try connection.send(Array("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
         var bytes: [UInt8] = []
         while true {
@@ -101,8 +101,8 @@ struct LocalBindingTests {
     @Test func aLocalSocketHasNoLimitPerPeer() throws {
         let server = try server { $0.maxConnectionsPerAddress = 1 }
         let name = String(path.dropFirst(5))
-        let idle = try LocalConnection(folder: "/tmp", name: name, patienceSeconds: 60)
-        let other = try LocalConnection(folder: "/tmp", name: name, patienceSeconds: 60)
+        let idle = try LocalConnection(folder: "/tmp", name: name, timeoutSeconds: 60)
+        let other = try LocalConnection(folder: "/tmp", name: name, timeoutSeconds: 60)
         #expect(try answer().hasSuffix("unix:"))
         #expect(idle.number >= 0 && other.number >= 0)
         server.server.shutdown()
@@ -173,7 +173,7 @@ struct LocalBindingTests {
     /// The access log contains the client behind a trusted proxy and the bytes it sent.
     @Test func theAccessLogNamesTheClientBehindAProxy() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
-        let echo = Echo().behind(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
+        let echo = Echo().applying(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
         let server = try TestServer {
             $0.accessLog = { continuation.yield($0) }
         } handler: { request throws(HTTPError) in

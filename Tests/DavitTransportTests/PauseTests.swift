@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct PauseTests {
     private static func pause(_ server: TestServer) async {
-        let isClosed = Gate()
+        let isClosed = AsyncSignal()
         server.server.pauseListening { isClosed.open() }
         await isClosed.wait()
     }
@@ -98,8 +98,8 @@ struct PauseTests {
     }
 
     @Test func dismissedConnectionsEndAndNewOnesCome() async throws {
-        let hasBegun = Gate()
-        let mayEnd = Gate()
+        let hasBegun = AsyncSignal()
+        let mayEnd = AsyncSignal()
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             if request.method == .get { return try await TestServer.echo(request) }

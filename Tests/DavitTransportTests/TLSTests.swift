@@ -45,7 +45,7 @@ struct TLSTests {
 
     @Test func aSlowKeySignsOffTheLoop() throws {
         let rsa = try TestCertificate.make(
-            "localhost", kind: .rsa(bits: 2048), extensions: [(Shop.alternativeName, "DNS:localhost")])
+            "localhost", kind: .rsa(bits: 2048), extensions: [(TestPKI.alternativeName, "DNS:localhost")])
         let context = try Wire.context(identities: [TLSIdentity(chain: rsa.chain, key: rsa.key)])
         #expect(context.handshakesSlowly)
         let server = try Self.server(context)
@@ -95,12 +95,12 @@ struct TLSTests {
     }
 
     @Test func newCertificatesAreForNewConnections() throws {
-        let tickets = TicketKeys(now: Shop.now)
+        let tickets = TicketKeys(now: TestPKI.now)
         let server = try Self.server(try Wire.context(tickets: tickets))
         let old = try Self.peer(server)
         // A client must not send any more after its session was taken.
         let session = try Self.session(of: try Self.peer(server))
-        let next = try Shop.leaf("localhost")
+        let next = try TestPKI.leaf("localhost")
         server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))
         try old.send(Self.get)
         #expect(try old.response().status == 200, "an open connection is not affected")
@@ -113,7 +113,7 @@ struct TLSTests {
 
     /// RFC 6066 §3.
     @Test func theNameChoosesTheCertificate() throws {
-        let identities = [try Shop.leaf("one.example"), try Shop.leaf("two.example")]
+        let identities = [try TestPKI.leaf("one.example"), try TestPKI.leaf("two.example")]
         let server = try Self.server(try Wire.context(identities: identities))
         for (name, expected) in [("two.example", 1), ("one.example", 0), ("other.example", 0)] {
             let peer = try Self.peer(server, .init(serverName: name))
@@ -141,8 +141,8 @@ struct TLSTests {
     }
 
     @Test func clientsMayShowCertificates() throws {
-        let authority = try Shop.authority.get()
-        let anna = try Shop.client("anna", signedBy: authority)
+        let authority = try TestPKI.authority.get()
+        let anna = try TestPKI.client("anna", signedBy: authority)
         let context = try Wire.context(clients: .asked([authority.certificate]))
         let server = try Self.server(context, handler: Self.whoami)
         for (identity, name) in [(anna, "CN=anna"), (nil, "-")] {
@@ -168,15 +168,15 @@ struct TLSTests {
 
     @Test(arguments: [Int32(0x303), 0x304])
     func clientsMustShowCertificates(_ version: Int32) throws {
-        let authority = try Shop.authority.get()
-        let other = try CertificateMaker.makeAuthority(named: "Other", now: Shop.now)
+        let authority = try TestPKI.authority.get()
+        let other = try CertificateGenerator.makeAuthority(named: "Other", now: TestPKI.now)
         let context = try Wire.context(clients: .demanded([authority.certificate]))
         let server = try Self.server(context, handler: Self.whoami)
-        let anna = try Shop.client("anna", signedBy: authority)
+        let anna = try TestPKI.client("anna", signedBy: authority)
         let peer = try Self.peer(server, .init(least: version, most: version, identity: anna))
         try peer.send(Self.get)
         #expect(try peer.response().text == "CN=anna")
-        for stranger in [nil, try Shop.client("anna", signedBy: other)] {
+        for stranger in [nil, try TestPKI.client("anna", signedBy: other)] {
             #expect(throws: Peer.Failure.self) {
                 // In TLS 1.3 the client completes the handshake before the server has verified the
                 // certificate.
@@ -242,7 +242,7 @@ struct TLSTests {
     /// Truncated content is not complete content (RFC 8446 §6.1).
     @Test func aCutRequestIsNotAnswered() async throws {
         let (errors, continuation) = AsyncStream<HTTPError>.makeStream()
-        let hasBegun = Gate()
+        let hasBegun = AsyncSignal()
         let server = try Self.server(handler: { request throws(HTTPError) in
             hasBegun.open()
             do throws(HTTPError) {
@@ -272,7 +272,9 @@ struct TLSTests {
             HTTPResponse(
                 .ok,
                 body: .stream(
-                    Pieces(ResponseTests.content(200_000), of: 1000, failure: HTTPError(.badGateway, "x"))))
+                    PiecewiseStream(
+                        ResponseWritingTests.content(200_000), of: 1000, failure: HTTPError(.badGateway, "x"))
+                ))
         })
         let peer = try Self.peer(server)
         try peer.send("GET /a HTTP/1.0\r\n\r\n")
@@ -280,8 +282,8 @@ struct TLSTests {
     }
 
     @Test func aRequestInFlightEndsAfterShutdown() async throws {
-        let hasBegun = Gate()
-        let mayEnd = Gate()
+        let hasBegun = AsyncSignal()
+        let mayEnd = AsyncSignal()
         let server = try Self.server(nil) {
             $0.grace = .seconds(60)
         } handler: { request throws(HTTPError) in

@@ -36,7 +36,7 @@ struct HeaderTests {
     }
 
     // §10.7.
-    static let timeouts: [(String, [TimeoutHeader.Wish])] = [
+    static let timeouts: [(String, [TimeoutHeader.RequestedTimeout])] = [
         ("Infinite", [.infinite]), ("infinite", [.infinite]), ("Second-604800", [.seconds(604_800)]),
         ("Infinite, Second-4100000000", [.infinite, .seconds(4_100_000_000)]),
         ("Second-1,Second-2 ,\tInfinite", [.seconds(1), .seconds(2), .infinite]),
@@ -49,8 +49,8 @@ struct HeaderTests {
     ]
 
     @Test(arguments: timeouts)
-    func timeout(value: String, wishes: [TimeoutHeader.Wish]) {
-        #expect(TimeoutHeader.parse(Array(value.utf8).span).wishes == wishes)
+    func timeout(value: String, requestedTimeouts: [TimeoutHeader.RequestedTimeout]) {
+        #expect(TimeoutHeader.parse(Array(value.utf8).span).requestedTimeouts == requestedTimeouts)
     }
 
     static let grants: [(String, Int64)] = [

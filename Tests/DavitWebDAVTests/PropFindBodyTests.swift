@@ -45,8 +45,8 @@ struct PropFindBodyTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(body: String, wish: PropFindBody) throws {
-        #expect(try PropFindBody.parse(Array(body.utf8)) == wish)
+    func parses(body: String, requested: PropFindBody) throws {
+        #expect(try PropFindBody.parse(Array(body.utf8)) == requested)
     }
 
     static let refused: [(String, BodyError)] = [

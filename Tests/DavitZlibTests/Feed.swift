@@ -45,7 +45,7 @@ enum Feed {
 
     static func step(
         _ input: ArraySlice<UInt8>, _ inflater: inout Inflater, _ output: inout [UInt8]
-    ) throws(InflateError) -> Progress {
+    ) throws(InflateError) -> TransformProgress {
         // Uses spans, because the closures of arrays do not support typed errors.
         let input = input.span
         var output = output.mutableSpan

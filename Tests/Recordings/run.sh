@@ -89,7 +89,7 @@ pages=("${with_pages[@]}")
 
 # Mac metadata files may be hidden or stored elsewhere: only listings may differ.
 for policy in hide aside; do
-    start "litter-$policy" --litter "$policy"
+    start "litter-$policy" --mac-metadata "$policy"
     play "transcripts, litter: $policy" "$here" --expect "$here/expected-differences.txt"
     for name in ._left .DS_Store; do curl -sS -o "$work/answer" -T /dev/null "$url$name"; done
     listing=$(curl -sS -X PROPFIND -H 'Depth: infinity' "$url")

@@ -30,7 +30,7 @@ extension Arguments {
         _ word: String, _ options: inout ServeOptions, _ hosts: inout [String]
     ) throws(UsageError) {
         let (name, behindSign) = Self.parts(of: word)
-        guard let option = ServeOption(rawValue: name) else {
+        guard let option = ServeOption(named: name) else {
             let all = ServeOption.allCases.map(\.rawValue) + ["--help"]
             throw .unknownOption(name, nearest: Self.nearest(to: name, in: all))
         }
@@ -82,9 +82,9 @@ extension Arguments {
         case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
         case .uploadExpiry: options.uploadSeconds = try Self.age(value, option: name)
         case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)
-        case .litter:
-            guard let policy = LitterPolicy(rawValue: value) else { throw .badLitterPolicy(value) }
-            options.rules.litter = policy
+        case .macMetadata:
+            guard let policy = MacMetadataPolicy(rawValue: value) else { throw .badMacMetadataPolicy(value) }
+            options.rules.macMetadata = policy
         case .title: options.page.title = value
         case .header: options.page.header = value
         case .prologue: options.page.prologue = value

@@ -43,24 +43,24 @@ package struct CheckCommand {
     package init(options: CheckOptions) { self.options = options }
 
     /// Prints the report. Blocks.
-    /// - Throws: ``Failure``, also if the state is damaged.
-    func run() throws(Failure) {
+    /// - Throws: ``CommandFailure``, also if the state is damaged.
+    func run() throws(CommandFailure) {
         let report = try report()
         StandardStreams.writeOutput(report.text)
         guard report.findings.isEmpty else { throw .stateDamaged(report.stateFolder) }
     }
 
     /// Runs the check. Blocks.
-    package func report() throws(Failure) -> Report {
+    package func report() throws(CommandFailure) -> Report {
         let state = try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
-        let findings = try state.perform { (server) throws(Failure) in
+        let findings = try state.perform { (server) throws(CommandFailure) in
             try server.ask(.check)
-        } alone: { (store) throws(Failure) in
+        } alone: { (store) throws(CommandFailure) in
             do throws(StateError) { return try store.integrityCheck() } catch {
                 throw .stateUnreadable(state.path, reason: error.text)
             }
         }
-        let survey = NameSurvey(state.resources)
+        let survey = NameCheck(state.resources)
         return Report(
             share: state.resources.rootPath, stateFolder: state.path, findings: findings,
             names: survey.lines, unlistedNames: survey.unlisted)

@@ -10,19 +10,19 @@ public enum Command {
         do throws(UsageError) {
             switch try Arguments.parse(arguments) {
             case .help(let help): StandardStreams.writeOutput(help.text)
-            case .version: StandardStreams.writeOutput("davit \(Version.text)\n")
+            case .version: StandardStreams.writeOutput("davit \(DavitVersion.text)\n")
             case .serve(let options):
-                return report { () throws(Failure) in try ServeCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try ServeCommand(options: options).run() }
             case .check(let options):
-                return report { () throws(Failure) in try CheckCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
             case .locks(let options):
-                return report { () throws(Failure) in try LocksCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
             case .trash(let options):
-                return report { () throws(Failure) in try TrashCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
             case .password(let options):
-                return report { () throws(Failure) in try PasswordCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
             case .replay(let options):
-                return report { () throws(Failure) in try ReplayCommand(options: options).run() }
+                return report { () throws(CommandFailure) in try ReplayCommand(options: options).run() }
             }
             return ExitStatus.success
         } catch {
@@ -32,8 +32,8 @@ public enum Command {
         }
     }
 
-    private static func report(_ work: () throws(Failure) -> Void) -> Int32 {
-        do throws(Failure) {
+    private static func report(_ work: () throws(CommandFailure) -> Void) -> Int32 {
+        do throws(CommandFailure) {
             try work()
             return ExitStatus.success
         } catch {
@@ -44,7 +44,7 @@ public enum Command {
 }
 
 /// The version of this package.
-public enum Version {
+public enum DavitVersion {
     /// What `davit --version` prints.
     public static let text = "0.1.0"
 }

@@ -189,7 +189,7 @@ package enum Help: Hashable, Sendable {
                                  serve only files with these extensions, such as jpg,png
                                  (default: all)
           --no-hidden            do not serve names that begin with a period
-          --litter POLICY        macOS metadata files (._* and .DS_Store): keep, hide
+          --mac-metadata POLICY  macOS metadata files (._* and .DS_Store): keep, hide
                                  from listings, refuse, or store aside outside FOLDER
                                  and remove after 90 days (default: keep)
 

@@ -10,10 +10,10 @@ package struct LocksCommand {
     package init(options: LocksOptions) { self.options = options }
 
     /// Prints the result. Blocks.
-    func run() throws(Failure) { StandardStreams.writeOutput(try text()) }
+    func run() throws(CommandFailure) { StandardStreams.writeOutput(try text()) }
 
     /// Runs the command and returns the text for standard output. Blocks.
-    package func text() throws(Failure) -> String {
+    package func text() throws(CommandFailure) -> String {
         switch options.action {
         case .list:
             let locks = try locks()
@@ -28,9 +28,9 @@ package struct LocksCommand {
     // MARK: Requests
 
     /// Returns all active locks. Blocks.
-    package func locks() throws(Failure) -> [ListedLock] {
+    package func locks() throws(CommandFailure) -> [ListedLock] {
         let state = try state()
-        return try state.ask { (ask) throws(Failure) in
+        return try state.ask { (ask) throws(CommandFailure) in
             var locks: [ListedLock] = []
             while true {
                 guard let lines = try ask(.locks(skipped: locks.count)) else { return nil }
@@ -40,19 +40,21 @@ package struct LocksCommand {
         }
     }
 
-    private func end(_ selection: LockSelection) throws(Failure) -> [ListedLock] {
+    private func end(_ selection: LockSelection) throws(CommandFailure) -> [ListedLock] {
         let state = try state()
-        return try state.ask { (ask) throws(Failure) in
+        return try state.ask { (ask) throws(CommandFailure) in
             guard let lines = try ask(.breakLocks(selection)) else { return nil }
             return try Self.locks(in: lines, of: state)
         }
     }
 
-    private func state() throws(Failure) -> StateAccess {
+    private func state() throws(CommandFailure) -> StateAccess {
         try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
     }
 
-    private static func locks(in lines: [String], of state: StateAccess) throws(Failure) -> [ListedLock] {
+    private static func locks(in lines: [String], of state: StateAccess) throws(CommandFailure)
+        -> [ListedLock]
+    {
         var locks: [ListedLock] = []
         for line in lines {
             guard let lock = ListedLock(line: line) else {
@@ -68,14 +70,14 @@ package struct LocksCommand {
     private static func description(_ lock: ListedLock) -> String {
         var text = "\(shown(lock.path))\n"
         text += "  \(lock.isExclusive ? "exclusive" : "shared"), depth \(lock.isDeep ? "infinity" : "0")\n"
-        if let owner = lock.owner { text += "  owner: \(NameSurvey.shown(Array(owner.utf8)))\n" }
-        if let account = lock.principal { text += "  account: \(NameSurvey.shown(Array(account.utf8)))\n" }
+        if let owner = lock.owner { text += "  owner: \(NameCheck.shown(Array(owner.utf8)))\n" }
+        if let account = lock.principal { text += "  account: \(NameCheck.shown(Array(account.utf8)))\n" }
         let since = lock.created.map { "since \(time($0)), " } ?? ""
         text += "  \(since)until \(time(lock.expiry))\n"
-        return text + "  token: \(NameSurvey.shown(Array(lock.token.utf8)))\n"
+        return text + "  token: \(NameCheck.shown(Array(lock.token.utf8)))\n"
     }
 
-    private static func shown(_ path: [UInt8]) -> String { "/" + NameSurvey.shown(path) }
+    private static func shown(_ path: [UInt8]) -> String { "/" + NameCheck.shown(path) }
 
     private static func time(_ time: Timestamp) -> String {
         String(decoding: HTTPDate.iso8601(time), as: UTF8.self)

@@ -8,11 +8,11 @@ package struct PasswordCommand {
     package init(options: PasswordOptions) { self.options = options }
 
     /// Asks for the password and prints the line. Blocks.
-    func run() throws(Failure) {
+    func run() throws(CommandFailure) {
         StandardStreams.writeOutput(try line(for: password()) + "\n")
     }
 
-    private func password() throws(Failure) -> [UInt8] {
+    private func password() throws(CommandFailure) -> [UInt8] {
         var first: [UInt8]?
         var second: [UInt8]?
         do throws(SystemError) {
@@ -29,7 +29,7 @@ package struct PasswordCommand {
 
     /// Returns the line for `password`. Adds it to a temporary list of accounts first, which validates the
     /// name and the password.
-    package func line(for password: [UInt8]) throws(Failure) -> String {
+    package func line(for password: [UInt8]) throws(CommandFailure) -> String {
         guard let text = String(validating: password, as: UTF8.self) else {
             throw .noPassword(reason: "not valid UTF-8")
         }

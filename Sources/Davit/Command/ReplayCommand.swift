@@ -8,8 +8,8 @@ package struct ReplayCommand {
     package init(options: ReplayOptions) { self.options = options }
 
     /// Prints the result. Blocks.
-    /// - Throws: ``Failure``, also if there are unexpected differences.
-    func run() throws(Failure) {
+    /// - Throws: ``CommandFailure``, also if there are unexpected differences.
+    func run() throws(CommandFailure) {
         Signals.ignoreBrokenPipes()
         let result = try result()
         StandardStreams.writeOutput(result.text)
@@ -17,7 +17,7 @@ package struct ReplayCommand {
     }
 
     /// Replays everything and separates known differences from unexpected ones. Blocks.
-    package func result() throws(Failure) -> ReplayResult {
+    package func result() throws(CommandFailure) -> ReplayResult {
         var expected: ExpectedDifferences?
         if let path = options.expectedDifferences {
             let bytes = try Self.read(path)
@@ -30,7 +30,7 @@ package struct ReplayCommand {
         return ReplayResult(try report(), expected: expected)
     }
 
-    private func report() throws(Failure) -> ReplayReport {
+    private func report() throws(CommandFailure) -> ReplayReport {
         let user = options.user.map { "\($0.name):\($0.password)" }
         let target = ReplayTarget(options.server, credentials: user)
         var report = ReplayReport()
@@ -48,7 +48,7 @@ package struct ReplayCommand {
         return report
     }
 
-    static func read(_ path: String) throws(Failure) -> [UInt8] {
+    static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         do throws(SystemError) { return try SmallFile(reading: path, limitBytes: 1 << 30).bytes } catch {
             throw .recordingUnreadable(path, reason: error.description)
         }
@@ -75,7 +75,7 @@ enum RecordingFiles {
     /// Reads the sessions in `path`.
     ///
     /// - Parameter path: a file, or a folder whose `*.txt` files are read if they are transcripts.
-    static func sessions(at path: String) throws(Failure) -> [Session] {
+    static func sessions(at path: String) throws(CommandFailure) -> [Session] {
         guard let names = try names(in: path) else {
             let name = String(
                 path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
@@ -86,7 +86,7 @@ enum RecordingFiles {
 
     private static func sessions(
         of names: [String], in folder: String, shown: String, depth: Int
-    ) throws(Failure) -> [Session] {
+    ) throws(CommandFailure) -> [Session] {
         var sessions: [Session] = []
         var recorded = Session(recordings: [])
         for name in names where !name.hasPrefix(".") {
@@ -106,13 +106,13 @@ enum RecordingFiles {
         return recorded.recordings.isEmpty ? sessions : sessions + [recorded]
     }
 
-    private static func names(in path: String) throws(Failure) -> [String]? {
+    private static func names(in path: String) throws(CommandFailure) -> [String]? {
         do throws(SystemError) { return try PrivateFolder.names(in: path) } catch {
             throw .recordingUnreadable(path, reason: error.description)
         }
     }
 
-    private static func transcript(at path: String, _ bytes: [UInt8]) throws(Failure) -> Transcript {
+    private static func transcript(at path: String, _ bytes: [UInt8]) throws(CommandFailure) -> Transcript {
         do throws(TranscriptError) { return try TranscriptParser.parse(bytes) } catch {
             throw .recordingUnreadable(path, reason: "line \(error.line): \(error.problem)")
         }

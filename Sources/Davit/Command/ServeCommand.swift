@@ -9,7 +9,7 @@ struct ServeCommand {
     let options: ServeOptions
 
     /// Serves until a signal stops it. Blocks.
-    func run() throws(Failure) {
+    func run() throws(CommandFailure) {
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
@@ -37,7 +37,7 @@ struct ServeCommand {
             ProcessMemory.returnCode()
             server.waitUntilStopped()
         } catch {
-            throw Failure(error, folder: options.folder)
+            throw CommandFailure(error, folder: options.folder)
         }
     }
 
@@ -61,10 +61,10 @@ struct ServeCommand {
     /// Keeps the current accounts if the new ones cannot be used.
     private func replaceAccounts(of server: WebServer) {
         guard options.userFile != nil else { return }
-        do throws(Failure) {
+        do throws(CommandFailure) {
             let accounts = try accounts()
             do throws(ServerError) { try server.replaceAccounts(accounts) } catch {
-                throw Failure(error, folder: options.folder)
+                throw CommandFailure(error, folder: options.folder)
             }
         } catch {
             StandardStreams.writeError(ErrorText.of(error))
@@ -86,7 +86,7 @@ struct ServeCommand {
         return share
     }
 
-    private func configuration() throws(Failure) -> Configuration {
+    private func configuration() throws(CommandFailure) -> Configuration {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
@@ -112,7 +112,7 @@ struct ServeCommand {
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
         configuration.stopsOnSignals = true
-        configuration.reloadsOnHangUp = true
+        configuration.reloadsOnSIGHUP = true
         configuration.tls = options.tls.configuration
         return configuration
     }
@@ -129,7 +129,7 @@ struct ServeCommand {
     }
 
     /// Returns the accounts of the command line and of the user file, which is read on each call.
-    func accounts() throws(Failure) -> [Configuration.Account] {
+    func accounts() throws(CommandFailure) -> [Configuration.Account] {
         var accounts = options.users.map { Configuration.Account(name: $0.name, password: $0.password) }
         if let path = options.userFile {
             let file: SmallFile
@@ -143,7 +143,7 @@ struct ServeCommand {
     }
 }
 
-extension Failure {
+extension CommandFailure {
     /// Converts an error of the server to a message for the command line.
     ///
     /// - Parameter folder: the shared folder, as specified.

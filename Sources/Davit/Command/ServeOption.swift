@@ -11,7 +11,7 @@ enum ServeOption: String, CaseIterable {
     case readOnly = "--read-only"
     case allowExtensions = "--allow-extensions"
     case noHidden = "--no-hidden"
-    case litter = "--litter"
+    case macMetadata = "--mac-metadata"
     case title = "--title"
     case header = "--header"
     case prologue = "--prologue"
@@ -45,6 +45,11 @@ enum ServeOption: String, CaseIterable {
     case tlsSelfSigned = "--tls-self-signed"
     case tlsClientCA = "--tls-client-ca"
     case tlsClients = "--tls-clients"
+
+    /// Returns the option with this name, or with a name it had before.
+    init?(named name: String) {
+        self.init(rawValue: name == "--litter" ? Self.macMetadata.rawValue : name)
+    }
 
     var takesValue: Bool {
         switch self {

@@ -22,8 +22,8 @@ struct StateAccess {
     /// - Parameters:
     ///   - folder: the shared folder, as specified.
     ///   - stateFolder: nil for the default.
-    /// - Throws: ``Failure``, also if there is no state; creates nothing.
-    init(folder: String, stateFolder: String?) throws(Failure) {
+    /// - Throws: ``CommandFailure``, also if there is no state; creates nothing.
+    init(folder: String, stateFolder: String?) throws(CommandFailure) {
         do throws(ServerError) {
             do throws(FileResourceStore.RootError) {
                 resources = try FileResourceReader(root: folder)
@@ -32,7 +32,7 @@ struct StateAccess {
             }
             path = try StateFolder.path(stateFolder, share: resources)
         } catch {
-            throw Failure(error, folder: folder)
+            throw CommandFailure(error, folder: folder)
         }
         do throws(SystemError) {
             _ = try OwnedFolder.canonical(path + "/" + Self.fileName)
@@ -50,8 +50,8 @@ struct StateAccess {
     ///   - alone: called with the open state while this process holds the lock of the folder, so that no
     ///     server can start.
     func perform<R>(
-        asking: (Asker) throws(Failure) -> R?, alone: (SQLiteStateStore) throws(Failure) -> R
-    ) throws(Failure) -> R {
+        asking: (Asker) throws(CommandFailure) -> R?, alone: (SQLiteStateStore) throws(CommandFailure) -> R
+    ) throws(CommandFailure) -> R {
         var owner: Int32?
         for _ in 0..<Self.attempts {
             switch try own() {
@@ -70,14 +70,14 @@ struct StateAccess {
     /// - Parameter work: called with a function that sends a request; returns nil if that returned nil
     ///   because the server no longer listens.
     func ask<R>(
-        _ work: (_ ask: (ControlRequest) throws(Failure) -> [String]?) throws(Failure) -> R?
-    ) throws(Failure) -> R {
-        try perform { (server) throws(Failure) in
-            try work { (request) throws(Failure) in try server.ask(request) }
-        } alone: { (store) throws(Failure) in
-            let desk = StateDesk(store: store, share: try share(store), origin: "")
-            let result = try work { (request) throws(Failure) in
-                switch desk.answer(request) {
+        _ work: (_ ask: (ControlRequest) throws(CommandFailure) -> [String]?) throws(CommandFailure) -> R?
+    ) throws(CommandFailure) -> R {
+        try perform { (server) throws(CommandFailure) in
+            try work { (request) throws(CommandFailure) in try server.ask(request) }
+        } alone: { (store) throws(CommandFailure) in
+            let admin = StateAdmin(store: store, share: try share(store), origin: "")
+            let result = try work { (request) throws(CommandFailure) in
+                switch admin.answer(request) {
                 case .lines(let lines): return lines
                 case .refused(let reason): throw .stateUnreadable(path, reason: reason)
                 }
@@ -88,16 +88,16 @@ struct StateAccess {
     }
 
     /// Opens the share as a server does, except that leftovers are not removed.
-    private func share(_ store: SQLiteStateStore) throws(Failure) -> Share {
+    private func share(_ store: SQLiteStateStore) throws(CommandFailure) -> Share {
         let files: FileResourceStore
         do throws(FileResourceStore.RootError) {
             files = try FileResourceStore(root: resources.rootPath)
         } catch {
-            throw Failure(.shareNotUsable(path: resources.rootPath, error), folder: resources.rootPath)
+            throw CommandFailure(.shareNotUsable(path: resources.rootPath, error), folder: resources.rootPath)
         }
         do throws(StateError) {
             let share = Share(
-                resources: files, state: try ShareState(store: store), work: WorkHere(),
+                resources: files, state: try ShareState(store: store), work: ImmediateWork(),
                 configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
             try share.recover()
@@ -112,7 +112,7 @@ struct StateAccess {
         case held(byProcess: Int32?)
     }
 
-    private func own() throws(Failure) -> Ownership {
+    private func own() throws(CommandFailure) -> Ownership {
         do throws(OwnedFolder.Failure) {
             return .owned(try OwnedFolder(path: path))
         } catch {
@@ -123,7 +123,7 @@ struct StateAccess {
         }
     }
 
-    private func store() throws(Failure) -> SQLiteStateStore {
+    private func store() throws(CommandFailure) -> SQLiteStateStore {
         do throws(StateError) { return try SQLiteStateStore(folder: path) } catch {
             throw .stateUnreadable(path, reason: error.text)
         }
@@ -137,7 +137,7 @@ struct StateAccess {
         /// Sends a request and returns the lines of the response.
         ///
         /// - Returns: nil if no server listens.
-        func ask(_ request: ControlRequest) throws(Failure) -> [String]? {
+        func ask(_ request: ControlRequest) throws(CommandFailure) -> [String]? {
             let reason: String
             do throws(ControlClient.Problem) {
                 switch try ControlClient.ask(request, in: path) {
@@ -147,7 +147,7 @@ struct StateAccess {
             } catch {
                 switch error {
                 case .nobodyListens: return nil
-                case .cutOff: reason = "it ended before it responded"
+                case .disconnected: reason = "it ended before it responded"
                 case .malformed: reason = "invalid response"
                 case .failed(let why): reason = why
                 }
@@ -158,6 +158,6 @@ struct StateAccess {
 }
 
 /// Runs blocking calls on the calling thread: a command has no other work.
-private struct WorkHere: BlockingWork {
+private struct ImmediateWork: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

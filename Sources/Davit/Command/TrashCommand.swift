@@ -9,21 +9,21 @@ package struct TrashCommand {
     package init(options: TrashOptions) { self.options = options }
 
     /// Prints the result. Blocks.
-    func run() throws(Failure) { StandardStreams.writeOutput(try report()) }
+    func run() throws(CommandFailure) { StandardStreams.writeOutput(try report()) }
 
     /// Runs the command and returns the text for standard output. Blocks.
-    /// - Throws: ``Failure``, also if only a part was done.
-    package func report() throws(Failure) -> String {
+    /// - Throws: ``CommandFailure``, also if only a part was done.
+    package func report() throws(CommandFailure) -> String {
         let options = options
         return try StateAccess(folder: options.folder, stateFolder: options.stateFolder).ask {
-            (ask) throws(Failure) in try Self.report(options, ask)
+            (ask) throws(CommandFailure) in try Self.report(options, ask)
         }
     }
 
     /// - Parameter ask: sends a request; returns nil if the server no longer listens.
     private static func report(
-        _ options: TrashOptions, _ ask: (ControlRequest) throws(Failure) -> [String]?
-    ) throws(Failure) -> String? {
+        _ options: TrashOptions, _ ask: (ControlRequest) throws(CommandFailure) -> [String]?
+    ) throws(CommandFailure) -> String? {
         switch options.action {
         case .list: return try entries(ask).map { TrashTable($0, folder: options.folder).text }
         case .restore(let names): return try restore(names, ask)
@@ -35,8 +35,8 @@ package struct TrashCommand {
 
     /// Returns all entries, oldest first.
     private static func entries(
-        _ ask: (ControlRequest) throws(Failure) -> [String]?
-    ) throws(Failure) -> [TrashLine]? {
+        _ ask: (ControlRequest) throws(CommandFailure) -> [String]?
+    ) throws(CommandFailure) -> [TrashLine]? {
         var entries: [TrashLine] = []
         while true {
             guard let lines = try ask(.trash(after: entries.last?.number ?? 0)) else { return nil }
@@ -51,8 +51,8 @@ package struct TrashCommand {
     }
 
     private static func restore(
-        _ names: [String], _ ask: (ControlRequest) throws(Failure) -> [String]?
-    ) throws(Failure) -> String? {
+        _ names: [String], _ ask: (ControlRequest) throws(CommandFailure) -> [String]?
+    ) throws(CommandFailure) -> String? {
         guard let entries = try entries(ask) else { return nil }
         var (done, problems): ([String], [String]) = ([], [])
         for name in names {
@@ -60,11 +60,11 @@ package struct TrashCommand {
                 problems.append("\(name) is not in the trash")
                 continue
             }
-            let shown = NameSurvey.shown(entry.path.bytes)
+            let shown = NameCheck.shown(entry.path.bytes)
             guard let line = try ask(.restore(id: entry.id))?.first else { return nil }
             switch TrashLine.Restored(parsing: line) {
             case .at(let path) where path == entry.path: done.append("restored /\(shown)\n")
-            case .at(let path): done.append("restored /\(shown) as /\(NameSurvey.shown(path.bytes))\n")
+            case .at(let path): done.append("restored /\(shown) as /\(NameCheck.shown(path.bytes))\n")
             case .refused(let reason): problems.append("cannot restore /\(shown): \(reason)")
             case nil: problems.append("invalid response; the server may be another version of davit")
             }

@@ -34,11 +34,11 @@ struct TrashTable {
 
     private static func row(_ entry: TrashLine) -> [String] {
         let time = String(decoding: HTTPDate.iso8601(Timestamp(seconds: entry.deleted)), as: UTF8.self)
-        let shown = NameSurvey.shown(entry.path.bytes)
+        let shown = NameCheck.shown(entry.path.bytes)
         return [
             entry.id, String(time.prefix(16)).replacing("T", with: " "),
             entry.length.map { "\($0)" } ?? "?", entry.isOverwritten ? "overwritten" : "deleted",
-            entry.principal.map { NameSurvey.shown(Array($0.utf8)) } ?? "-",
+            entry.principal.map { NameCheck.shown(Array($0.utf8)) } ?? "-",
             "/\(shown)\(entry.isCollection ? "/" : "")",
         ]
     }

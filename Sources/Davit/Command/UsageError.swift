@@ -31,7 +31,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badLogLevel(String)
     case badSyncLevel(String)
     case badExtensions(String)
-    case badLitterPolicy(String)
+    case badMacMetadataPolicy(String)
     case badTrustedProxy(String)
     case badProxyFields(String)
     case badSocketMode(String)
@@ -83,7 +83,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badLogLevel(let value): "unknown log level '\(value)'"
         case .badSyncLevel(let value): "--sync must be none, data or full, not '\(value)'"
         case .badExtensions(let value): "--allow-extensions must be a list of file extensions, not '\(value)'"
-        case .badLitterPolicy(let value): "--litter must be keep, hide, refuse or aside, not '\(value)'"
+        case .badMacMetadataPolicy(let value):
+            "--mac-metadata must be keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be either, forwarded or x-forwarded, not '\(value)'"
@@ -133,7 +134,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
         case .badExtensions: "For example: --allow-extensions jpg,png"
-        case .badSyncLevel, .badLitterPolicy, .useless, .badProxyFields:
+        case .badSyncLevel, .badMacMetadataPolicy, .useless, .badProxyFields:
             "See 'davit \(command.rawValue) --help'."
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badSocketMode: "For example: --unix-socket-mode 660"

@@ -11,8 +11,10 @@ package enum UserFile {
     /// Parses a user file.
     ///
     /// - Parameter path: the path, for errors.
-    /// - Throws: ``Failure``, without the content of the invalid line, which can contain a password.
-    package static func parse(_ bytes: [UInt8], path: String) throws(Failure) -> [Configuration.Account] {
+    /// - Throws: ``CommandFailure``, without the content of the invalid line, which can contain a password.
+    package static func parse(_ bytes: [UInt8], path: String) throws(CommandFailure) -> [Configuration
+        .Account]
+    {
         var accounts: [Configuration.Account] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {

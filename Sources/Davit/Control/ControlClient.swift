@@ -7,7 +7,7 @@ package enum ControlClient {
         /// The socket does not exist, or no process listens on it.
         case nobodyListens
         /// The connection closed before the response was complete.
-        case cutOff
+        case disconnected
         case malformed
         /// A system error.
         case failed(reason: String)
@@ -19,11 +19,11 @@ package enum ControlClient {
     ///   - folder: the state folder.
     ///   - patienceSeconds: how long the server can be silent: a check reads the entire database.
     package static func ask(
-        _ request: ControlRequest, in folder: String, patienceSeconds: Int = 600
-    ) throws(Problem) -> ControlAnswer {
+        _ request: ControlRequest, in folder: String, timeoutSeconds: Int = 600
+    ) throws(Problem) -> ControlResponse {
         do {
             let connection = try LocalConnection(
-                folder: folder, name: ControlServer.fileName, patienceSeconds: patienceSeconds)
+                folder: folder, name: ControlServer.fileName, timeoutSeconds: timeoutSeconds)
             try connection.send(request.bytes)
             return try answer(from: connection)
         } catch let problem as Problem {
@@ -35,13 +35,13 @@ package enum ControlClient {
         }
     }
 
-    private static func answer(from connection: borrowing LocalConnection) throws -> ControlAnswer {
+    private static func answer(from connection: borrowing LocalConnection) throws -> ControlResponse {
         var received: [UInt8] = []
         while true {
             let bytes = try connection.receive()
-            if bytes.isEmpty { throw Problem.cutOff }
+            if bytes.isEmpty { throw Problem.disconnected }
             received += bytes
-            if let answer = try ControlAnswer.parse(received) { return answer }
+            if let answer = try ControlResponse.parse(received) { return answer }
         }
     }
 }

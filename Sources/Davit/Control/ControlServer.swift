@@ -17,8 +17,8 @@ package final class ControlServer: Sendable {
 
     private let listener: LocalListener
     private let queue: SystemEventQueue
-    private let patienceSeconds: Int
-    private let answer: @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlAnswer
+    private let timeoutSeconds: Int
+    private let answer: @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlResponse
     private let state = Mutex(State())
     private let ended = Latch(count: 1)
 
@@ -31,16 +31,16 @@ package final class ControlServer: Sendable {
     ///   - answer: handles a request of the user with the ID `user`; called on the thread of this object; can
     ///     block.
     package init(
-        folder: String, patienceSeconds: Int = 5,
-        answer: @escaping @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlAnswer
+        folder: String, timeoutSeconds: Int = 5,
+        answer: @escaping @Sendable (_ request: ControlRequest, _ user: UInt32) -> ControlResponse
     ) throws(SystemError) {
         queue = try SystemEventQueue()
         listener = try LocalListener(folder: folder, name: Self.fileName)
-        self.patienceSeconds = patienceSeconds
+        self.timeoutSeconds = timeoutSeconds
         self.answer = answer
         do throws(SystemError) {
             try queue.watchAccepting(listener.number, token: 0)
-            try Thread.start(named: "davit-control") { self.run() }
+            try SystemThread.start(named: "davit-control") { self.run() }
         } catch {
             listener.removeName()
             throw error
@@ -98,8 +98,8 @@ package final class ControlServer: Sendable {
         do { try connection.send(try reply(to: connection).bytes) } catch {}
     }
 
-    private func reply(to connection: borrowing LocalConnection) throws(SystemError) -> ControlAnswer {
-        try connection.setPatience(seconds: patienceSeconds)
+    private func reply(to connection: borrowing LocalConnection) throws(SystemError) -> ControlResponse {
+        try connection.setTimeout(seconds: timeoutSeconds)
         guard let user = connection.peerUser, Self.mayAsk(user, own: LocalConnection.ownUser) else {
             return .refused(reason: "the server belongs to another user")
         }
@@ -117,7 +117,7 @@ package final class ControlServer: Sendable {
     private func receive(
         from connection: borrowing LocalConnection
     ) throws(ControlRequest.Refusal) -> ControlRequest? {
-        let deadline = Clock.now() + Int64(patienceSeconds) * 1_000_000_000
+        let deadline = Clock.now() + Int64(timeoutSeconds) * 1_000_000_000
         var received: [UInt8] = []
         while Clock.now() < deadline {
             guard let bytes = try? connection.receive(), !bytes.isEmpty else { return nil }

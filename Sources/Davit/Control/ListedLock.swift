@@ -2,7 +2,7 @@ internal import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// A lock as `davit locks` lists it, encoded as a line of a ``ControlAnswer``.
+/// A lock as `davit locks` lists it, encoded as a line of a ``ControlResponse``.
 package struct ListedLock: Hashable, Sendable {
     /// The path of the lock root; segments are separated by slashes.
     package var path: [UInt8]

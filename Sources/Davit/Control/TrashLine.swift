@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// An entry in the trash, encoded as a line of a ``ControlAnswer``.
+/// An entry in the trash, encoded as a line of a ``ControlResponse``.
 struct TrashLine: Hashable, Sendable {
     let number: Int64
     let id: String

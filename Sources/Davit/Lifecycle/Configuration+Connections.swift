@@ -10,13 +10,13 @@ extension Configuration {
         /// ```swift
         /// configuration.connections.accepts = { $0.remote.isLoopback }
         /// ```
-        public var accepts: (@Sendable (ConnectionEnds) -> Bool)?
+        public var accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
         /// Called with the number of bytes transferred when a connection has closed; not called for rejected
         /// connections.
         public var closed: (@Sendable (ConnectionRecord) -> Void)?
         /// Returns a tap for an accepted connection, which receives its bytes until it closes, or nil for
         /// none. A tap adds a pass over each byte; without one there is no cost.
-        public var tap: (@Sendable (ConnectionEnds) -> ByteTap?)?
+        public var tap: (@Sendable (ConnectionEndpoints) -> ByteTap?)?
 
         /// Accepts all connections, without taps.
         public init() {}

@@ -61,7 +61,7 @@ package final class EventHub: Sendable {
         return ServerEvents(observer)
     }
 
-    package func tell(_ event: ServerEvent) {
+    package func notify(_ event: ServerEvent) {
         let observers = entries.withLock { $0.compactMap(\.observer) }
         for observer in observers { observer.add(event) }
     }

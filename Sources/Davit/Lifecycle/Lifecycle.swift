@@ -33,7 +33,7 @@ package struct Lifecycle: Hashable, Sendable {
         case dismissConnections
         /// Request background time from the system, or release it.
         case holdBackgroundTime(Bool)
-        case tellStarted, tellStopped, tellSuspended, tellResumed, tellResumeFailed
+        case notifyStarted, notifyStopped, notifySuspended, notifyResumed, notifyResumeFailed
     }
 
     package private(set) var phase = Phase.stopped
@@ -81,7 +81,7 @@ package struct Lifecycle: Hashable, Sendable {
 
     package mutating func handle(_ input: Input) -> [Action] {
         var actions = take(input)
-        settle(&actions)
+        reconcile(&actions)
         return actions
     }
 
@@ -120,20 +120,20 @@ package struct Lifecycle: Hashable, Sendable {
         switch (phase, input) {
         case (.starting, .started):
             phase = .listening
-            return hasEnded ? [.tellStarted] + becomeStopped() : [.tellStarted]
+            return hasEnded ? [.notifyStarted] + becomeStopped() : [.notifyStarted]
         case (.starting, .startFailed):
             _ = becomeStopped()
             return []
         case (.pausing, .paused):
             phase = .paused
-            return [.tellSuspended]
+            return [.notifySuspended]
         case (.resuming, .resumed):
             phase = .listening
-            return [.tellResumed]
+            return [.notifyResumed]
         case (.resuming, .resumeFailed):
             phase = .paused
             hasFailedToResume = true
-            return [.tellResumeFailed]
+            return [.notifyResumeFailed]
         default: return []
         }
     }
@@ -152,11 +152,11 @@ package struct Lifecycle: Hashable, Sendable {
         isConnected = false
         hasFailedToResume = false
         hasEnded = false
-        return [.tellStopped]
+        return [.notifyStopped]
     }
 
     /// Appends the actions that lead to the requested state.
-    private mutating func settle(_ actions: inout [Action]) {
+    private mutating func reconcile(_ actions: inout [Action]) {
         switch phase {
         case .listening, .pausing, .paused, .resuming:
             if isStopWanted {

@@ -4,17 +4,17 @@ public import DavitTransport
 extension WebServer {
     /// A sequence of the server's future events. Each access creates an observer that receives all events;
     /// see ``ServerEvents`` about events that are not read in time.
-    public var events: ServerEvents { life.observe() }
+    public var events: ServerEvents { lifecycleController.observe() }
 
     /// Whether the server has started and not stopped, including while it is suspended.
-    public var isRunning: Bool { life.isRunning }
+    public var isRunning: Bool { lifecycleController.isRunning }
 
     /// Whether the server is running and accepts connections.
-    public var isListening: Bool { life.isListening }
+    public var isListening: Bool { lifecycleController.isListening }
 
     /// Stops listening until ``resume()``, and returns when this is done. Open connections continue, and
     /// handlers keep their state. Does nothing while the server is not running.
-    public func suspend() async { await life.suspend() }
+    public func suspend() async { await lifecycleController.suspend() }
 
     /// Listens again after ``suspend()``, on the same addresses and ports. If the application is in the
     /// background and the server suspends there, it listens when the application becomes active.
@@ -23,7 +23,9 @@ extension WebServer {
     ///   (the call can be repeated), or `notRunning` if the server is not running.
     @discardableResult
     public func resume() async throws(ServerError) -> [BoundAddress] {
-        do throws(TransportError) { return try await life.resume() } catch { throw .cannotListen(error) }
+        do throws(TransportError) { return try await lifecycleController.resume() } catch {
+            throw .cannotListen(error)
+        }
     }
 }
 
@@ -33,19 +35,21 @@ extension WebServer {
     /// Call when the application has entered the background. With
     /// ``Configuration/LifecycleOptions/suspendsInBackground``, the server then listens only while clients
     /// are connected.
-    public func applicationEnteredBackground() { life.send(.enteredBackground) }
+    public func applicationEnteredBackground() { lifecycleController.send(.enteredBackground) }
 
     /// Call when the application enters the foreground: the server listens again, on the same ports.
-    public func applicationBecameActive() { life.send(.becameActive) }
+    public func applicationBecameActive() { lifecycleController.send(.becameActive) }
 
     /// Call when the system is about to stop the application: connections close when their requests are
     /// answered, and the server stops listening.
-    public func backgroundTimeEnded() { life.send(.backgroundTimeEnded) }
+    public func backgroundTimeEnded() { lifecycleController.send(.backgroundTimeEnded) }
 
     /// Whether to request background time: the application is in the background, and clients are connected.
-    public var needsBackgroundTime: Bool { life.needsBackgroundTime }
+    public var needsBackgroundTime: Bool { lifecycleController.needsBackgroundTime }
 
     /// Sets the hook that is called on any thread when ``needsBackgroundTime`` has changed. It must not
     /// block. Replaces the previous hook.
-    public func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) { life.onBackgroundTime(hook) }
+    public func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
+        lifecycleController.onBackgroundTime(hook)
+    }
 }

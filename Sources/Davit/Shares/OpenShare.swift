@@ -10,7 +10,7 @@ internal import DavitSystem
 internal import Synchronization
 
 /// The open folder and state of a share, for the lifetime of its server.
-final class OpenShare: Resident {
+final class OpenShare: LifecycleObserver {
     let handler: WebDAVHandler
     let resources: FileResourceStore
     /// The lock on the state folder, held for the lifetime of the server so that no other process uses it.
@@ -18,16 +18,16 @@ final class OpenShare: Resident {
     private let state: SQLiteStateStore
     private let share: Share
     /// Nil unless macOS metadata files are stored outside the share.
-    private let litter: Litter?
+    private let macMetadata: MacMetadataFolder?
     /// Nil if sync-collection is disabled.
     private let journal: ShareJournal?
-    private let environment: Lent
+    private let environment: BorrowedEnvironment
     /// Nil while the server does not run, or if the volume does not support sockets.
     private let control = Mutex<ControlServer?>(nil)
     private let isEnding = Atomic<Bool>(false)
 
     /// The parts of the environment that do not retain this object.
-    private struct Lent {
+    private struct BorrowedEnvironment {
         let log: ServerEnvironment.LogLine
         let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
     }
@@ -40,17 +40,17 @@ final class OpenShare: Resident {
             throw .shareNotUsable(path: configuration.folder, error)
         }
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
-        self.environment = Lent(log: environment.log, start: environment.background)
+        self.environment = BorrowedEnvironment(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
-        litter =
-            configuration.rules.litter == .aside
-            ? try Litter(of: resources, in: folder, configuration) : nil
+        macMetadata =
+            configuration.rules.macMetadata == .aside
+            ? try MacMetadataFolder(of: resources, in: folder, configuration) : nil
         var served = configuration.rules
         served.hiddenPaths = environment.hiddenPaths
         journal =
             configuration.answersSyncCollection
-            ? Self.journal(of: resources, litter, served, in: folder, environment) : nil
-        share = try Self.makeShare(configuration, resources, litter, state, journal, folder, environment)
+            ? Self.journal(of: resources, macMetadata, served, in: folder, environment) : nil
+        share = try Self.makeShare(configuration, resources, macMetadata, state, journal, folder, environment)
         handler = WebDAVHandler(share: share, page: Self.page(configuration.page, of: resources))
     }
 
@@ -84,19 +84,21 @@ final class OpenShare: Resident {
     }
 
     private static func journal(
-        of resources: FileResourceStore, _ litter: Litter?, _ rules: ShareRules, in folder: OwnedFolder,
+        of resources: FileResourceStore, _ macMetadata: MacMetadataFolder?, _ rules: ShareRules,
+        in folder: OwnedFolder,
         _ environment: ServerEnvironment
     ) -> ShareJournal {
         let (background, log) = (environment.background, environment.log)
         return ShareJournal(
-            of: resources, seenThrough: litter?.store ?? resources, rules: rules, stateFolder: folder.path,
+            of: resources, seenThrough: macMetadata?.store ?? resources, rules: rules,
+            stateFolder: folder.path,
             background: BackgroundWork { work in background { FileFaults.uncounted(work) } },
             options: ShareJournal.Options(),
             report: { log(.warning, $0, ["reason": $1]) })
     }
 
     private static func makeShare(
-        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ litter: Litter?,
+        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ macMetadata: MacMetadataFolder?,
         _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: OwnedFolder,
         _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
@@ -114,7 +116,7 @@ final class OpenShare: Resident {
             settings.hooks = configuration.hooks
             settings.trash = configuration.trash
             let root = resources.rootPath == "/" ? "" : resources.rootPath
-            let aside = litter?.store
+            let aside = macMetadata?.store
             settings.filePath = { aside?.filePath($0) ?? root + $0.description }
             let log = environment.log
             let told = configuration.hooks.lockBroken
@@ -123,7 +125,8 @@ final class OpenShare: Resident {
                 told?(lock)
             }
             let share = Share(
-                resources: litter?.store ?? resources, state: try ShareState(store: store), journal: journal,
+                resources: macMetadata?.store ?? resources, state: try ShareState(store: store),
+                journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "background operation failed", ["fault": $0]) },
@@ -144,7 +147,7 @@ final class OpenShare: Resident {
 
     // MARK: Life cycle of the server
 
-    func serverStarted() {
+    func serverDidStart() {
         isEnding.store(false, ordering: .relaxed)
         state.allowChecks()
         startControl()
@@ -157,7 +160,7 @@ final class OpenShare: Resident {
     private func startControl() {
         do throws(SystemError) {
             let server = try ControlServer(folder: folder.path) { [state, share] request, user in
-                StateDesk(store: state, share: share, origin: "a command of user \(user)").answer(request)
+                StateAdmin(store: state, share: share, origin: "a command of user \(user)").answer(request)
             }
             control.withLock { $0 = server }
         } catch {
@@ -172,28 +175,28 @@ final class OpenShare: Resident {
             FileFaults.uncounted {
                 let isCancelled = { self.isEnding.load(ordering: .relaxed) }
                 resources.sweepLeftovers(isCancelled: isCancelled)
-                litter?.folder.sweepLeftovers(isCancelled: isCancelled)
-                litter?.sweep(share)
+                macMetadata?.folder.sweepLeftovers(isCancelled: isCancelled)
+                macMetadata?.sweep(share)
                 share.adoptMountedTrash()
-                share.tendTrash()
+                share.maintainTrash()
                 share.expireUploads()
             }
         }
     }
 
-    func upkeep() -> Bool {
+    func performMaintenance() -> Bool {
         var isNeededAgain = resources.closeUnusedFiles()
-        if share.tickLive() { isNeededAgain = true }
-        FileFaults.uncounted { share.tendTrash() }
+        if share.tickChangeEvents() { isNeededAgain = true }
+        FileFaults.uncounted { share.maintainTrash() }
         share.expireUploads()
-        if let litter {
-            litter.sweep(share)
-            if litter.folder.closeUnusedFiles() { isNeededAgain = true }
+        if let macMetadata {
+            macMetadata.sweep(share)
+            if macMetadata.folder.closeUnusedFiles() { isNeededAgain = true }
         }
         return isNeededAgain
     }
 
-    func serverEnds() {
+    func serverWillStop() {
         isEnding.store(true, ordering: .relaxed)
         state.endChecks()
         journal?.stop()
@@ -201,7 +204,7 @@ final class OpenShare: Resident {
     }
 
     /// Checkpoints the state, so that all of it is in the database file.
-    func serverEnded() {
+    func serverDidStop() {
         journal?.close()
         // Closing the database also does this, but only when the last thread releases it.
         do throws(StateError) { try state.checkpoint() } catch {

@@ -7,7 +7,7 @@ extension ServerEnvironment {
     /// would be served and removed as a leftover. Interrupted uploads of nested shares are kept.
     func checkShares() throws(ServerError) {
         var shares: [OpenShare] = []
-        forEachResident { if let share = $0 as? OpenShare { shares.append(share) } }
+        forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         for share in shares {
             share.removesLeftovers(besides: shares.filter { $0 !== share })
             for other in shares where other !== share {

@@ -69,7 +69,7 @@ public struct WebDAVShare: Mountable {
     /// - Throws: ``ServerError``.
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
         let share = try OpenShare(self, in: environment)
-        environment.keep(share)
+        environment.addLifecycleObserver(share)
         return share.handler
     }
 }

@@ -47,7 +47,7 @@ extension TLSContext.Problem {
     }
 }
 
-extension CertificateMaker.Problem {
+extension CertificateGenerator.Problem {
     var text: String {
         switch self {
         case .noHost: "this machine has neither a name nor an address"

@@ -41,9 +41,9 @@ package struct SelfSignedCertificates {
         let authority = try keptAuthority(now: now)
         let (names, addresses) = Self.hosts(of: hosts)
         if let kept = keptIdentity(), Self.isGood(kept, authority, names + addresses, now) { return kept }
-        let made: CertificateMaker.Pair
-        do throws(CertificateMaker.Problem) {
-            made = try CertificateMaker.makeLeaf(
+        let made: CertificateGenerator.Pair
+        do throws(CertificateGenerator.Problem) {
+            made = try CertificateGenerator.makeLeaf(
                 names: names, addresses: addresses, authority: authority, now: now)
         } catch {
             throw .certificateNotUsable(path: serverPath, reason: error.text)
@@ -59,7 +59,7 @@ package struct SelfSignedCertificates {
     }
 
     private static func isGood(
-        _ identity: TLSIdentity, _ authority: CertificateMaker.Pair, _ hosts: [String], _ now: Timestamp
+        _ identity: TLSIdentity, _ authority: CertificateGenerator.Pair, _ hosts: [String], _ now: Timestamp
     ) -> Bool {
         let certificate = identity.certificate
         guard certificate.isSigned(by: authority.certificate),
@@ -72,7 +72,7 @@ package struct SelfSignedCertificates {
 
     /// Returns the stored authority, or creates it if the file does not exist. An unreadable file is an
     /// error, because clients that trust the old authority would not trust a new one.
-    private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateMaker.Pair {
+    private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateGenerator.Pair {
         let file: SmallFile
         do throws(SystemError) {
             file = try SmallFile(reading: authorityKeyPath)
@@ -87,15 +87,16 @@ package struct SelfSignedCertificates {
             throw .certificateNotUsable(path: authorityKeyPath, reason: error.text(key: authorityKeyPath))
         }
         if (try? kept.certificate.needsRenewal(now: now)) ?? false { return try makeAuthority(now: now) }
-        let pair = CertificateMaker.Pair(certificate: kept.certificate, key: kept.key)
+        let pair = CertificateGenerator.Pair(certificate: kept.certificate, key: kept.key)
         try publish(pair.certificate)
         return pair
     }
 
-    private func makeAuthority(now: Timestamp) throws(ServerError) -> CertificateMaker.Pair {
+    private func makeAuthority(now: Timestamp) throws(ServerError) -> CertificateGenerator.Pair {
         let name = String(("davit on " + (HostName.current ?? "this machine")).prefix(64))
-        let made: CertificateMaker.Pair
-        do throws(CryptoError) { made = try CertificateMaker.makeAuthority(named: name, now: now) } catch {
+        let made: CertificateGenerator.Pair
+        do throws(CryptoError) { made = try CertificateGenerator.makeAuthority(named: name, now: now) } catch
+        {
             throw .certificateNotUsable(path: authorityKeyPath, reason: "\(error.call): \(error.reason)")
         }
         do throws(SystemError) { try OwnedFolder.makeFolders(folder) } catch {
@@ -113,7 +114,7 @@ package struct SelfSignedCertificates {
         try write(pem, to: authorityPath, mode: 0o644)
     }
 
-    private func write(_ pair: CertificateMaker.Pair, to path: String) throws(ServerError) {
+    private func write(_ pair: CertificateGenerator.Pair, to path: String) throws(ServerError) {
         let pem = try Self.text(path) { () throws(CryptoError) in
             try pair.certificate.pem() + pair.key.pem()
         }
@@ -152,10 +153,10 @@ package struct SelfSignedCertificates {
         for host in given {
             var text = host
             if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
-            if CertificateMaker.isAddress(text) { addresses.append(text) } else { names.append(text) }
+            if CertificateGenerator.isAddress(text) { addresses.append(text) } else { names.append(text) }
         }
-        let kept = names.map { $0.lowercased() }.filter { CertificateMaker.isName($0) }
-        let there = addresses.filter { $0 != "0.0.0.0" && $0 != "::" && CertificateMaker.isAddress($0) }
+        let kept = names.map { $0.lowercased() }.filter { CertificateGenerator.isName($0) }
+        let there = addresses.filter { $0 != "0.0.0.0" && $0 != "::" && CertificateGenerator.isAddress($0) }
         return (Self.unique(kept), Self.unique(there))
     }
 

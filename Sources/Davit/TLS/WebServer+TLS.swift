@@ -20,7 +20,9 @@ extension ServerEnvironment {
     /// The default folder for self-signed certificates.
     fileprivate var certificateFolder: String? {
         var folder: String?
-        forEachResident { if folder == nil, let share = $0 as? OpenShare { folder = share.folder.path } }
+        forEachLifecycleObserver {
+            if folder == nil, let share = $0 as? OpenShare { folder = share.folder.path }
+        }
         return (folder ?? StateFolderName.base(environment: Environment.variable)).map { $0 + "/tls" }
     }
 }

@@ -1,7 +1,7 @@
 #if TLS
 internal import COpenSSL
 
-extension CertificateMaker {
+extension CertificateGenerator {
     /// Whether a certificate can be created for this name.
     package static func isName(_ text: String) -> Bool { HostList.isName(text) }
 
@@ -15,7 +15,7 @@ struct HostList {
     private let names: [String]
     private let addresses: [String]
 
-    init(names: [String], addresses: [String]) throws(CertificateMaker.Problem) {
+    init(names: [String], addresses: [String]) throws(CertificateGenerator.Problem) {
         guard !names.isEmpty || !addresses.isEmpty else { throw .noHost }
         for name in names where !Self.isName(name) { throw .badName(name) }
         for address in addresses where !Self.isAddress(address) { throw .badAddress(address) }

@@ -17,7 +17,7 @@ package final class TLSContext: Sendable {
 
     /// One for each identity, in order; the first is the default for clients that specify no name or an
     /// unknown one.
-    let contexts: [ServerContext]
+    let contexts: [TLSServerContext]
     let tickets: TicketKeys
 
     /// Whether a handshake may take too long for an event loop, because of an RSA key.
@@ -37,10 +37,10 @@ package final class TLSContext: Sendable {
         handshakesSlowly = identities.contains { $0.key.signsSlowly }
         do throws(CryptoError) {
             let sessionContext = try Self.sessionContext(of: clients)
-            var contexts: [ServerContext] = []
+            var contexts: [TLSServerContext] = []
             for identity in identities {
                 contexts.append(
-                    try ServerContext(identity, clients: clients, sessionContext: sessionContext))
+                    try TLSServerContext(identity, clients: clients, sessionContext: sessionContext))
             }
             self.contexts = contexts
         } catch {
@@ -67,7 +67,7 @@ package final class TLSContext: Sendable {
     }
 
     /// Returns the context for a host name; nil if no certificate is valid for it.
-    func context(for name: String) -> ServerContext? {
+    func context(for name: String) -> TLSServerContext? {
         contexts.first { $0.certificate.covers(name, wildcards: false) }
             ?? contexts.first { $0.certificate.covers(name) }
     }

@@ -26,7 +26,7 @@ package struct TLSIdentity: Sendable {
         guard self.key.belongs(to: certificate) else { throw .keyDoesNotMatch }
     }
 
-    package init(_ pair: CertificateMaker.Pair) {
+    package init(_ pair: CertificateGenerator.Pair) {
         chain = [pair.certificate]
         key = pair.key
     }

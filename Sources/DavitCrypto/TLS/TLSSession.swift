@@ -31,7 +31,7 @@ package import DavitHTTP
     package static let outputLimitBytes = 65_536
 
     let handle: OpaquePointer
-    let pipe: CipherPipe
+    let pipe: CiphertextBIO
     /// Keeps the context used by the callbacks alive.
     private let context: TLSContext
     private var failure: TLSFailure?
@@ -40,7 +40,7 @@ package import DavitHTTP
     /// - Parameter now: determines whether to create a new ticket key.
     package init(_ context: TLSContext, now: Timestamp) throws(CryptoError) {
         context.tickets.rotate(now: now)
-        let pipe = CipherPipe()
+        let pipe = CiphertextBIO()
         guard let session = unsafe SSL_new(context.contexts[0].handle) else { throw CryptoError("SSL_new") }
         do throws(CryptoError) {
             let bio = try unsafe pipe.makeBIO()

@@ -7,7 +7,7 @@ extension Share {
     /// - Throws: 412 if a condition fails.
     func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
         let lookup: Lookup
-        do throws(StoreError) { lookup = try look(at: context.path, wait: wait) } catch {
+        do throws(StoreError) { lookup = try lookUp(at: context.path, wait: wait) } catch {
             throw WebDAVError(reading: error)
         }
         let isConditional = Preconditions.stand(in: context.request)

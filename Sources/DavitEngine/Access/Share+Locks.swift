@@ -25,7 +25,7 @@ extension Share {
         let here = state.locks(covering: .root, now: now)
         var held: [Lock] = []
         for lock in here + state.locks(under: .root, now: now) {
-            let info = try resources.lookup(lock.root, last: .itself, wait: .allowed).info
+            let info = try resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
             // The locked resource may have been replaced by another program.
             let binding = state.binding(ofLockRoot: lock.root)
             if let info, binding?.holds(for: info.identity) == true { held.append(lock) }
@@ -42,20 +42,20 @@ extension Share {
     ///   resources.
     package func breakLocks(_ choice: LockChoice, from origin: String) throws(StoreError) -> [Lock]? {
         let locks = try heldLocks().filter(choice.includes)
-        let claims = Set(locks.map(\.root)).map { Claim(path: $0, mode: .exclusive) }
-        let isDone = try sections.withSectionIfFree(claims) { () throws(StoreError) -> Bool? in
+        let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
+        let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in
             try record(locks.map { .removeLock($0.token, root: $0.root) })
             return true
         }
         guard isDone == true else { return nil }
-        for lock in locks { tell(broken: lock, from: origin) }
+        for lock in locks { notify(broken: lock, from: origin) }
         return locks
     }
 
-    private func tell(broken lock: Lock, from origin: String) {
+    private func notify(broken lock: Lock, from origin: String) {
         configuration.hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
-        guard let told = configuration.hooks.told else { return }
-        let info = try? resources.lookup(lock.root, last: .itself, wait: .allowed).info
-        told(ShareAction(breaking: lock, info?.isCollection == true, by: nil, in: self))
+        guard let completed = configuration.hooks.completed else { return }
+        let info = try? resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
+        completed(ShareAction(breaking: lock, info?.isCollection == true, by: nil, in: self))
     }
 }

@@ -5,7 +5,7 @@ internal import DavitStore
 ///
 /// ```swift
 /// share.hooks.allows = { action in action.kind != .delete || action.principal == "anna" }
-/// share.hooks.told = { action in print(action.kind, action.filePath) }
+/// share.hooks.completed = { action in print(action.kind, action.filePath) }
 /// ```
 public struct ShareHooks: Sendable {
     /// Returns whether an action is allowed. Called once for each upload, move, copy, deletion, new
@@ -22,48 +22,48 @@ public struct ShareHooks: Sendable {
     /// Not called for actions that failed or succeeded only in part. For a download it is called when the
     /// response begins. Runs on the thread of the request and must not block; pass longer work on, for
     /// example to an `AsyncStream`.
-    public var told: (@Sendable (ShareAction) -> Void)?
+    public var completed: (@Sendable (ShareAction) -> Void)?
     /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
     public var lockBroken: (@Sendable (BrokenLock) -> Void)?
 
     /// Creates hooks that allow everything and are not notified.
     public init() {}
 
-    /// Whether neither ``allows`` nor ``told`` is set.
-    var areEmpty: Bool { allows == nil && told == nil }
+    /// Whether neither ``allows`` nor ``completed`` is set.
+    var areEmpty: Bool { allows == nil && completed == nil }
 }
 
 extension Share {
     /// Checks that the rules allow the name of the content that a change creates.
     /// - Throws: 403 if they do not.
-    func checkName<Method: ChangeMethod>(of method: Method, on scene: Scene) throws(WebDAVError) {
-        guard let rules, let made = Self.madeContent(by: method.actionKind(on: scene), on: scene) else {
+    func checkName<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
+        guard let rules, let made = Self.madeContent(by: method.actionKind(on: change), on: change) else {
             return
         }
         if rules.refuses(content: made.name) { throw WebDAVError(.forbidden) }
     }
 
     /// Returns the path at which a change creates or renames content; nil if it does neither.
-    private static func madeContent(by kind: ShareAction.Kind?, on scene: Scene) -> ResourcePath? {
+    private static func madeContent(by kind: ShareAction.Kind?, on change: ChangeTarget) -> ResourcePath? {
         switch kind {
-        case .upload: (scene.destination ?? scene.target).path
-        case .move, .copy: scene.subject.info?.isCollection == false ? scene.destination?.path : nil
+        case .upload: (change.destination ?? change.target).path
+        case .move, .copy: change.resolved.info?.isCollection == false ? change.destination?.path : nil
         // Restoring checks the name in its own method.
         case .download, .delete, .createCollection, .restore, .purge, .breakLock, nil: nil
         }
     }
 
     /// Returns the action that hooks are asked about or notified of; nil without hooks.
-    func action<Method: ChangeMethod>(of method: Method, on scene: Scene) -> ShareAction? {
+    func action<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> ShareAction? {
         if configuration.hooks.areEmpty { return nil }
-        guard let kind = method.actionKind(on: scene) else { return nil }
-        if let entry = method.trashEntry { return ShareAction(kind, of: entry, on: scene, in: self) }
+        guard let kind = method.actionKind(on: change) else { return nil }
+        if let entry = method.trashEntry { return ShareAction(kind, of: entry, on: change, in: self) }
         if let lock = method.brokenLock {
             // If the lock root is not the target, it is a collection above the target.
-            let isCollection = lock.root != scene.target.path || scene.target.info?.isCollection == true
-            return ShareAction(breaking: lock, isCollection, by: scene.context.principal, in: self)
+            let isCollection = lock.root != change.target.path || change.target.info?.isCollection == true
+            return ShareAction(breaking: lock, isCollection, by: change.context.principal, in: self)
         }
-        return ShareAction(kind, on: scene, in: self)
+        return ShareAction(kind, on: change, in: self)
     }
 
     /// Asks the hook whether an action is allowed, if a hook is set.
@@ -78,16 +78,16 @@ extension Share {
     /// Checks that the action is still the one that the hook allowed.
     /// - Throws: 503 if the resources have changed so that it is another action.
     func checkAllowed<Method: ChangeMethod>(
-        _ method: Method, from first: Scene, on current: Scene
+        _ method: Method, from first: ChangeTarget, on current: ChangeTarget
     ) throws(WebDAVError) {
         guard configuration.hooks.allows != nil, let now = action(of: method, on: current) else { return }
         guard let then = action(of: method, on: first), now.isSame(as: then) else { throw .busy }
     }
 
     /// Notifies the hook of a change that succeeded completely.
-    func tell(_ action: ShareAction?, _ response: HTTPResponse) {
-        guard let told = configuration.hooks.told, let action else { return }
+    func notify(_ action: ShareAction?, _ response: HTTPResponse) {
+        guard let completed = configuration.hooks.completed, let action else { return }
         // A 207 response reports failures.
-        if response.status != .multistatus, response.status.code < 300 { told(action) }
+        if response.status != .multistatus, response.status.code < 300 { completed(action) }
     }
 }

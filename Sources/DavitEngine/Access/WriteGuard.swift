@@ -9,19 +9,19 @@ struct WriteGuard: Sendable {
     let context: RequestContext
     let wait: Wait
     /// The resources that have just been looked up, to avoid a second lookup for their locks.
-    var scene: Scene?
+    var change: ChangeTarget?
 
     /// Performs all checks that can refuse a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
     /// HTTP preconditions and `If` (412), then locks (423).
     ///
     /// - Parameter effects: the changes that the method is about to make.
-    func check(_ scene: Scene, effects: [Effect]) throws(WebDAVError) {
-        let (target, path) = (scene.subject.info, scene.subject.path)
+    func check(_ change: ChangeTarget, effects: [WriteEffect]) throws(WebDAVError) {
+        let (target, path) = (change.resolved.info, change.resolved.path)
         try checkPreconditions(target: target)
         try checkIf(target: target, path: path)
         guard share.state.hasLocks else { return }
         for effect in effects { try checkLocks(effect) }
-        for effect in scene.linkEffects { try checkLocks(effect) }
+        for effect in change.symlinkEffects { try checkLocks(effect) }
     }
 
     func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
@@ -48,7 +48,7 @@ struct WriteGuard: Sendable {
         guard let tag else { return try state(at: path, info: target) }
         guard let tagged = share.path(ofReference: tag, in: context) else { return .unmapped }
         let lookup = try storing { () throws(StoreError) in
-            try share.lookTagged(at: tagged, wait: wait)
+            try share.lookUpTagged(at: tagged, wait: wait)
         }
         return try state(at: lookup.path, info: lookup.info)
     }
@@ -66,7 +66,7 @@ struct WriteGuard: Sendable {
 
     /// RFC 4918 §7: throws 423 with `lock-token-submitted` unless a token of each conflicting lock was
     /// submitted by the principal that owns the lock (§6.4).
-    func checkLocks(_ effect: Effect) throws(WebDAVError) {
+    func checkLocks(_ effect: WriteEffect) throws(WebDAVError) {
         guard share.state.hasLocks else { return }
         switch effect {
         case .write(let path): try require(try locks(covering: path))
@@ -162,11 +162,11 @@ struct WriteGuard: Sendable {
 
     /// - Parameter path: a canonical path.
     private func info(at path: ResourcePath) throws(StoreError) -> ResourceInfo? {
-        if let scene {
-            if scene.target.path == path { return scene.target.info }
-            if scene.subject.path == path { return scene.subject.info }
+        if let change {
+            if change.target.path == path { return change.target.info }
+            if change.resolved.path == path { return change.resolved.info }
         }
-        return try share.resources.lookup(path, last: .itself, wait: wait).info
+        return try share.resources.lookup(path, last: .notFollowed, wait: wait).info
     }
 }
 
@@ -185,11 +185,11 @@ extension Share {
     /// - Throws: 400 for an invalid path.
     func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
         guard let path = try context.path(at: rawPath) else { return nil }
-        return hides(path) ? nil : path
+        return isHidden(path) ? nil : path
     }
 
     /// Whether another handler serves this path of the share.
-    func hides(_ path: ResourcePath) -> Bool { rules?.hides(path) == true }
+    func isHidden(_ path: ResourcePath) -> Bool { rules?.isHidden(path) == true }
 
     /// Whether the reference is a path, or an http or https URI of this server. Both schemes are accepted,
     /// because behind a proxy that terminates TLS, clients send https references in requests that arrive over

@@ -5,54 +5,56 @@ internal import DavitStore
 /// A snapshot of the target of a change, and of the destination of COPY and MOVE.
 ///
 /// A class rather than a struct, because every step of a change passes it on.
-final class Scene: Sendable {
+final class ChangeTarget: Sendable {
     let context: RequestContext
     /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
     let target: Lookup
     /// The resource that clients see at the target: if the target is a symbolic link, the resource it leads
     /// to. Preconditions, `If` and a trailing slash apply to it. Otherwise the same as ``target``.
-    let subject: Lookup
+    let resolved: Lookup
     let destination: Lookup?
     /// The resource that clients see at the destination.
-    let destinationSubject: Lookup?
+    let resolvedDestination: Lookup?
     /// The canonical paths of other resources that `If` refers to.
     let tagged: [ResourcePath]
 
     init(
-        context: RequestContext, target: Lookup, subject: Lookup, destination: Lookup? = nil,
-        destinationSubject: Lookup? = nil, tagged: [ResourcePath] = []
+        context: RequestContext, target: Lookup, resolved: Lookup, destination: Lookup? = nil,
+        resolvedDestination: Lookup? = nil, tagged: [ResourcePath] = []
     ) {
         self.context = context
         self.target = target
-        self.subject = subject
+        self.resolved = resolved
         self.destination = destination
-        self.destinationSubject = destinationSubject
+        self.resolvedDestination = resolvedDestination
         self.tagged = tagged
     }
 
     /// Whether both changes have the same target and destination.
-    func isInPlace(of other: Scene) -> Bool {
+    func isInPlace(of other: ChangeTarget) -> Bool {
         target.path == other.target.path && destination?.path == other.destination?.path
     }
 
     /// The paths on which the checks depend, other than the target and the destination.
-    var pathsBeside: [ResourcePath] {
+    var additionalPaths: [ResourcePath] {
         var paths = tagged
-        if subject.path != target.path { paths.append(subject.path) }
-        if let seen = destinationSubject?.path, seen != destination?.path { paths.append(seen) }
+        if resolved.path != target.path { paths.append(resolved.path) }
+        if let seen = resolvedDestination?.path, seen != destination?.path { paths.append(seen) }
         return paths
     }
 
     /// Whether the checks and the change depend on the same paths.
-    func restsOnPaths(of other: Scene) -> Bool { isInPlace(of: other) && pathsBeside == other.pathsBeside }
+    func hasSamePaths(as other: ChangeTarget) -> Bool {
+        isInPlace(of: other) && additionalPaths == other.additionalPaths
+    }
 
     /// The effects on resources that symbolic links lead to: their locks protect the links as well, because
     /// the lock owner locked the name of the link.
-    var linkEffects: [Effect] {
-        var effects: [Effect] = []
-        if subject.path != target.path { effects.append(.write(subject.path)) }
-        if let destination, let destinationSubject, destinationSubject.path != destination.path {
-            effects.append(.write(destinationSubject.path))
+    var symlinkEffects: [WriteEffect] {
+        var effects: [WriteEffect] = []
+        if resolved.path != target.path { effects.append(.write(resolved.path)) }
+        if let destination, let resolvedDestination, resolvedDestination.path != destination.path {
+            effects.append(.write(resolvedDestination.path))
         }
         return effects
     }
@@ -72,7 +74,7 @@ struct RowChange<Outcome: Sendable>: Sendable {
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may
-///    take any time. (If ``needsNoScene(_:)`` is true, the change starts here, with the requested paths.)
+///    take any time. (If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.)
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
 /// 4. Call ``finish(_:in:)``, which removes replaced resources and returns the response.
@@ -82,16 +84,16 @@ protocol ChangeMethod: Sendable {
 
     var share: Share { get }
     /// Whether a symbolic link at the target is followed or is itself the target.
-    var targetSegment: LastSegment { get }
+    var targetSegment: SymlinkMode { get }
     /// The requested destination, and whether a symbolic link there is followed; nil for most methods.
-    var destination: (path: ResourcePath, last: LastSegment)? { get }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { get }
 
     /// Whether the first lookup can be skipped, because preparing is cheap and an early refusal would save
     /// the client nothing: there is no body, or a short one that is already being sent. The lookup under path
     /// locks is then the only one.
-    func needsNoScene(_ request: HTTPRequest) -> Bool
+    func skipsInitialLookup(_ request: HTTPRequest) -> Bool
     /// Whether content prepared for one lookup can be committed after a later lookup.
-    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool
+    func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool
 
     /// Whether the method renames the target to another spelling if the destination is another spelling of
     /// the target's own name.
@@ -99,9 +101,9 @@ protocol ChangeMethod: Sendable {
 
     /// The kind of action that hooks are asked about and notified of; nil if the method creates, moves or
     /// removes nothing.
-    func actionKind(on scene: Scene) -> ShareAction.Kind?
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind?
     /// The tree that the method moves; nil if it moves nothing.
-    func movedTree(on scene: Scene) -> MovedTree?
+    func movedTree(on change: ChangeTarget) -> MovedTree?
     /// The trash entry that the method affects; nil for other methods.
     var trashEntry: TrashEntry? { get }
     /// The lock that the method breaks; nil for other methods.
@@ -111,59 +113,62 @@ protocol ChangeMethod: Sendable {
 
     /// Determines the changes that the method would make.
     /// - Throws: the error of a request that can never succeed on these resources.
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect]
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
     /// Removes content that was prepared for `scene` and will not be committed.
-    func discard(_ prepared: Prepared, for scene: Scene) async
+    func discard(_ prepared: Prepared, for change: ChangeTarget) async
     /// Returns the requests for the path locks of the change.
-    func claims(on scene: Scene) -> [Claim]
+    func claims(on change: ChangeTarget) -> [PathLockRequest]
     /// Whether the method creates a resource at a target that must not exist.
     var makesTarget: Bool { get }
     /// Whether the commit may be brief. If so, it is first tried on the event loop, provided that the
     /// volume's metadata is in memory.
-    func canBeBrief(_ prepared: Prepared) -> Bool
+    func canCommitInline(_ prepared: Prepared) -> Bool
     /// Whether the commit is brief: a change of a single name, with little content and without rows.
-    func isBrief(on scene: Scene) -> Bool
+    func commitsInline(on change: ChangeTarget) -> Bool
     /// Whether the commit may have to copy or remove many files.
-    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool
-    func commit(_ scene: Scene, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError) -> Outcome
+    func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool
+    func commit(_ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError)
+        -> Outcome
     /// Whether changing rows may suffice.
     var mayChangeRowsOnly: Bool { get }
     /// Returns the change that `commit` would make if it only changes rows and no resource; nil otherwise.
     /// The lookup and the checks then run on the event loop, and no thread blocks on the commit.
     func rowChange(
-        _ scene: Scene, _ prepared: Prepared, guard: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>?
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse
 }
 
 extension ChangeMethod {
-    var targetSegment: LastSegment { .followed }
-    func needsNoScene(_ request: HTTPRequest) -> Bool {
+    var targetSegment: SymlinkMode { .followed }
+    func skipsInitialLookup(_ request: HTTPRequest) -> Bool {
         if request.expectsContinue { return false }
         return !request.body.isPresent || request.body.declaredLength.map { $0 <= Self.shortBytes } ?? false
     }
     /// The maximum size in bytes of a body that is received before the first lookup.
     static var shortBytes: Int64 { 64 << 10 }
-    var destination: (path: ResourcePath, last: LastSegment)? { nil }
-    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool { true }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { nil }
+    func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool { true }
     var respellsTarget: Bool { false }
-    func movedTree(on scene: Scene) -> MovedTree? { nil }
-    func discard(_ prepared: Prepared, for scene: Scene) async {}
-    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool { false }
+    func movedTree(on change: ChangeTarget) -> MovedTree? { nil }
+    func discard(_ prepared: Prepared, for change: ChangeTarget) async {}
+    func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool { false }
     var trashEntry: TrashEntry? { nil }
     var brokenLock: Lock? { nil }
     func content(of prepared: Prepared) -> PreparedContent? { nil }
     var makesTarget: Bool { false }
-    func canBeBrief(_ prepared: Prepared) -> Bool { false }
-    func isBrief(on scene: Scene) -> Bool { false }
-    func claims(on scene: Scene) -> [Claim] { [Claim(path: scene.target.path, mode: .exclusive)] }
+    func canCommitInline(_ prepared: Prepared) -> Bool { false }
+    func commitsInline(on change: ChangeTarget) -> Bool { false }
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        [PathLockRequest(path: change.target.path, mode: .exclusive)]
+    }
     var mayChangeRowsOnly: Bool { false }
     func rowChange(
-        _ scene: Scene, _ prepared: Prepared, guard: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>? { nil }
 }
 
 extension ChangeMethod where Prepared == Void {
-    func prepare(_ scene: Scene) async throws(WebDAVError) {}
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) {}
 }

@@ -4,7 +4,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// A mode of looking up the resources of a change.
-enum Look: Equatable {
+enum LookupMode: Equatable {
     /// Before path locks are acquired.
     case first(Wait)
     /// While path locks are held, immediately before the change; may block.
@@ -13,20 +13,20 @@ enum Look: Equatable {
     case atOnce
     /// As ``atOnce``, but names that the method creates are assumed not to exist. If one does, the change
     /// fails.
-    case atOnceOverFreeNames
+    case atOnceAssumingFreeNames
 
     var wait: Wait {
         switch self {
         case .first(let wait): wait
         case .mayWait: .allowed
-        case .atOnce, .atOnceOverFreeNames: .never
+        case .atOnce, .atOnceAssumingFreeNames: .never
         }
     }
 
     /// Returns the mode for the lookup of a single name.
     /// - Parameter isExpected: whether the method creates this name.
-    func expecting(free isExpected: Bool) -> Look {
-        self == .atOnceOverFreeNames && !isExpected ? .atOnce : self
+    func expecting(free isExpected: Bool) -> LookupMode {
+        self == .atOnceAssumingFreeNames && !isExpected ? .atOnce : self
     }
 }
 
@@ -42,17 +42,17 @@ extension Share {
         // The dispatcher refuses changes already; this also covers other callers.
         if configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first =
-            method.needsNoScene(context.request) && configuration.hooks.allows == nil
-            ? expectedScene(for: method, context: context)
+            method.skipsInitialLookup(context.request) && configuration.hooks.allows == nil
+            ? expectedTarget(for: method, context: context)
             : try await attempt { wait throws(WebDAVError) in
-                try self.checkedScene(for: method, context: context, look: .first(wait)).0
+                try self.checkedTarget(for: method, context: context, mode: .first(wait)).0
             }
         let asked = configuration.hooks.allows == nil ? nil : action(of: method, on: first)
         // Ask before an expensive copy is built. For an upload, ask later, so that the hook can read the
         // content.
         if let asked, asked.kind != .upload { try await ask(about: asked) }
         let prepared = try await method.prepare(first)
-        let outcome: (value: Method.Outcome, scene: Scene)
+        let outcome: (value: Method.Outcome, change: ChangeTarget)
         do throws(WebDAVError) {
             if let asked, asked.kind == .upload {
                 try await ask(about: asked, method.content(of: prepared))
@@ -62,24 +62,26 @@ extension Share {
             await method.discard(prepared, for: first)
             throw error
         }
-        let response = try await method.finish(outcome.value, on: outcome.scene)
-        tell(action(of: method, on: outcome.scene), response)
+        let response = try await method.finish(outcome.value, on: outcome.change)
+        notify(action(of: method, on: outcome.change), response)
         return response
     }
 
     /// Commits a prepared change under its own path locks.
     func commit<Method: ChangeMethod>(
-        _ method: Method, _ prepared: Method.Prepared, from first: Scene
-    ) async throws(WebDAVError) -> (value: Method.Outcome, scene: Scene) {
-        var scene = first
+        _ method: Method, _ prepared: Method.Prepared, from first: ChangeTarget
+    ) async throws(WebDAVError) -> (value: Method.Outcome, change: ChangeTarget) {
+        var change = first
         for attempt in 1...Self.attemptLimit {
-            let claimed = scene
-            let section: Section
-            do { section = try await sections.acquire(claims(of: method, on: claimed)) } catch { throw .busy }
-            defer { section.release() }
+            let claimed = change
+            let pathLock: PathLock
+            do { pathLock = try await pathLocks.acquire(claims(of: method, on: claimed)) } catch {
+                throw .busy
+            }
+            defer { pathLock.release() }
             if let done = try await commitRows(method, prepared, from: first, claimed) {
                 if let outcome = done.0 { return (outcome, done.1) }
-                scene = done.1
+                change = done.1
                 continue
             }
             let isLast = attempt == Self.attemptLimit
@@ -89,19 +91,19 @@ extension Share {
                 if wait == .allowed { self.state.expireLocks(now: context.now) }
                 return try self.commitNow(
                     method, prepared, from: first, claimed: claimed, context, height: height,
-                    isLast: isLast, look: wait == .allowed ? .mayWait : .atOnce)
+                    isLast: isLast, mode: wait == .allowed ? .mayWait : .atOnce)
             }
-            let change = { @Sendable () throws(WebDAVError) in try run(.allowed) }
+            let update = { @Sendable () throws(WebDAVError) in try run(.allowed) }
             let result =
                 if method.commitsLongWork(on: claimed, prepared) {
-                    try await offloadLong(for: claimed.context.request.client, .begins, change)
-                } else if resources.changesAtOnce, method.canBeBrief(prepared) {
+                    try await offloadLong(for: claimed.context.request.client, .begins, update)
+                } else if resources.changesAtOnce, method.canCommitInline(prepared) {
                     try await self.attempt(run)
                 } else {
-                    try await offload(change)
+                    try await offload(update)
                 }
-            if let outcome = result.outcome { return (outcome, result.scene) }
-            scene = result.scene
+            if let outcome = result.outcome { return (outcome, result.change) }
+            change = result.change
         }
         throw .busy
     }
@@ -112,31 +114,31 @@ extension Share {
     /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
     ///   no outcome if the change affects paths other than the locked ones.
     private func commitRows<Method: ChangeMethod>(
-        _ method: Method, _ prepared: Method.Prepared, from first: Scene, _ claimed: Scene
-    ) async throws(WebDAVError) -> (Method.Outcome?, Scene)? {
+        _ method: Method, _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
+    ) async throws(WebDAVError) -> (Method.Outcome?, ChangeTarget)? {
         guard method.mayChangeRowsOnly else { return nil }
         let context = claimed.context.at(now())
         if state.hasEndedLocks(now: context.now) { return nil }
-        let current: Scene
-        let change: RowChange<Method.Outcome>?
+        let current: ChangeTarget
+        let update: RowChange<Method.Outcome>?
         do throws(WebDAVError) {
             let check: WriteGuard
-            (current, check) = try checkedScene(for: method, context: context, look: .first(.never))
-            guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+            (current, check) = try checkedTarget(for: method, context: context, mode: .first(.never))
+            guard current.hasSamePaths(as: claimed) else { return (nil, current) }
             try checkAllowed(method, from: first, on: current)
-            change = try method.rowChange(current, prepared, guard: check)
+            update = try method.rowChange(current, prepared, guard: check)
         } catch {
             if error.wouldBlock { return nil }
             throw error
         }
-        guard let change else { return nil }
-        do throws(StateError) { try await state.commitWithoutBlocking(change.rows) } catch {
-            if error == .propertiesTooLarge, let outcome = change.outcomeIfTooLarge {
+        guard let update else { return nil }
+        do throws(StateError) { try await state.commitWithoutBlocking(update.rows) } catch {
+            if error == .propertiesTooLarge, let outcome = update.outcomeIfTooLarge {
                 return (outcome, current)
             }
             throw WebDAVError(state: error)
         }
-        return (change.outcome, current)
+        return (update.outcome, current)
     }
 
     /// Repeats the lookup and the checks, and commits the change.
@@ -150,23 +152,23 @@ extension Share {
     /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
     ///   changed a name first, or if the height of the moved tree must be measured first.
     func commitNow<Method: ChangeMethod>(
-        _ method: Method, _ prepared: Method.Prepared, from first: Scene, claimed: Scene,
-        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, look: Look
-    ) throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene) {
-        let (current, check) = try checkedScene(for: method, context: context, look: look)
-        if !method.serves(prepared, from: first, in: current) { throw .busy }
+        _ method: Method, _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
+        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, mode: LookupMode
+    ) throws(WebDAVError) -> (outcome: Method.Outcome?, change: ChangeTarget) {
+        let (current, check) = try checkedTarget(for: method, context: context, mode: mode)
+        if !method.canReuse(prepared, from: first, in: current) { throw .busy }
         // A link was changed after the lookup, so the change affects paths that are not locked.
-        guard current.restsOnPaths(of: claimed) else { return (nil, current) }
+        guard current.hasSamePaths(as: claimed) else { return (nil, current) }
         try checkAllowed(method, from: first, on: current)
-        if look != .mayWait, !method.isBrief(on: current) { throw WebDAVError(store: .wouldBlock) }
+        if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
         guard try checkHeight(of: method, on: current, measured: height) else {
-            if look != .mayWait { throw WebDAVError(store: .wouldBlock) }
+            if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
             return (nil, current)
         }
         do throws(WebDAVError) {
             return (try method.commit(current, prepared, guard: check), current)
         } catch {
-            if error.isOvertaken, !isLast { return (nil, current) }
+            if error.lostRace, !isLast { return (nil, current) }
             throw error
         }
     }
@@ -174,26 +176,26 @@ extension Share {
     /// Returns the path locks of the method, plus a shared lock on every other path that the checks depend
     /// on, so that nothing changes before the commit. An exclusive lock of the method already protects the
     /// paths above and below it.
-    func claims<Method: ChangeMethod>(of method: Method, on scene: Scene) -> [Claim] {
-        var claims = method.claims(on: scene)
+    func claims<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> [PathLockRequest] {
+        var claims = method.claims(on: change)
         func share(_ path: ResourcePath) {
-            let claim = Claim(path: path, mode: .shared)
+            let claim = PathLockRequest(path: path, mode: .shared)
             if !claims.contains(where: claim.overlaps) { claims.append(claim) }
         }
-        share(scene.target.path)
-        if let destination = scene.destination { share(destination.path) }
-        for path in scene.pathsBeside { share(path) }
+        share(change.target.path)
+        if let destination = change.destination { share(destination.path) }
+        for path in change.additionalPaths { share(path) }
         return claims
     }
 
     /// Returns the expected result of a lookup if there are no symbolic links; used only for the paths of the
     /// first path locks.
-    func expectedScene<Method: ChangeMethod>(for method: Method, context: RequestContext) -> Scene {
+    func expectedTarget<Method: ChangeMethod>(for method: Method, context: RequestContext) -> ChangeTarget {
         let target = Lookup(path: context.path, state: .unmapped)
         let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
-        return Scene(
-            context: context, target: target, subject: target, destination: destination,
-            destinationSubject: destination,
+        return ChangeTarget(
+            context: context, target: target, resolved: target, destination: destination,
+            resolvedDestination: destination,
             tagged: tags(in: context).compactMap { path(ofReference: $0, in: context) })
     }
 
@@ -203,42 +205,43 @@ extension Share {
         return Set(header.lists.compactMap(\.resourceTag)).sorted()
     }
 
-    private func checkedScene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, look: Look
-    ) throws(WebDAVError) -> (Scene, WriteGuard) {
-        let scene = try scene(for: method, context: context, look: look)
-        let effects = try method.effects(on: scene)
-        if rules != nil { try checkName(of: method, on: scene) }
-        try checkDepth(of: method, on: scene)
-        let check = WriteGuard(share: self, context: context, wait: look.wait, scene: scene)
-        try check.check(scene, effects: effects)
-        return (scene, check)
+    private func checkedTarget<Method: ChangeMethod>(
+        for method: Method, context: RequestContext, mode: LookupMode
+    ) throws(WebDAVError) -> (ChangeTarget, WriteGuard) {
+        let change = try resolve(for: method, context: context, mode: mode)
+        let effects = try method.effects(on: change)
+        if rules != nil { try checkName(of: method, on: change) }
+        try checkDepth(of: method, on: change)
+        let check = WriteGuard(share: self, context: context, wait: mode.wait, change: change)
+        try check.check(change, effects: effects)
+        return (change, check)
     }
 
-    private func scene<Method: ChangeMethod>(
-        for method: Method, context: RequestContext, look: Look
-    ) throws(WebDAVError) -> Scene {
+    private func resolve<Method: ChangeMethod>(
+        for method: Method, context: RequestContext, mode: LookupMode
+    ) throws(WebDAVError) -> ChangeTarget {
         try storing { () throws(StoreError) in
-            let (target, subject) = try self.look(
+            let (target, resolved) = try self.lookUp(
                 at: context.path, last: method.targetSegment, beside: nil,
-                look.expecting(free: method.makesTarget))
-            var destination: (itself: Lookup, seen: Lookup)?
+                mode.expecting(free: method.makesTarget))
+            var destination: (unresolved: Lookup, resolved: Lookup)?
             if let (path, last) = method.destination {
-                destination = try self.look(at: path, last: last, beside: target, look.expecting(free: true))
-                if let own = try ownName(destination?.itself, of: target, as: path, look.wait) {
-                    let itself = method.respellsTarget ? own : target
-                    destination = (itself, itself)
+                destination = try self.lookUp(
+                    at: path, last: last, beside: target, mode.expecting(free: true))
+                if let own = try ownName(destination?.unresolved, of: target, as: path, mode.wait) {
+                    let unresolved = method.respellsTarget ? own : target
+                    destination = (unresolved, unresolved)
                 }
             }
             var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
                 if let path = path(ofReference: tag, in: context) {
-                    tagged.append(try lookTagged(at: path, wait: look.wait).path)
+                    tagged.append(try lookUpTagged(at: path, wait: mode.wait).path)
                 }
             }
-            return Scene(
-                context: context, target: target, subject: subject, destination: destination?.itself,
-                destinationSubject: destination?.seen, tagged: tagged)
+            return ChangeTarget(
+                context: context, target: target, resolved: resolved, destination: destination?.unresolved,
+                resolvedDestination: destination?.resolved, tagged: tagged)
         }
     }
 }

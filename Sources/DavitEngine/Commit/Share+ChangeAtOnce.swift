@@ -3,17 +3,17 @@ internal import DavitServer
 internal import DavitStore
 
 /// A method whose change can often be completed immediately on the event loop.
-protocol BriefMethod: ChangeMethod {
+protocol InlineCommitMethod: ChangeMethod {
     /// Returns what ``ChangeMethod/prepare(_:)`` would return, if that needs no waiting; nil otherwise.
     func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
     /// Whether the method is faster if it assumes that the names it creates do not exist.
     var expectsFreeNames: Bool { get }
     /// Returns the response to a brief change; nil if nothing was changed and ``Share/change(_:context:)``
     /// must be used.
-    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse?
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse?
 }
 
-extension BriefMethod where Prepared == Void {
+extension InlineCommitMethod where Prepared == Void {
     func prepareAtOnce(_ request: HTTPRequest) -> Prepared? { request.body.isPresent ? nil : () }
 }
 
@@ -24,38 +24,38 @@ extension Share {
     ///
     /// - Parameter context: a context with the current time, without `If`.
     /// - Returns: nil, with nothing changed, if ``change(_:context:)`` must be used.
-    func changeAtOnce<Method: BriefMethod>(
+    func changeAtOnce<Method: InlineCommitMethod>(
         _ method: Method, context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
-        guard configuration.hooks.areEmpty, method.needsNoScene(context.request),
+        guard configuration.hooks.areEmpty, method.skipsInitialLookup(context.request),
             let prepared = try method.prepareAtOnce(context.request)
         else {
             return nil
         }
-        let expected = expectedScene(for: method, context: context)
-        return try sections.withSectionIfFree(claims(of: method, on: expected)) { () throws(WebDAVError) in
+        let expected = expectedTarget(for: method, context: context)
+        return try pathLocks.withPathLockIfFree(claims(of: method, on: expected)) { () throws(WebDAVError) in
             // A precondition depends on the existing resource, so it must be looked up.
             if method.expectsFreeNames, !Self.hasPreconditions(context.request) {
-                let done = try changeNow(method, prepared, expected, look: .atOnceOverFreeNames)
+                let done = try changeNow(method, prepared, expected, mode: .atOnceAssumingFreeNames)
                 if let done { return done }
             }
-            return try changeNow(method, prepared, expected, look: .atOnce)
+            return try changeNow(method, prepared, expected, mode: .atOnce)
         }
     }
 
-    private func changeNow<Method: BriefMethod>(
-        _ method: Method, _ prepared: Method.Prepared, _ expected: Scene, look: Look
+    private func changeNow<Method: InlineCommitMethod>(
+        _ method: Method, _ prepared: Method.Prepared, _ expected: ChangeTarget, mode: LookupMode
     ) throws(WebDAVError) -> HTTPResponse? {
         do throws(WebDAVError) {
-            let (outcome, scene) = try commitNow(
+            let (outcome, change) = try commitNow(
                 method, prepared, from: expected, claimed: expected, expected.context, isLast: false,
-                look: look)
-            return outcome.flatMap { method.response(to: $0, on: scene) }
+                mode: mode)
+            return outcome.flatMap { method.response(to: $0, on: change) }
         } catch {
             if error.wouldBlock { return nil }
             // A lock protects the collection, but a full lookup may find that the name exists, which
             // determines the response.
-            if look == .atOnceOverFreeNames, error.status == .locked { return nil }
+            if mode == .atOnceAssumingFreeNames, error.status == .locked { return nil }
             throw error
         }
     }

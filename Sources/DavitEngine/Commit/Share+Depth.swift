@@ -24,19 +24,19 @@ struct MeasuredHeight: Sendable {
 extension Share {
     /// Checks that the target and the destination are not too deep.
     /// - Throws: 403.
-    func checkDepth<Method: ChangeMethod>(of method: Method, on scene: Scene) throws(WebDAVError) {
+    func checkDepth<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
         let limit = configuration.maximumDepth
-        if case .unmapped = scene.target.state, scene.target.path.isDeeper(than: limit) { throw .tooDeep }
-        guard let destination = scene.destination, case .unmapped = destination.state,
+        if case .unmapped = change.target.state, change.target.path.isDeeper(than: limit) { throw .tooDeep }
+        guard let destination = change.destination, case .unmapped = destination.state,
             destination.path.isDeeper(than: limit)
         else { return }
-        if let moved = method.movedTree(on: scene), destination.path.depth <= moved.depth { return }
+        if let moved = method.movedTree(on: change), destination.path.depth <= moved.depth { return }
         throw .tooDeep
     }
 
     /// Returns the tree whose height decides whether the change is allowed; nil for most changes.
-    func treeToMeasure<Method: ChangeMethod>(of method: Method, on scene: Scene) -> MovedTree? {
-        guard let destination = scene.destination?.path, let moved = method.movedTree(on: scene),
+    func treeToMeasure<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> MovedTree? {
+        guard let destination = change.destination?.path, let moved = method.movedTree(on: change),
             moved.isCollection, destination.depth > moved.depth
         else { return nil }
         return moved
@@ -54,9 +54,9 @@ extension Share {
     /// in between.
     /// - Throws: 503 if the client has disconnected in the meantime, or if too much work is waiting.
     func measureHeight<Method: ChangeMethod>(
-        for method: Method, on scene: Scene
+        for method: Method, on change: ChangeTarget
     ) async throws(WebDAVError) -> MeasuredHeight? {
-        guard let tree = treeToMeasure(of: method, on: scene), let destination = scene.destination?.path
+        guard let tree = treeToMeasure(of: method, on: change), let destination = change.destination?.path
         else {
             return nil
         }
@@ -77,9 +77,9 @@ extension Share {
 
     /// Measures the height on the current thread, which may block.
     func measureHeightNow<Method: ChangeMethod>(
-        for method: Method, on scene: Scene
+        for method: Method, on change: ChangeTarget
     ) throws(WebDAVError) -> MeasuredHeight? {
-        guard let tree = treeToMeasure(of: method, on: scene), let destination = scene.destination?.path
+        guard let tree = treeToMeasure(of: method, on: change), let destination = change.destination?.path
         else {
             return nil
         }
@@ -98,9 +98,9 @@ extension Share {
     /// - Returns: false if its height must be measured first.
     /// - Throws: 403.
     func checkHeight<Method: ChangeMethod>(
-        of method: Method, on scene: Scene, measured: MeasuredHeight?
+        of method: Method, on change: ChangeTarget, measured: MeasuredHeight?
     ) throws(WebDAVError) -> Bool {
-        guard let tree = treeToMeasure(of: method, on: scene), let destination = scene.destination?.path
+        guard let tree = treeToMeasure(of: method, on: change), let destination = change.destination?.path
         else {
             return true
         }

@@ -8,7 +8,8 @@ extension Share {
     ///   block.
     /// - Returns: whether the resource was removed.
     package func expire(_ path: ResourcePath, _ removal: () -> Bool) -> Bool {
-        let isDone = sections.withSectionIfFree([Claim(path: path, mode: .exclusive)]) { () -> Bool? in
+        let isDone = pathLocks.withPathLockIfFree([PathLockRequest(path: path, mode: .exclusive)]) {
+            () -> Bool? in
             guard state.locks(covering: path, now: now()).isEmpty, removal() else { return false }
             dropRows(under: path)
             return true

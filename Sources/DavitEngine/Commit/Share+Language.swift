@@ -26,7 +26,7 @@ struct LanguageUpdate: Sendable {
     /// The rows to commit before the content is replaced.
     let rowsBefore: [StateChange]
     /// Completes the change after the content is replaced; nil if ``rowsBefore`` suffices.
-    fileprivate let intent: Intent?
+    fileprivate let intent: RenameIntent?
     fileprivate let path: ResourcePath
     fileprivate let identity: ResourceIdentity
 
@@ -44,7 +44,7 @@ struct LanguageUpdate: Sendable {
             intent = nil
             return
         }
-        let intent = Intent(
+        let intent = RenameIntent(
             id: share.state.nextIntentID(), source: path, destination: path, moved: new.identity,
             replaced: nil, isCopy: false, contentLanguage: change.text)
         self.intent = intent
@@ -127,7 +127,7 @@ extension Share {
     }
 }
 
-extension Intent {
+extension RenameIntent {
     /// The language change that the intent records; nil for other intents.
     var languageChange: LanguageChange? {
         guard let contentLanguage else { return nil }

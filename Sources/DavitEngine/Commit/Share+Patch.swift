@@ -16,7 +16,7 @@ extension Share {
             return try resources.setAttributes(attributes, at: path)
         }
         // The attributes are set after the commit; the intent records them in case of a crash in between.
-        let intent = Intent(
+        let intent = RenameIntent(
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, attributes: attributes)
         let old = try oldProperties(at: path, info)
@@ -35,7 +35,7 @@ extension Share {
     /// new version.
     private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
         guard versions.contains(info.entityTag, at: path),
-            let new = try? resources.lookup(path, last: .itself, wait: .allowed).info
+            let new = try? resources.lookup(path, last: .notFollowed, wait: .allowed).info
         else { return }
         versions.follow(path, from: info.entityTag, to: new.entityTag)
     }

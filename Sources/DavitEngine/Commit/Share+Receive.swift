@@ -35,7 +35,7 @@ extension Share {
             // The socket is not read during this call, which applies back-pressure.
             if buffer.count > 0 {
                 try await attempt { wait throws(WebDAVError) in
-                    try self.makingRoom(for: Int64(buffer.count), at: path, wait: wait) {
+                    try self.reservingSpace(for: Int64(buffer.count), at: path, wait: wait) {
                         () throws(WebDAVError) in try take(buffer, wait)
                     }
                 }

@@ -34,9 +34,9 @@ extension Share {
 
     /// Sets the attributes that belong to committed rows, unless they are set already; this preserves the
     /// entity tag.
-    private func finish(_ intent: Intent, _ attributes: ResourceAttributes) throws(StoreError) {
+    private func finish(_ intent: RenameIntent, _ attributes: ResourceAttributes) throws(StoreError) {
         let path = intent.destination
-        let info = try stored.lookup(path, last: .itself, wait: .allowed).info
+        let info = try stored.lookup(path, last: .notFollowed, wait: .allowed).info
         if let info, info.identity == intent.moved {
             let missing = attributes.unlike(info)
             if missing.count > 0 { try stored.setAttributes(missing, at: path) }
@@ -46,7 +46,7 @@ extension Share {
 
     /// Completes the exchange on a volume that cannot exchange two names atomically: there, one of them is
     /// hidden temporarily, and a crash leaves the destination empty.
-    private func finishExchange(_ intent: Intent) throws(StoreError) {
+    private func finishExchange(_ intent: RenameIntent) throws(StoreError) {
         guard intent.replaced != nil, try resources.identity(at: intent.destination) == nil,
             let source = try standing(intent)
         else { return }
@@ -55,14 +55,14 @@ extension Share {
 
     /// Returns the current path of the moved resource if it is not at the destination. A copy that changes
     /// places with a resource that the trash keeps is first at the path in the trash.
-    private func standing(_ intent: Intent) throws(StoreError) -> ResourcePath? {
+    private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }
         }
         return nil
     }
 
-    private func removeReplaced(_ intent: Intent) throws(StoreError) {
+    private func removeReplaced(_ intent: RenameIntent) throws(StoreError) {
         if intent.isCopy { return resources.removeLeftover(at: intent.source) }
         guard let left = try resources.identity(at: intent.source) else { return }
         if left == intent.moved {
@@ -76,7 +76,7 @@ extension Share {
     }
 
     /// Removes the source of a move across volumes.
-    private func removeOrigin(_ intent: Intent) throws(StoreError) {
+    private func removeOrigin(_ intent: RenameIntent) throws(StoreError) {
         guard let origin = intent.origin, try resources.identity(at: origin.path) == origin.identity
         else { return }
         _ = try resources.detach(origin.path).destroy()

@@ -30,31 +30,32 @@ extension Share {
     /// Restores the properties and locks of those resources that still exist.
     func putBack(_ rows: SavedRows) throws(StoreError) {
         var changes: [StateChange] = []
-        for (path, record) in rows.records where try isThere(path, record.binding) {
+        for (path, record) in rows.records where try exists(path, record.binding) {
             changes.append(.putRecord(path, record))
         }
-        for (lock, binding) in rows.locks where try isThere(lock.root, binding) {
+        for (lock, binding) in rows.locks where try exists(lock.root, binding) {
             changes.append(.bind(lock.root, current: binding.identity, pending: binding.pending))
             changes.append(.addLock(lock))
         }
         do throws(StateError) { try state.commit(changes) } catch { throw StoreError(error) }
     }
 
-    private func isThere(_ path: ResourcePath, _ binding: Binding) throws(StoreError) -> Bool {
-        let current = try stored.lookup(path, last: .itself, wait: .allowed).info
+    private func exists(_ path: ResourcePath, _ binding: Binding) throws(StoreError) -> Bool {
+        let current = try stored.lookup(path, last: .notFollowed, wait: .allowed).info
         return current.map { binding.holds(for: $0.identity) } ?? false
     }
 
     /// The maximum size in bytes of content that can be removed quickly enough on an event loop.
-    private static let briefBytes: Int64 = 1 << 20
+    private static let inlineCommitBytes: Int64 = 1 << 20
 
     /// Whether replacing or removing a name is quick if the volume's metadata is in memory: the old resource
     /// is not a collection, not large, and has no rows.
-    func isBrief(replacing old: Lookup) -> Bool {
+    func commitsInline(replacing old: Lookup) -> Bool {
         guard let info = old.info else { return !state.hasRows(atOrUnder: old.path) }
         // Moving a resource to the trash commits an entry.
         if configuration.trash != nil { return false }
-        return !info.isCollection && info.length <= Self.briefBytes && !state.hasRows(atOrUnder: old.path)
+        return !info.isCollection && info.length <= Self.inlineCommitBytes
+            && !state.hasRows(atOrUnder: old.path)
     }
 
     /// Removes the rows of a removed resource. Errors are only reported, because rows without their resource

@@ -13,28 +13,28 @@ extension Share {
     ) throws(WebDAVError) -> TrashEntry? {
         let old = destination.info
         return try storing { () throws(StoreError) in
-            try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
+            try reservingTrashIfPossible(replaced: destination, context) { (reservation) throws(StoreError) in
                 let rows = try copiedRows(of: source, in: staged, isMove: false)
-                if keeping == nil, rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
+                if reservation == nil, rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
                     guard let old else {
                         try staged.publish(isReplacing: false)
                         return nil
                     }
                     if !old.isCollection && !staged.info.isCollection {
                         try staged.publishOverContent()
-                        return noted(nil, destination, staged.info.entityTag, context)
+                        return recordReplaced(nil, destination, staged.info.entityTag, context)
                     }
                 }
-                let intent = Intent(
+                let intent = RenameIntent(
                     id: state.nextIntentID(), source: staged.path, destination: destination.path,
                     moved: staged.info.identity, replaced: old?.identity, isCopy: true,
-                    kept: keeping?.entry.place)
-                try withIntent(intent, rows: rows, keeping: keeping?.entry) { () throws(StoreError) in
-                    try Self.publish(staged, isReplacing: old != nil, keeping)
+                    kept: reservation?.entry.location)
+                try withIntent(intent, rows: rows, reservation: reservation?.entry) { () throws(StoreError) in
+                    try Self.publish(staged, isReplacing: old != nil, reservation)
                 } undo: { () throws(StoreError) in
                     try staged.unpublish(isReplacing: old != nil)
                 }
-                return noted(keeping, destination, staged.info.entityTag, context)
+                return recordReplaced(reservation, destination, staged.info.entityTag, context)
             }
         }
     }
@@ -42,14 +42,14 @@ extension Share {
     /// Runs a change that moves the replaced resource to the trash. Runs it without the trash if the rename
     /// into the trash would cross volumes, since parts of a volume can have their own quotas, or is
     /// forbidden, since a directory must be writable to be moved to another parent.
-    private func keepingIfPossible<R>(
+    private func reservingTrashIfPossible<R>(
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
-        _ change: (Keeping?) throws(StoreError) -> R
+        _ change: (TrashReservation?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        guard let keeping = try keeping(replaced: destination, isAsked: isAsked, context) else {
+        guard let reservation = try reservation(replaced: destination, isAsked: isAsked, context) else {
             return try change(nil)
         }
-        do throws(StoreError) { return try change(keeping) } catch {
+        do throws(StoreError) { return try change(reservation) } catch {
             guard error == .crossVolume || error == .forbidden else { throw error }
             let result = try change(nil)
             reportUnkept(destination.path, error)
@@ -58,26 +58,27 @@ extension Share {
     }
 
     private static func publish(
-        _ staged: any StagedTree, isReplacing: Bool, _ keeping: Keeping?
+        _ staged: any StagedTree, isReplacing: Bool, _ reservation: TrashReservation?
     ) throws(StoreError) {
-        guard let keeping else { return try staged.publish(isReplacing: isReplacing) }
-        try staged.publish(keepingReplacedAt: keeping.trash)
+        guard let reservation else { return try staged.publish(isReplacing: isReplacing) }
+        try staged.publish(keepingReplacedAt: reservation.trash)
     }
 
     /// Records the version that the change stores, and returns the trash entry of the replaced resource.
     /// - Parameter content: the entity tag of the new content; nil if this content must be kept when it is
     ///   replaced.
-    private func noted(
-        _ keeping: Keeping?, _ destination: Lookup, _ content: EntityTag?, _ context: RequestContext
+    private func recordReplaced(
+        _ reservation: TrashReservation?, _ destination: Lookup, _ content: EntityTag?,
+        _ context: RequestContext
     ) -> TrashEntry? {
-        guard let entry = keeping?.entry else {
+        guard let entry = reservation?.entry else {
             if let old = destination.info {
                 versions.follow(destination.path, from: old.entityTag, to: content)
             }
             return nil
         }
         if !entry.isCollection {
-            versions.note(entry.path, by: context.principal, now: context.now, content: content)
+            versions.record(entry.path, by: context.principal, now: context.now, content: content)
         }
         return entry
     }
@@ -100,20 +101,20 @@ extension Share {
     ///   - origin: the resource to remove; the link if the target of a link was copied.
     /// - Returns: the hidden original, and the trash entry of the replaced resource.
     func swapIn(
-        _ staged: any StagedTree, of source: ResourcePath, moving origin: Intent.Origin,
+        _ staged: any StagedTree, of source: ResourcePath, moving origin: RenameIntent.Origin,
         to destination: Lookup, _ context: RequestContext
     ) throws(WebDAVError) -> (hidden: (any DetachedTree)?, kept: TrashEntry?) {
         let isReplacing = destination.info != nil
         var hidden: (any DetachedTree)?
         let kept = try storing { () throws(StoreError) in
-            try keepingIfPossible(replaced: destination, context) { (keeping) throws(StoreError) in
-                let intent = Intent(
+            try reservingTrashIfPossible(replaced: destination, context) { (reservation) throws(StoreError) in
+                let intent = RenameIntent(
                     id: state.nextIntentID(), source: staged.path, destination: destination.path,
                     moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
-                    origin: origin, kept: keeping?.entry.place)
+                    origin: origin, kept: reservation?.entry.location)
                 let rows = try copiedRows(of: source, in: staged, isMove: true)
-                try withIntent(intent, rows: rows, keeping: keeping?.entry) { () throws(StoreError) in
-                    try Self.publish(staged, isReplacing: isReplacing, keeping)
+                try withIntent(intent, rows: rows, reservation: reservation?.entry) { () throws(StoreError) in
+                    try Self.publish(staged, isReplacing: isReplacing, reservation)
                     do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
                         try staged.unpublish(isReplacing: isReplacing)
                         throw error
@@ -123,7 +124,7 @@ extension Share {
                     try staged.unpublish(isReplacing: isReplacing)
                 }
                 // The moved resource may be old, with no other copy, so its version must be kept.
-                return noted(keeping, destination, nil, context)
+                return recordReplaced(reservation, destination, nil, context)
             }
         }
         return (hidden, kept)
@@ -140,7 +141,7 @@ extension Share {
         var rows: [StateChange] = []
         let left: [LiveProperty] = isMove ? [.checksums] : [.checksums, .creationdate]
         for (path, binding) in state.pathsWithProperties(under: source) {
-            let current = try resources.lookup(path, last: .itself, wait: .allowed).info
+            let current = try resources.lookup(path, last: .notFollowed, wait: .allowed).info
             guard let current, binding.holds(for: current.identity) else { continue }
             guard let copy = try staged.identity(ofCopyOf: path) else { continue }
             guard let copyPath = path.rebased(from: source, to: staged.path) else { continue }
@@ -153,34 +154,35 @@ extension Share {
     }
 
     /// Renames a resource to a destination on the same volume, with its rows.
-    /// - Parameter isAsked: see ``keeping(_:at:because:isAsked:_:)``.
+    /// - Parameter isAsked: see ``reservation(_:at:because:isAsked:_:)``.
     /// - Returns: the replaced resource, hidden or in the trash.
     /// - Throws: `crossVolume`, with nothing changed, or another error.
     func rename(
-        _ moved: ResourceInfo, from place: Place, to destination: Lookup, isAsked: Bool = false,
+        _ moved: ResourceInfo, from location: ResourceLocation, to destination: Lookup, isAsked: Bool = false,
         _ context: RequestContext
     ) throws(StoreError) -> Replaced {
-        let (source, target) = (place.path, destination.path)
+        let (source, target) = (location.path, destination.path)
         let hasRows = state.hasRows(atOrUnder: source) || state.hasRows(atOrUnder: target)
         if !hasRows, destination.info == nil,
-            try resources.renameInOneStep(place, toFree: destination.place)
+            try resources.renameInOneStep(location, toFree: destination.location)
         {
             return .nothing
         }
-        return try keepingIfPossible(replaced: destination, isAsked: isAsked, context) {
-            (keeping) throws(StoreError) in
-            try rename(moved, from: place, to: destination, hasRows: hasRows, keeping, context)
+        return try reservingTrashIfPossible(replaced: destination, isAsked: isAsked, context) {
+            (reservation) throws(StoreError) in
+            try rename(moved, from: location, to: destination, hasRows: hasRows, reservation, context)
         }
     }
 
     private func rename(
-        _ moved: ResourceInfo, from place: Place, to destination: Lookup, hasRows: Bool, _ keeping: Keeping?,
+        _ moved: ResourceInfo, from location: ResourceLocation, to destination: Lookup, hasRows: Bool,
+        _ reservation: TrashReservation?,
         _ context: RequestContext
     ) throws(StoreError) -> Replaced {
-        let (source, target) = (place.path, destination.path)
-        let intent = Intent(
+        let (source, target) = (location.path, destination.path)
+        let intent = RenameIntent(
             id: state.nextIntentID(), source: source, destination: target, moved: moved.identity,
-            replaced: destination.info?.identity, isCopy: false, kept: keeping?.entry.place)
+            replaced: destination.info?.identity, isCopy: false, kept: reservation?.entry.location)
         guard let old = destination.info else {
             try withIntent(intent, rows: []) { () throws(StoreError) in
                 try resources.rename(source, toFree: target)
@@ -189,18 +191,18 @@ extension Share {
             }
             return .nothing
         }
-        if keeping == nil, !hasRows && !old.isCollection && !moved.isCollection {
-            try resources.rename(place, overContent: destination.place)
-            _ = noted(nil, destination, draft(moved, context), context)
+        if reservation == nil, !hasRows && !old.isCollection && !moved.isCollection {
+            try resources.rename(location, overContent: destination.location)
+            _ = recordReplaced(nil, destination, draft(moved, context), context)
             return .nothing
         }
         // Until the replaced resource is hidden, both names exist, and only the intent distinguishes them.
         var replaced: (any DetachedTree)?
-        try withIntent(intent, rows: [], keeping: keeping?.entry) { () throws(StoreError) in
+        try withIntent(intent, rows: [], reservation: reservation?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)
             do throws(StoreError) {
-                if let keeping {
-                    try resources.rename(source, toFree: keeping.entry.place)
+                if let reservation {
+                    try resources.rename(source, toFree: reservation.entry.location)
                 } else {
                     replaced = try resources.detach(source)
                 }
@@ -209,11 +211,13 @@ extension Share {
                 throw error
             }
         } undo: { () throws(StoreError) in
-            if let keeping { try resources.rename(keeping.entry.place, toFree: source) }
+            if let reservation { try resources.rename(reservation.entry.location, toFree: source) }
             try replaced?.restore()
             try resources.exchange(source, target)
         }
-        if let kept = noted(keeping, destination, draft(moved, context), context) { return .kept(kept) }
+        if let kept = recordReplaced(reservation, destination, draft(moved, context), context) {
+            return .kept(kept)
+        }
         return replaced.map(Replaced.hidden) ?? .nothing
     }
 
@@ -232,7 +236,7 @@ extension Share {
     ///
     /// - Parameter entry: the entry of the resource that the swap moves to the trash.
     func withIntent(
-        _ intent: Intent, rows: [StateChange], keeping entry: TrashEntry? = nil,
+        _ intent: RenameIntent, rows: [StateChange], reservation entry: TrashEntry? = nil,
         _ swap: () throws(StoreError) -> Void, undo: () throws(StoreError) -> Void
     ) throws(StoreError) {
         try record([.putIntent(intent)] + rows + (entry.map { [.putTrash($0)] } ?? []))
@@ -266,7 +270,7 @@ extension Share {
     }
 
     /// Deletes an intent whose rename did not happen, and the rows that were created for a copy.
-    func forget(_ intent: Intent) {
+    func forget(_ intent: RenameIntent) {
         let rows: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
         let changes = rows + [.dropIntent(id: intent.id)]
         do throws(StateError) { try state.commit(changes) } catch {
@@ -276,7 +280,7 @@ extension Share {
     }
 }
 
-extension Intent {
+extension RenameIntent {
     /// The changes of rows that complete the intent after the rename or the replacement of content.
     var rowsAfterwards: [StateChange] {
         if let languageChange { return [languageChange.row(at: destination), .dropIntent(id: id)] }

@@ -88,9 +88,9 @@ final class PropertyResponses {
             if plan.wantsDigests { digests = properties.digests(of: member.info) }
         }
         writer.beginPropStat()
-        for (place, property) in plan.live.enumerated() {
+        for (position, property) in plan.live.enumerated() {
             guard exists(property, of: member, at: path) else {
-                miss(place)
+                miss(position)
                 continue
             }
             switch plan.kind {
@@ -100,7 +100,7 @@ final class PropertyResponses {
                 } else {
                     try write(property, of: member, at: path)
                 }
-            case .names: writer.emptyProperty(plan.liveNames[place])
+            case .names: writer.emptyProperty(plan.liveNames[position])
             }
         }
         try writeDead(properties)
@@ -124,7 +124,7 @@ final class PropertyResponses {
     }
 
     /// Records a requested live property that the resource does not have.
-    func miss(_ place: Int) { miss(plan.liveNames[place]) }
+    func miss(_ position: Int) { miss(plan.liveNames[position]) }
 
     func miss(_ name: EmptyPropertyElement) {
         if plan.namesMissing { missing.append(name) }
@@ -142,7 +142,7 @@ final class PropertyResponses {
         }
         guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
         var next = 0
-        for (place, name) in plan.dead.enumerated() {
+        for (position, name) in plan.dead.enumerated() {
             if let property = Self.find(name, in: properties, from: &next) {
                 if let nested = plan.expansions[name] {
                     try writeExpanding(property.value, by: nested)
@@ -150,7 +150,7 @@ final class PropertyResponses {
                     writer.deadProperty(property.value)
                 }
             } else {
-                missing.append(plan.deadNames[place])
+                missing.append(plan.deadNames[position])
             }
         }
     }
@@ -161,10 +161,10 @@ final class PropertyResponses {
     ) -> StoredProperty? {
         let count = properties.count
         for step in 0..<count {
-            let place = next + step < count ? next + step : next + step - count
-            guard properties[place].name == name else { continue }
-            next = place + 1
-            return properties[place]
+            let position = next + step < count ? next + step : next + step - count
+            guard properties[position].name == name else { continue }
+            next = position + 1
+            return properties[position]
         }
         return nil
     }

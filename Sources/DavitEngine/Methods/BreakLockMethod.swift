@@ -11,43 +11,44 @@ struct BreakLockMethod: ChangeMethod {
     /// The lock to remove; nil if no lock has the given token.
     let lock: Lock?
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         // Check this first, so that the hooks are not called for a lock that does not exist.
-        guard let lock, lock.covers(scene.target.path), scene.target.info != nil else { throw Self.noLock }
+        guard let lock, lock.covers(change.target.path), change.target.info != nil else { throw Self.noLock }
         return []
     }
 
     var brokenLock: Lock? { lock }
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .breakLock }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .breakLock }
 
-    func claims(on scene: Scene) -> [Claim] {
-        [Claim(path: lock?.root ?? scene.target.path, mode: .exclusive)]
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        [PathLockRequest(path: lock?.root ?? change.target.path, mode: .exclusive)]
     }
 
     var mayChangeRowsOnly: Bool { true }
 
-    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Lock {
-        let change = try change(scene, check)
-        try storing { () throws(StoreError) in try share.record(change.rows) }
-        return change.outcome
+    func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Lock
+    {
+        let update = try update(change, check)
+        try storing { () throws(StoreError) in try share.record(update.rows) }
+        return update.outcome
     }
 
     func rowChange(
-        _ scene: Scene, _ prepared: Void, guard check: WriteGuard
-    ) throws(WebDAVError) -> RowChange<Lock>? { try change(scene, check) }
+        _ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Lock>? { try update(change, check) }
 
-    private func change(_ scene: Scene, _ check: WriteGuard) throws(WebDAVError) -> RowChange<Lock> {
-        let covering = try check.locks(covering: scene.target.path)
+    private func update(_ change: ChangeTarget, _ check: WriteGuard) throws(WebDAVError) -> RowChange<Lock> {
+        let covering = try check.locks(covering: change.target.path)
         guard let lock = covering.first(where: { $0.token == lock?.token }) else { throw Self.noLock }
         return RowChange(rows: [.removeLock(lock.token, root: lock.root)], outcome: lock)
     }
 
     private static var noLock: WebDAVError { WebDAVError(.conflict, .lockTokenMatchesRequestURI) }
 
-    func finish(_ outcome: Lock, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        let request = scene.context.request
+    func finish(_ outcome: Lock, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        let request = change.context.request
         share.configuration.hooks.lockBroken?(
-            BrokenLock(outcome, by: scene.context.principal, from: request.peerAddress))
+            BrokenLock(outcome, by: change.context.principal, from: request.peerAddress))
         return HTTPResponse(.noContent)
     }
 }

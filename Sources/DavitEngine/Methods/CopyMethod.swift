@@ -15,31 +15,31 @@ struct CopyMethod: ChangeMethod {
 
     let share: Share
     let transfer: Transfer
-    var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .followed) }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { (transfer.destination, .followed) }
 
     /// The copy is built before the path lock is acquired, so the request must be checked first.
-    func needsNoScene(_ request: HTTPRequest) -> Bool { false }
+    func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        try transfer.check(scene)
-        return scene.destination.map(Transfer.effects) ?? []
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        try transfer.check(change)
+        return change.destination.map(Transfer.effects) ?? []
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .copy }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .copy }
 
-    func claims(on scene: Scene) -> [Claim] {
-        [Claim(path: scene.target.path, mode: .shared)]
-            + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        [PathLockRequest(path: change.target.path, mode: .shared)]
+            + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func serves(_ prepared: any StagedTree, from first: Scene, in scene: Scene) -> Bool {
-        guard let old = first.destination, let new = scene.destination else { return false }
-        return scene.target.path == first.target.path && new.path.isRespelling(of: old.path)
+    func canReuse(_ prepared: any StagedTree, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+        guard let old = first.destination, let new = change.destination else { return false }
+        return change.target.path == first.target.path && new.path.isRespelling(of: old.path)
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> any StagedTree {
-        guard let destination = scene.destination else { throw WebDAVError(.conflict) }
-        let (share, resources, source) = (share, share.resources, scene.target.path)
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> any StagedTree {
+        guard let destination = change.destination else { throw WebDAVError(.conflict) }
+        let (share, resources, source) = (share, share.resources, change.target.path)
         let includesMembers = transfer.depth == .infinity
         let limit = share.heightLimit(at: destination.path)
         let stage = { @Sendable () throws(WebDAVError) -> any StagedTree in
@@ -54,45 +54,45 @@ struct CopyMethod: ChangeMethod {
             }
         }
         guard
-            scene.target.info.map({ includesMembers && $0.isCollection || $0.length > Share.sliceBytes })
+            change.target.info.map({ includesMembers && $0.isCollection || $0.length > Share.sliceBytes })
                 == true
         else { return try await share.offload(stage) }
-        return try await share.offloadLong(for: scene.context.request.client, .begins, stage)
+        return try await share.offloadLong(for: change.context.request.client, .begins, stage)
     }
 
     func commit(
-        _ scene: Scene, _ staged: any StagedTree, guard: WriteGuard
+        _ change: ChangeTarget, _ staged: any StagedTree, guard: WriteGuard
     ) throws(WebDAVError) -> Outcome {
-        guard let destination = scene.destination else { throw WebDAVError(.conflict) }
+        guard let destination = change.destination else { throw WebDAVError(.conflict) }
         if !staged.failures.isEmpty && destination.info != nil { return Outcome(staged: staged) }
         staged.destination = destination.path
-        let kept = try share.swapIn(staged, from: scene.target.path, to: destination, scene.context)
+        let kept = try share.swapIn(staged, from: change.target.path, to: destination, change.context)
         return Outcome(staged: staged, kept: kept)
     }
 
-    func discard(_ staged: any StagedTree, for scene: Scene) async {
-        await remove(staged, scene, isTree: staged.info.isCollection)
+    func discard(_ staged: any StagedTree, for change: ChangeTarget) async {
+        await remove(staged, change, isTree: staged.info.isCollection)
     }
 
-    private func remove(_ staged: any StagedTree, _ scene: Scene, isTree: Bool) async {
+    private func remove(_ staged: any StagedTree, _ change: ChangeTarget, isTree: Bool) async {
         if isTree {
-            await share.tidyTree(for: scene.context) { staged.destroy() }
+            await share.tidyTree(for: change.context) { staged.destroy() }
         } else {
             await share.tidy { staged.destroy() }
         }
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        let replaced = scene.destination?.info
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        let replaced = change.destination?.info
         await remove(
-            outcome.staged, scene,
+            outcome.staged, change,
             isTree: replaced != nil && (replaced?.isCollection == true || outcome.staged.info.isCollection))
         let failures = outcome.staged.failures
         guard failures.isEmpty else {
-            return MemberFailure.response(failures.map(MemberFailure.init), scene: scene)
+            return MemberFailure.response(failures.map(MemberFailure.init), change: change)
         }
-        var response = Transfer.response(scene)
-        await share.settle(kept: outcome.kept, &response, for: scene.context)
+        var response = Transfer.response(change)
+        await share.finishTrash(kept: outcome.kept, &response, for: change.context)
         return response
     }
 }

@@ -85,7 +85,7 @@ final class DigestComputation: @unchecked Sendable {
     }
 
     /// The number of waiting users is limited only by the number of requests.
-    let gate = Gate(limit: 1, waitingLimit: .max)
+    let gate = AsyncSemaphore(limit: 1, waitingLimit: .max)
     /// Nil until the whole content has been read.
     private(set) var result: Result?
     private var running: RunningDigest
@@ -172,7 +172,7 @@ extension Share {
 
     /// Whether the file at `path` is still the same but its content has changed.
     private func isChanged(_ info: ResourceInfo, at path: ResourcePath) -> Bool {
-        guard let now = try? look(at: path, wait: .allowed).info, now.identity == info.identity else {
+        guard let now = try? lookUp(at: path, wait: .allowed).info, now.identity == info.identity else {
             return false
         }
         return now.entityTag != info.entityTag

@@ -37,11 +37,11 @@ struct ExtendedMkColMethod: ChangeMethod {
     let share: Share
     var makesTarget: Bool { true }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .createCollection }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .createCollection }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        try Self.checkType(of: scene.context.request)
-        return try MkColMethod(share: share).effects(on: scene)
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        try Self.checkType(of: change.context.request)
+        return try MkColMethod(share: share).effects(on: change)
     }
 
     /// RFC 4918 §9.3: refuse content of an unsupported media type. Content without a type may be XML.
@@ -53,10 +53,10 @@ struct ExtendedMkColMethod: ChangeMethod {
         }
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> MkColBody {
-        let request = scene.context.request
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> MkColBody {
+        let request = change.context.request
         try Self.checkType(of: request)
-        let body = try await share.wholeBody(scene.context)
+        let body = try await share.wholeBody(change.context)
         do throws(BodyError) {
             return body.isEmpty ? .empty : try MkColBody.parse(body.bytes, charset: body.charset)
         } catch {
@@ -70,23 +70,23 @@ struct ExtendedMkColMethod: ChangeMethod {
     }
 
     func commit(
-        _ scene: Scene, _ body: MkColBody, guard check: WriteGuard
+        _ change: ChangeTarget, _ body: MkColBody, guard check: WriteGuard
     ) throws(WebDAVError) -> Outcome {
-        let refusal = Self.refusal(of: body, now: scene.context.now)
+        let refusal = Self.refusal(of: body, now: change.context.now)
         guard refusal.refused.isEmpty else { return refusal }
-        let path = scene.target.path
+        let path = change.target.path
         let rows = body.properties.instructions.compactMap { instruction -> StateChange? in
             guard case .set(let name, let value) = instruction, name != Self.resourceType else { return nil }
             return .setProperty(path, StoredProperty(name: name, value: value))
         }
         do throws(StoreError) {
             guard !rows.isEmpty else {
-                try share.resources.createCollection(at: scene.target.place)
+                try share.resources.createCollection(at: change.target.location)
                 return Outcome()
             }
             try create(path, rows)
         } catch .quotaExceeded where Self.bytes(of: rows) > share.configuration.propertyLimitBytes {
-            share.logRefusal("properties of a resource", scene.context)
+            share.logRefusal("properties of a resource", change.context)
             let names = body.properties.names
             return Outcome(
                 refused: names.filter { $0 != Self.resourceType }.map { ($0, .tooLarge) },
@@ -139,7 +139,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         return outcome
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         guard !outcome.refused.isEmpty else { return HTTPResponse(.created) }
         let writer = MultistatusWriter()
         writer.beginMkColResponse()

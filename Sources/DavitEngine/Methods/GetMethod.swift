@@ -12,14 +12,16 @@ struct GetMethod: Sendable {
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
         if var response = try response(context, resource) {
             try await addLanguage(to: &response, of: resource, context)
-            if DigestWish.isIn(context.request) {
-                try await DigestWish(context.request).fulfil(
+            if WantDigest.isIn(context.request) {
+                try await WantDigest(context.request).fulfil(
                     in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share,
                     for: context.request.client)
             }
             return response
         }
-        if LiveMethod.isAsked(context.request) { return try await LiveMethod(share: share).respond(context) }
+        if ChangeEventsMethod.isAsked(context.request) {
+            return try await ChangeEventsMethod(share: share).respond(context)
+        }
         return try await collection(context, resource.info)
     }
 
@@ -28,7 +30,7 @@ struct GetMethod: Sendable {
     /// - Throws: Also an error if the operation would block.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         // The digest may have to be computed.
-        if DigestWish.isIn(context.request) { return nil }
+        if WantDigest.isIn(context.request) { return nil }
         if let file = try pageFile(context) { return file }
         let resource = try open(context.path, .never)
         // The language is stored in the database.
@@ -79,10 +81,10 @@ struct GetMethod: Sendable {
         let response = HTTPResponse.stored(
             content.file, content.head, for: context.request, now: context.now)
         if response.status == .preconditionFailed { throw WebDAVError(.preconditionFailed) }
-        if let told = share.configuration.hooks.told, context.request.method == .get,
+        if let completed = share.configuration.hooks.completed, context.request.method == .get,
             response.status == .ok || response.status == .partialContent
         {
-            told(
+            completed(
                 ShareAction(downloadOf: resource.canonicalPath ?? context.path, context, in: share))
         }
         return response
@@ -108,7 +110,7 @@ struct GetMethod: Sendable {
         let share = share
         try await share.attempt { wait throws(WebDAVError) in
             let path = try storing { () throws(StoreError) in
-                try share.look(at: context.path, wait: wait).path
+                try share.lookUp(at: context.path, wait: wait).path
             }
             try WriteGuard(share: share, context: context, wait: wait).checkIf(target: info, path: path)
         }

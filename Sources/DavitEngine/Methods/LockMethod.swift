@@ -30,39 +30,39 @@ struct LockMethod: ChangeMethod {
         depth = try Depth.asked(in: request, fallback: .infinity)
         if depth == .one { throw WebDAVError(.badRequest) }
         let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
-        seconds = (timeout ?? TimeoutHeader(wishes: [])).granted(
+        seconds = (timeout ?? TimeoutHeader(requestedTimeouts: [])).granted(
             default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)
     }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        switch scene.target.state {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        switch change.target.state {
         case .mapped(let info):
-            if !info.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
+            if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
             // `commit` checks for conflicting locks; submitting their tokens does not resolve a conflict.
             return []
         case .unmapped:
             // §7.3: LOCK creates a resource that is not a collection.
-            if scene.context.endsInSlash { throw WebDAVError(.conflict) }
-            return scene.context.request.body.isPresent ? [.member(scene.target.path)] : []
+            if change.context.endsInSlash { throw WebDAVError(.conflict) }
+            return change.context.request.body.isPresent ? [.member(change.target.path)] : []
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         }
     }
 
     /// §7.3: a lock on an unmapped URL creates an empty resource.
-    func actionKind(on scene: Scene) -> ShareAction.Kind? {
-        scene.target.info == nil && scene.context.request.body.isPresent ? .upload : nil
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? {
+        change.target.info == nil && change.context.request.body.isPresent ? .upload : nil
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
-        let body = try await share.wholeBody(scene.context)
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared {
+        let body = try await share.wholeBody(change.context)
         if body.isEmpty { return .refresh }
         let info = try parsing { () throws(BodyError) in
             try LockInfo.parse(body.bytes, charset: body.charset)
         }
         // §11.5: the request is valid, but the owner is too large to store.
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
-            share.logRefusal("owner of a lock", scene.context)
+            share.logRefusal("owner of a lock", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         return .new(info)
@@ -74,74 +74,74 @@ struct LockMethod: ChangeMethod {
     private static let lockLimit = 64
 
     func rowChange(
-        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>? {
-        if scene.target.info == nil { return nil }
+        if change.target.info == nil { return nil }
         if check.wait == .never, depth == .infinity,
-            share.state.lockCount(atOrUnder: scene.target.path) > Self.lockLimit
+            share.state.lockCount(atOrUnder: change.target.path) > Self.lockLimit
         {
             return nil
         }
         return switch prepared {
-        case .refresh: try refresh(scene, check)
-        case .new(let info): try create(info, scene, check)
+        case .refresh: try refresh(change, check)
+        case .new(let info): try create(info, change, check)
         }
     }
 
     func commit(
-        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard check: WriteGuard
     ) throws(WebDAVError) -> Outcome {
-        let change =
+        let update =
             switch prepared {
-            case .refresh: try refresh(scene, check)
-            case .new(let info): try create(info, scene, check)
+            case .refresh: try refresh(change, check)
+            case .new(let info): try create(info, change, check)
             }
         try storing { () throws(StoreError) in
-            if change.outcome.isNewResource, let lock = change.outcome.locks.last {
+            if update.outcome.isNewResource, let lock = update.outcome.locks.last {
                 try createResource(lock)
             } else {
-                try share.record(change.rows)
+                try share.record(update.rows)
             }
         }
-        return change.outcome
+        return update.outcome
     }
 
     // MARK: New locks
 
     /// For an existing resource. For a new one, the rows are written together with its file.
     private func create(
-        _ info: LockInfo, _ scene: Scene, _ check: WriteGuard
+        _ info: LockInfo, _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
-        let path = scene.target.path
+        let path = change.target.path
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
         guard conflicts.isEmpty else {
-            throw WebDAVError(.locked, .noConflictingLock(scene.context.hrefs(ofRootsOf: conflicts)))
+            throw WebDAVError(.locked, .noConflictingLock(change.context.hrefs(ofRootsOf: conflicts)))
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
         guard inside.isEmpty else {
             return RowChange(rows: [], outcome: Outcome(locks: [], conflicts: inside))
         }
-        let lock = makeLock(info, scene)
-        try checkLimits(lock, beside: covering, scene)
+        let lock = makeLock(info, change)
+        try checkLimits(lock, beside: covering, change)
         let outcome = Outcome(
-            locks: covering + [lock], newToken: lock.token, isNewResource: scene.target.info == nil)
+            locks: covering + [lock], newToken: lock.token, isNewResource: change.target.info == nil)
         return RowChange(
-            rows: scene.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
+            rows: change.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
     }
 
     /// - Throws: 507 if the resource or the client would exceed its lock limit.
     private func checkLimits(
-        _ lock: Lock, beside covering: [Lock], _ scene: Scene
+        _ lock: Lock, beside covering: [Lock], _ change: ChangeTarget
     ) throws(WebDAVError) {
         let (configuration, state) = (share.configuration, share.state)
         guard covering.count(where: { $0.root == lock.root }) < configuration.lockLimitPerResource else {
-            share.logRefusal("locks of a resource", scene.context)
+            share.logRefusal("locks of a resource", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         guard state.admits(lock, configuration.lockLimits) else {
-            share.logRefusal("locks", scene.context)
+            share.logRefusal("locks", change.context)
             throw WebDAVError(.insufficientStorage)
         }
     }
@@ -164,37 +164,37 @@ struct LockMethod: ChangeMethod {
         }
     }
 
-    private func makeLock(_ info: LockInfo, _ scene: Scene) -> Lock {
+    private func makeLock(_ info: LockInfo, _ change: ChangeTarget) -> Lock {
         var generator = SystemRandomNumberGenerator()
         // Each random number costs one system call.
         let random = [generator.next(), generator.next()].flatMap { (number: UInt64) in
             (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
         }
-        let isCollection = scene.target.info?.isCollection == true
-        let slash = isCollection && !scene.context.endsInSlash
+        let isCollection = change.target.info?.isCollection == true
+        let slash = isCollection && !change.context.endsInSlash
         return Lock(
-            token: LockToken.make(from: random), root: scene.target.path, depth: depth, scope: info.scope,
-            owner: info.owner, principal: scene.context.principal, timeoutSeconds: seconds,
-            expiry: scene.context.now.adding(seconds: seconds),
-            rootHref: scene.context.localHref + (slash ? [UInt8(ascii: "/")] : []),
-            created: scene.context.now, network: scene.context.network)
+            token: LockToken.make(from: random), root: change.target.path, depth: depth, scope: info.scope,
+            owner: info.owner, principal: change.context.principal, timeoutSeconds: seconds,
+            expiry: change.context.now.adding(seconds: seconds),
+            rootHref: change.context.localHref + (slash ? [UInt8(ascii: "/")] : []),
+            created: change.context.now, network: change.context.network)
     }
 
     // MARK: Refresh
 
     /// §9.10.2: a refresh needs an empty body and a token in `If`. Any other refresh is refused.
     private func refresh(
-        _ scene: Scene, _ check: WriteGuard
+        _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
-        guard scene.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
-        let covering = try check.locks(covering: scene.target.path)
-        var refreshed = covering.filter { scene.context.submittedTokens.contains($0.token.uri) }
+        guard change.context.ifHeader != nil else { throw WebDAVError(.badRequest) }
+        let covering = try check.locks(covering: change.target.path)
+        var refreshed = covering.filter { change.context.submittedTokens.contains($0.token.uri) }
         // A lock on a collection covers its members, but not unmapped URLs.
-        guard scene.target.info != nil, !refreshed.isEmpty else {
+        guard change.target.info != nil, !refreshed.isEmpty else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
         guard refreshed.allSatisfy(check.isOwner) else { throw WebDAVError(.forbidden) }
-        let expiry = scene.context.now.adding(seconds: seconds)
+        let expiry = change.context.now.adding(seconds: seconds)
         for index in refreshed.indices {
             refreshed[index].timeoutSeconds = seconds
             refreshed[index].expiry = expiry
@@ -203,16 +203,16 @@ struct LockMethod: ChangeMethod {
             StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
         // All of DAV:lockdiscovery, with the refreshed locks last, where clients look for them.
-        let others = covering.filter { !scene.context.submittedTokens.contains($0.token.uri) }
+        let others = covering.filter { !change.context.submittedTokens.contains($0.token.uri) }
         let outcome = Outcome(
             locks: others + refreshed, newToken: nil, refreshed: refreshed.map(\.token))
         return RowChange(rows: changes, outcome: outcome)
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, scene) }
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, change) }
         // The lock has expired, and another request has just removed it.
-        guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: scene.context.now) != nil })
+        guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: change.context.now) != nil })
         else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
@@ -221,23 +221,23 @@ struct LockMethod: ChangeMethod {
             response.fields.append(.lockToken, token.codedURL)
         }
         response.fields.append(.contentType, "application/xml; charset=utf-8")
-        let active = outcome.locks.map { ActiveLock($0, in: scene.context) }
+        let active = outcome.locks.map { ActiveLock($0, in: change.context) }
         response.body = .bytes(LockDiscoveryWriter.lockResponse(active))
         return response
     }
 
     /// §9.10.3: 207 with the members that prevent the lock; the target itself is reported as a failed
     /// dependency.
-    private func refusal(_ conflicts: [Lock], _ scene: Scene) -> HTTPResponse {
+    private func refusal(_ conflicts: [Lock], _ change: ChangeTarget) -> HTTPResponse {
         let writer = MultistatusWriter()
         writer.begin()
         // §14.24: write each href once, even if a member has several shared locks.
-        for href in scene.context.hrefs(ofRootsOf: conflicts) {
+        for href in change.context.hrefs(ofRootsOf: conflicts) {
             writer.beginResponse(href: Href.sanitise(href))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
         }
-        writer.beginResponse(href: scene.context.href, isCollection: true)
+        writer.beginResponse(href: change.context.href, isCollection: true)
         writer.responseStatus(.failedDependency)
         writer.endResponse()
         writer.end()

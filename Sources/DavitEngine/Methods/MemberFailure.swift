@@ -19,13 +19,13 @@ struct MemberFailure: Sendable {
 
     /// Returns a 207 with the failed members. Their hrefs begin with the target as spelled by the client. If
     /// the only failure is that of the target itself, returns its plain status instead.
-    static func response(_ failures: [MemberFailure], scene: Scene) -> HTTPResponse {
-        let root = scene.target.path
+    static func response(_ failures: [MemberFailure], change: ChangeTarget) -> HTTPResponse {
+        let root = change.target.path
         if failures.count == 1, failures[0].path == root { return WebDAVError(failures[0].status).response() }
         let writer = MultistatusWriter()
         writer.begin()
         for failure in failures {
-            writer.beginResponse(href: href(of: failure.path, below: root, as: scene.context.href))
+            writer.beginResponse(href: href(of: failure.path, below: root, as: change.context.href))
             writer.responseStatus(failure.status)
             writer.endResponse()
         }

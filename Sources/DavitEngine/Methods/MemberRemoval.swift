@@ -55,7 +55,7 @@ struct MemberRemoval {
                 if members.isEmpty { return }
                 for member in members {
                     guard let memberPath = path.appending(member.name) else { continue }
-                    if throwAway(member, at: memberPath) { continue }
+                    if moveToTrash(member, at: memberPath) { continue }
                     if member.info.isCollection && member.canonicalPath == nil {
                         stack.append((memberPath, false, true))
                     } else if !tryRemove(content: memberPath) {
@@ -70,10 +70,12 @@ struct MemberRemoval {
     }
 
     /// - Returns: false if the trash does not keep the member, or if the member cannot be moved there.
-    private mutating func throwAway(_ member: Member, at path: ResourcePath) -> Bool {
+    private mutating func moveToTrash(_ member: Member, at path: ResourcePath) -> Bool {
         guard share.configuration.trash != nil, !locked.contains(where: path.contains) else { return false }
         let info = member.canonicalPath == nil ? member.info : linkInfo(at: path)
-        guard let info, let entry = try? share.throwAway(info, at: Place(path), context) else { return false }
+        guard let info, let entry = try? share.moveToTrash(info, at: ResourceLocation(path), context) else {
+            return false
+        }
         kept.append(entry)
         return true
     }

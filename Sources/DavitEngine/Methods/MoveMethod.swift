@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// MOVE (RFC 4918 §9.9): a single rename within a volume; across volumes a copy, a swap and a removal.
-struct MoveMethod: BriefMethod {
+struct MoveMethod: InlineCommitMethod {
     enum Outcome: Sendable {
         case moved
         /// The replaced destination, or the source of a move across volumes: already hidden, to be removed.
@@ -24,55 +24,57 @@ struct MoveMethod: BriefMethod {
     /// made to the source after it was copied would be lost.
     var buildsCopy = false
     /// A symbolic link is moved or replaced itself; it is not followed.
-    var targetSegment: LastSegment { .itself }
+    var targetSegment: SymlinkMode { .notFollowed }
     var expectsFreeNames: Bool { true }
     var respellsTarget: Bool { true }
-    var destination: (path: ResourcePath, last: LastSegment)? { (transfer.destination, .itself) }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { (transfer.destination, .notFollowed) }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        try transfer.check(scene)
-        if scene.subject.info?.isCollection == true && transfer.depth != .infinity {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        try transfer.check(change)
+        if change.resolved.info?.isCollection == true && transfer.depth != .infinity {
             throw WebDAVError(.badRequest)
         }
-        if scene.target.path.isRoot { throw WebDAVError(.forbidden) }
-        return [.tree(scene.target.path), .member(scene.target.path)]
-            + (scene.destination.map(Transfer.effects) ?? [])
+        if change.target.path.isRoot { throw WebDAVError(.forbidden) }
+        return [.tree(change.target.path), .member(change.target.path)]
+            + (change.destination.map(Transfer.effects) ?? [])
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .move }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .move }
 
     /// Across volumes, the copy itself stops where it would exceed the maximum depth.
-    func movedTree(on scene: Scene) -> MovedTree? {
-        let path = scene.target.path
+    func movedTree(on change: ChangeTarget) -> MovedTree? {
+        let path = change.target.path
         return MovedTree(
-            path: path, isCollection: !buildsCopy && scene.target.info?.isCollection == true,
+            path: path, isCollection: !buildsCopy && change.target.info?.isCollection == true,
             depth: path.depth)
     }
 
-    func claims(on scene: Scene) -> [Claim] {
-        let source = Claim(path: scene.target.path, mode: .exclusive)
-        guard let destination = scene.destination else { return [source] }
-        return [source, Claim(path: destination.path, mode: .exclusive)]
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        let source = PathLockRequest(path: change.target.path, mode: .exclusive)
+        guard let destination = change.destination else { return [source] }
+        return [source, PathLockRequest(path: destination.path, mode: .exclusive)]
     }
 
-    func canBeBrief(_ prepared: Void) -> Bool { !buildsCopy }
-    func commitsLongWork(on scene: Scene, _ prepared: Void) -> Bool { buildsCopy }
+    func canCommitInline(_ prepared: Void) -> Bool { !buildsCopy }
+    func commitsLongWork(on change: ChangeTarget, _ prepared: Void) -> Bool { buildsCopy }
 
-    func isBrief(on scene: Scene) -> Bool {
-        guard let destination = scene.destination, share.isBrief(replacing: destination) else { return false }
+    func commitsInline(on change: ChangeTarget) -> Bool {
+        guard let destination = change.destination, share.commitsInline(replacing: destination) else {
+            return false
+        }
         // Content replaced by a collection is first hidden, under an intent.
-        if destination.info != nil, scene.target.info?.isCollection == true { return false }
-        return !share.state.hasRows(atOrUnder: scene.target.path)
+        if destination.info != nil, change.target.info?.isCollection == true { return false }
+        return !share.state.hasRows(atOrUnder: change.target.path)
     }
 
-    func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
-        guard let source = scene.target.info, let destination = scene.destination else {
+    func commit(_ change: ChangeTarget, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+        guard let source = change.target.info, let destination = change.destination else {
             throw WebDAVError(.notFound)
         }
-        if buildsCopy { return try moveByCopy(scene, source, to: destination) }
+        if buildsCopy { return try moveByCopy(change, source, to: destination) }
         do throws(StoreError) {
-            let place = scene.target.place
-            return switch try share.rename(source, from: place, to: destination, scene.context) {
+            let location = change.target.location
+            return switch try share.rename(source, from: location, to: destination, change.context) {
             case .nothing: .moved
             case .hidden(let tree): .replaced(tree)
             case .kept(let entry): .kept(entry)
@@ -85,14 +87,14 @@ struct MoveMethod: BriefMethod {
     }
 
     private func moveByCopy(
-        _ scene: Scene, _ source: ResourceInfo, to destination: Lookup
+        _ change: ChangeTarget, _ source: ResourceInfo, to destination: Lookup
     ) throws(WebDAVError) -> Outcome {
         // A symbolic link cannot be moved across volumes: its target is copied and the link is removed. Files
         // that are not served are copied too, as with a rename.
-        let seen = scene.subject.path
-        let isLink = seen != scene.target.path
+        let seen = change.resolved.path
+        let isLink = seen != change.target.path
         let limit = share.heightLimit(
-            at: destination.path, formerDepth: isLink ? nil : scene.target.path.depth)
+            at: destination.path, formerDepth: isLink ? nil : change.target.path.depth)
         let staged = try storing { () throws(StoreError) in
             try share.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
                 try share.stored.stageCopy(
@@ -100,42 +102,42 @@ struct MoveMethod: BriefMethod {
             }
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }
-        let origin = Intent.Origin(path: scene.target.path, identity: source.identity)
+        let origin = RenameIntent.Origin(path: change.target.path, identity: source.identity)
         let (hidden, kept) = try share.swapIn(
-            staged, of: seen, moving: origin, to: destination, scene.context)
+            staged, of: seen, moving: origin, to: destination, change.context)
         return .copied(staged, source: hidden, kept: kept)
     }
 
-    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? {
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? {
         if case .crossesVolumes = outcome { return nil }
-        return Transfer.response(scene)
+        return Transfer.response(change)
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        var response = Transfer.response(scene)
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        var response = Transfer.response(change)
         switch outcome {
         case .moved: break
         case .replaced(let tree):
-            if scene.destination?.info?.isCollection == true {
-                await share.tidyTree(for: scene.context) { _ = tree.destroy() }
+            if change.destination?.info?.isCollection == true {
+                await share.tidyTree(for: change.context) { _ = tree.destroy() }
             } else {
                 await share.tidy { _ = tree.destroy() }
             }
-        case .kept(let entry): await share.settle(kept: entry, &response, for: scene.context)
+        case .kept(let entry): await share.finishTrash(kept: entry, &response, for: change.context)
         case .copied(let staged, let source, let kept):
-            await share.tidyTree(for: scene.context) {
+            await share.tidyTree(for: change.context) {
                 staged.destroy()
                 _ = source?.destroy()
             }
-            await share.settle(kept: kept, &response, for: scene.context)
+            await share.finishTrash(kept: kept, &response, for: change.context)
         case .crossesVolumes:
             var method = self
             method.buildsCopy = true
-            let outcome = try await share.commit(method, (), from: scene)
-            return try await method.finish(outcome.value, on: outcome.scene)
+            let outcome = try await share.commit(method, (), from: change)
+            return try await method.finish(outcome.value, on: outcome.change)
         case .incomplete(let staged):
-            await share.tidyTree(for: scene.context) { staged.destroy() }
-            return MemberFailure.response(staged.failures.map(MemberFailure.init), scene: scene)
+            await share.tidyTree(for: change.context) { staged.destroy() }
+            return MemberFailure.response(staged.failures.map(MemberFailure.init), change: change)
         }
         return response
     }

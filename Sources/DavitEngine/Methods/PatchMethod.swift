@@ -36,17 +36,17 @@ struct PatchMethod: ChangeMethod {
 
     /// The current content decides whether the request is valid, and is copied before the path lock is
     /// acquired.
-    func needsNoScene(_ request: HTTPRequest) -> Bool { false }
+    func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        if scene.target.info == nil, !creates { throw WebDAVError(.notFound) }
-        if scene.target.info?.isCollection == false, !creates, scene.context.endsInSlash {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        if change.target.info == nil, !creates { throw WebDAVError(.notFound) }
+        if change.target.info?.isCollection == false, !creates, change.context.endsInSlash {
             throw WebDAVError(.notFound)
         }
-        let effects = try put.effects(on: scene)
-        let current = scene.target.info?.length ?? 0
+        let effects = try put.effects(on: change)
+        let current = change.target.info?.length ?? 0
         let offset = try part.offset(in: current)
-        if let length = scene.context.request.body.declaredLength {
+        if let length = change.context.request.body.declaredLength {
             try part.check(contentLength: length)
             try checkLength(of: length, at: offset, in: current)
         }
@@ -60,40 +60,40 @@ struct PatchMethod: ChangeMethod {
         try share.checkLength(max(current, end, self.part.total ?? 0))
     }
 
-    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
-        scene.isInPlace(of: first)
+    func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+        change.isInPlace(of: first)
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
 
     /// The updated content.
     func content(of prepared: Prepared) -> PreparedContent? {
         prepared.update.map { .staged($0.content) } ?? prepared.part
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
-        let received = try await put.prepare(scene)
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared {
+        let received = try await put.prepare(change)
         try part.check(contentLength: received.length)
-        guard scene.target.info != nil else { return Prepared(part: received) }
-        let (method, place) = (self, scene.target.place)
-        let update = { @Sendable () throws(WebDAVError) in try method.update(received, at: place) }
-        return isLong(scene)
-            ? try await share.offloadLong(for: scene.context.request.client, .begins, update)
+        guard change.target.info != nil else { return Prepared(part: received) }
+        let (method, location) = (self, change.target.location)
+        let update = { @Sendable () throws(WebDAVError) in try method.update(received, at: location) }
+        return isLong(change)
+            ? try await share.offloadLong(for: change.context.request.client, .begins, update)
             : try await share.offload(update)
     }
 
     /// Whether the content is too long to be copied in one slice.
-    private func isLong(_ scene: Scene) -> Bool { scene.target.info?.length ?? 0 > Share.sliceBytes }
+    private func isLong(_ change: ChangeTarget) -> Bool { change.target.info?.length ?? 0 > Share.sliceBytes }
 
     /// The content may have to be copied again.
-    func commitsLongWork(on scene: Scene, _ prepared: Prepared) -> Bool { isLong(scene) }
+    func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool { isLong(change) }
 
     /// Builds the new content from the current content and the received part.
     private func update(
-        _ received: PreparedContent, at place: Place
+        _ received: PreparedContent, at location: ResourceLocation
     ) throws(WebDAVError) -> Prepared {
         let resources = share.resources
-        let (content, base) = try storing { () throws(StoreError) in try resources.stageUpdate(of: place) }
+        let (content, base) = try storing { () throws(StoreError) in try resources.stageUpdate(of: location) }
         let offset = try part.offset(in: base.length)
         try checkLength(of: received.length, at: offset, in: base.length)
         try storing { () throws(StoreError) in
@@ -106,24 +106,24 @@ struct PatchMethod: ChangeMethod {
     }
 
     func commit(
-        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard check: WriteGuard
     ) throws(WebDAVError) -> PutMethod.Outcome {
-        guard let old = scene.target.info else {
-            return try put.commit(scene, prepared.part, guard: check)
+        guard let old = change.target.info else {
+            return try put.commit(change, prepared.part, guard: check)
         }
         var update = prepared.update
         if update?.base != old.entityTag {
             // The hook that allowed the change has seen other content.
             if share.configuration.hooks.allows != nil { throw .busy }
-            update = try self.update(prepared.part, at: scene.target.place).update
+            update = try self.update(prepared.part, at: change.target.location).update
         }
         guard let update else { throw WebDAVError(.conflict) }
-        return try put.commit(scene, .staged(update.content), guard: check)
+        return try put.commit(change, .staged(update.content), guard: check)
     }
 
     func finish(
-        _ outcome: PutMethod.Outcome, on scene: Scene
+        _ outcome: PutMethod.Outcome, on change: ChangeTarget
     ) async throws(WebDAVError) -> HTTPResponse {
-        try await put.finish(outcome, on: scene)
+        try await put.finish(outcome, on: change)
     }
 }

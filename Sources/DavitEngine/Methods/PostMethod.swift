@@ -23,7 +23,7 @@ struct PostMethod: ChangeMethod {
     private let path: ResourcePath
     private let received: Received
 
-    var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { (path, .notFollowed) }
     private let put: PutMethod
 
     /// Whether a request addresses the add-member URI.
@@ -51,19 +51,19 @@ struct PostMethod: ChangeMethod {
         let put = try PutMethod(share: share, request: context.request)
         for name in names.names {
             // Skip names hidden by another mount: the member would be unreachable.
-            guard let path = context.path.appending(name), !share.hides(path) else { continue }
+            guard let path = context.path.appending(name), !share.isHidden(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received, put: put)
                 return try await share.change(method, context: context)
             } catch {
-                guard error.isOvertaken else { throw error }
+                guard error.lostRace else { throw error }
             }
         }
         throw .busy
     }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        guard let info = scene.target.info, let member = scene.destination else {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        guard let info = change.target.info, let member = change.destination else {
             throw WebDAVError(.notFound)
         }
         guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }
@@ -75,42 +75,44 @@ struct PostMethod: ChangeMethod {
         }
     }
 
-    func claims(on scene: Scene) -> [Claim] {
-        (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func serves(_ prepared: PreparedContent, from first: Scene, in scene: Scene) -> Bool {
-        guard let then = first.destination, let now = scene.destination else { return false }
-        return put.serves(prepared, at: then.path, in: now.path)
+    func canReuse(_ prepared: PreparedContent, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+        guard let then = first.destination, let now = change.destination else { return false }
+        return put.canReuse(prepared, at: then.path, in: now.path)
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
     func content(of prepared: PreparedContent) -> PreparedContent? { prepared }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> PreparedContent {
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PreparedContent {
         if let content = received.content.withLock({ $0 }) { return content }
-        let content = try await put.prepare(try member(of: scene))
+        let content = try await put.prepare(try member(of: change))
         received.content.withLock { $0 = content }
         return content
     }
 
     func commit(
-        _ scene: Scene, _ prepared: PreparedContent, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: PreparedContent, guard check: WriteGuard
     ) throws(WebDAVError) -> PutMethod.Outcome {
-        try put.commit(try member(of: scene), prepared, guard: check)
+        try put.commit(try member(of: change), prepared, guard: check)
     }
 
-    func finish(_ outcome: PutMethod.Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        var response = try await put.finish(outcome, on: scene)
+    func finish(_ outcome: PutMethod.Outcome, on change: ChangeTarget) async throws(WebDAVError)
+        -> HTTPResponse
+    {
+        var response = try await put.finish(outcome, on: change)
         response.fields.append(
-            .location, scene.context.href(of: scene.destination?.path ?? scene.target.path))
+            .location, change.context.href(of: change.destination?.path ?? change.target.path))
         return response
     }
 
     /// Returns the target of the corresponding PUT to the new member.
-    private func member(of scene: Scene) throws(WebDAVError) -> Scene {
-        guard let member = scene.destination else { throw WebDAVError(.conflict) }
-        return Scene(context: scene.context, target: member, subject: member)
+    private func member(of change: ChangeTarget) throws(WebDAVError) -> ChangeTarget {
+        guard let member = change.destination else { throw WebDAVError(.conflict) }
+        return ChangeTarget(context: change.context, target: member, resolved: member)
     }
 }
 

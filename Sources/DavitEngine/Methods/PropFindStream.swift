@@ -88,9 +88,10 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             self.name = name
         }
 
-        init(_ place: SearchPlan.Place) {
+        init(_ location: SearchPlan.SearchRoot) {
             self.init(
-                depth: place.depth, target: place.target, info: place.info, href: place.href, name: place.name
+                depth: location.depth, target: location.target, info: location.info, href: location.href,
+                name: location.name
             )
         }
     }
@@ -310,7 +311,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             try responses.boundedProperties(at: start.target, of: start.info)
         }
         guard let properties = known else { return }
-        search?.place = startCount
+        search?.position = startCount
         startCount += 1
         var href = start.href
         if start.info.isCollection && href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
@@ -359,7 +360,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Writes a sorted search result with its current properties; a result that no longer exists is skipped.
     private func write(_ row: SearchRows.Row) throws(WebDAVError) {
         let lookup: Lookup
-        do throws(StoreError) { lookup = try share.look(at: row.path, wait: .allowed) } catch {
+        do throws(StoreError) { lookup = try share.lookUp(at: row.path, wait: .allowed) } catch {
             if error.isOfOneResource { return }
             throw WebDAVError(store: error)
         }

@@ -13,16 +13,16 @@ struct PropPatchMethod: ChangeMethod {
 
     let share: Share
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        guard let info = scene.target.info else { throw WebDAVError(.notFound) }
-        if !info.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
-        return [.write(scene.target.path)]
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        guard let info = change.target.info else { throw WebDAVError(.notFound) }
+        if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
+        return [.write(change.target.path)]
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> PropertyUpdate {
-        let body = try await share.wholeBody(scene.context)
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PropertyUpdate {
+        let body = try await share.wholeBody(change.context)
         return try parsing { () throws(BodyError) in
             try PropertyUpdate.parse(body.bytes, charset: body.charset)
         }
@@ -30,11 +30,13 @@ struct PropPatchMethod: ChangeMethod {
 
     var mayChangeRowsOnly: Bool { true }
 
-    func commit(_ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard) throws(WebDAVError) -> Outcome {
-        let plan = try plan(scene, update)
+    func commit(_ change: ChangeTarget, _ update: PropertyUpdate, guard: WriteGuard) throws(WebDAVError)
+        -> Outcome
+    {
+        let plan = try plan(change, update)
         guard plan.attributes.count > 0 else {
             do throws(StoreError) {
-                try share.record(share.patch(of: scene.target.path, plan.info, plan.rows))
+                try share.record(share.patch(of: change.target.path, plan.info, plan.rows))
             } catch .quotaExceeded {
                 return plan.outcomeIfTooLarge
             } catch {
@@ -43,7 +45,7 @@ struct PropPatchMethod: ChangeMethod {
             return plan.outcome
         }
         do throws(StoreError) {
-            try share.patch(scene.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
+            try share.patch(change.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
         } catch .forbidden {
             // The file belongs to another user: only the properties stored as its attributes cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
@@ -56,12 +58,12 @@ struct PropPatchMethod: ChangeMethod {
     }
 
     func rowChange(
-        _ scene: Scene, _ update: PropertyUpdate, guard: WriteGuard
+        _ change: ChangeTarget, _ update: PropertyUpdate, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>? {
-        let plan = try plan(scene, update)
+        let plan = try plan(change, update)
         guard plan.attributes.count == 0 else { return nil }
         return RowChange(
-            rows: share.patch(of: scene.target.path, plan.info, plan.rows), outcome: plan.outcome,
+            rows: share.patch(of: change.target.path, plan.info, plan.rows), outcome: plan.outcome,
             outcomeIfTooLarge: plan.outcomeIfTooLarge)
     }
 
@@ -82,15 +84,15 @@ struct PropPatchMethod: ChangeMethod {
         }
     }
 
-    private func plan(_ scene: Scene, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
-        guard let info = scene.target.info else { throw WebDAVError(.notFound) }
+    private func plan(_ change: ChangeTarget, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
+        guard let info = change.target.info else { throw WebDAVError(.notFound) }
         var plan = Plan(info: info, outcome: Outcome(results: update.names.map { ($0, .ok) }))
         var refused: [PropertyName: Refusal] = [:]
         for instruction in update.instructions {
             let effect = PropertyEffect(
-                instruction, isCollection: info.isCollection, now: scene.context.now)
+                instruction, isCollection: info.isCollection, now: change.context.now)
             switch effect {
-            case .row: plan.rows.append(Self.row(instruction, at: scene.target.path))
+            case .row: plan.rows.append(Self.row(instruction, at: change.target.path))
             case .executable(let isExecutable): plan.attributes.isExecutable = isExecutable
             case .modified(let time?): plan.attributes.modified = time
             case .modified(nil): break
@@ -132,8 +134,8 @@ struct PropPatchMethod: ChangeMethod {
             }, condition: condition)
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        let preferences = ResponsePreferences(scene.context.request)
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        let preferences = ResponsePreferences(change.context.request)
         if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
             // RFC 8144 §2.2: a minimal response reports only success.
             var response = HTTPResponse(.ok)
@@ -143,9 +145,9 @@ struct PropPatchMethod: ChangeMethod {
         let writer = MultistatusWriter()
         writer.begin()
         writer.beginResponse(
-            href: scene.context.href, isCollection: scene.target.info?.isCollection == true)
+            href: change.context.href, isCollection: change.target.info?.isCollection == true)
         let isTooLarge = outcome.results.contains { $0.status == .insufficientStorage }
-        if isTooLarge { share.logRefusal("properties of a resource", scene.context) }
+        if isTooLarge { share.logRefusal("properties of a resource", change.context) }
         for status in [HTTPStatus.ok, .forbidden, .conflict, .insufficientStorage, .failedDependency] {
             let names = outcome.results.filter { $0.status == status }.map(\.name)
             guard !names.isEmpty else { continue }

@@ -5,7 +5,7 @@ internal import DavitWebDAV
 
 /// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): atomically replaces the content of the target with the body.
 /// ``PatchMethod`` handles PUT with `Content-Range`, whose body is only a part of the content.
-struct PutMethod: BriefMethod {
+struct PutMethod: InlineCommitMethod {
     typealias Prepared = PreparedContent
 
     struct Outcome: Sendable {
@@ -14,7 +14,7 @@ struct PutMethod: BriefMethod {
         /// The trash entry of the replaced content, if any.
         var kept: TrashEntry?
         /// Whether metadata from the request, such as digests and times, was stored.
-        var keepsFacts = false
+        var storesMetadata = false
     }
 
     /// Bytes to receive before a file is created: enough for most documents, which are then written in one
@@ -39,49 +39,49 @@ struct PutMethod: BriefMethod {
     /// Check the name first so that no file is staged in vain.
     var expectsFreeNames: Bool { false }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        let path = scene.target.path
-        switch scene.target.state {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        let path = change.target.path
+        switch change.target.state {
         case .mapped(let info):
             if info.isCollection { throw .methodNotAllowed(AllowedMethods.collection) }
-            if scene.context.endsInSlash { throw WebDAVError(.conflict) }
+            if change.context.endsInSlash { throw WebDAVError(.conflict) }
             return [.write(path)]
         case .unmapped:
-            if scene.context.endsInSlash { throw WebDAVError(.conflict) }
+            if change.context.endsInSlash { throw WebDAVError(.conflict) }
             return [.write(path), .member(path)]
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         }
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
 
     func content(of prepared: Prepared) -> PreparedContent? { prepared }
 
-    func canBeBrief(_ prepared: Prepared) -> Bool {
+    func canCommitInline(_ prepared: Prepared) -> Bool {
         if case .buffered = prepared { return !upload.needsMoreThanBytes }
         return false
     }
 
-    func isBrief(on scene: Scene) -> Bool { share.isBrief(replacing: scene.target) }
+    func commitsInline(on change: ChangeTarget) -> Bool { share.commitsInline(replacing: change.target) }
 
     /// Staged content is on the volume of its folder; buffered content can be written anywhere.
-    func serves(_ prepared: Prepared, from first: Scene, in scene: Scene) -> Bool {
-        serves(prepared, at: first.target.path, in: scene.target.path)
+    func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+        canReuse(prepared, at: first.target.path, in: change.target.path)
     }
 
-    func serves(_ prepared: Prepared, at first: ResourcePath, in path: ResourcePath) -> Bool {
+    func canReuse(_ prepared: Prepared, at first: ResourcePath, in path: ResourcePath) -> Bool {
         if case .staged = prepared { return path.isRespelling(of: first) }
         return true
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> Prepared {
-        let body = scene.context.request.body
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared {
+        let body = change.context.request.body
         let expected = body.declaredLength
         let announced = expected ?? upload.expectedLength
         try share.checkLength(announced ?? 0)
         let check = DigestCheck(upload.digests)
-        let (share, resources, path) = (share, share.resources, scene.target.path)
+        let (share, resources, path) = (share, share.resources, change.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {
             // Before the first byte is read, so that a client waiting for 100 Continue learns immediately
@@ -107,7 +107,7 @@ struct PutMethod: BriefMethod {
                     let staged = try share.announcing(expected, at: path) { (length) throws(StoreError) in
                         try resources.stageContent(for: path, expectedLength: length)
                     }
-                    try share.makingRoom(for: Int64(small.count), at: path) { () throws(StoreError) in
+                    try share.reservingSpace(for: Int64(small.count), at: path) { () throws(StoreError) in
                         try staged.write(small)
                     }
                     return staged
@@ -124,7 +124,7 @@ struct PutMethod: BriefMethod {
         try Self.verify(check)
         if staged.needsSync, staged.length > Share.sliceBytes {
             // Syncing a large file takes time; do it now to keep the commit short.
-            try await share.offloadLong(for: scene.context.request.client, .continues) {
+            try await share.offloadLong(for: change.context.request.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }
         }
@@ -146,22 +146,22 @@ struct PutMethod: BriefMethod {
     }
 
     func commit(
-        _ scene: Scene, _ prepared: Prepared, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard check: WriteGuard
     ) throws(WebDAVError) -> Outcome {
-        let (path, old) = (scene.target.path, scene.target.info)
+        let (path, old) = (change.target.path, change.target.info)
         return try storing { () throws(StoreError) in
             let staged: any StagedContent
             switch prepared {
             case .staged(let content):
                 // The folder may have been moved while the content was received.
-                content.place = scene.target.place
+                content.location = change.target.location
                 staged = content
             case .buffered(let buffer):
                 let count = Int64(buffer.count)
-                staged = try share.makingRoom(for: count, at: path, wait: check.wait) {
+                staged = try share.reservingSpace(for: count, at: path, wait: check.wait) {
                     () throws(StoreError) in
                     let staged = try share.resources.stageContent(
-                        for: scene.target.place, expectedLength: count)
+                        for: change.target.location, expectedLength: count)
                     try staged.write(buffer)
                     return staged
                 }
@@ -170,15 +170,15 @@ struct PutMethod: BriefMethod {
             let language =
                 upload.isPart ? nil : try share.languageChange(to: upload.language, at: path, of: old)
             let kept = try share.publish(
-                staged, at: scene.target, over: old, as: new, language: language, scene.context)
+                staged, at: change.target, over: old, as: new, language: language, change.context)
             return Outcome(
-                info: new, isNew: old == nil, kept: kept, keepsFacts: keepFacts(at: path, of: new))
+                info: new, isNew: old == nil, kept: kept, storesMetadata: storeMetadata(at: path, of: new))
         }
     }
 
     /// Stores metadata after the change: it then describes the new content. If a crash prevents it, no
     /// content is lost.
-    private func keepFacts(at path: ResourcePath, of new: ResourceInfo) -> Bool {
+    private func storeMetadata(at path: ResourcePath, of new: ResourceInfo) -> Bool {
         guard upload.needsMoreThanBytes else { return false }
         var facts: [StoredProperty] = []
         var verified: [ContentDigest] = []
@@ -190,13 +190,13 @@ struct PutMethod: BriefMethod {
         return !facts.isEmpty && share.keep(facts, at: path, of: new)
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         var response = response(to: outcome)
-        await share.settle(kept: outcome.kept, &response, for: scene.context)
+        await share.finishTrash(kept: outcome.kept, &response, for: change.context)
         return response
     }
 
-    func response(to outcome: Outcome, on scene: Scene) -> HTTPResponse? { response(to: outcome) }
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? { response(to: outcome) }
 
     private func response(to outcome: Outcome) -> HTTPResponse {
         var response = HTTPResponse(outcome.isNew ? .created : .noContent)
@@ -207,7 +207,7 @@ struct PutMethod: BriefMethod {
         if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {
             response.fields.append(.xOCMTime, "accepted")
         }
-        if upload.created != nil, outcome.keepsFacts { response.fields.append(.xOCCTime, "accepted") }
+        if upload.created != nil, outcome.storesMetadata { response.fields.append(.xOCCTime, "accepted") }
         return response
     }
 }

@@ -41,13 +41,13 @@ struct SearchMethod: Sendable {
         }
     }
 
-    private static func schema(of places: [SearchPlan.Place]) -> [UInt8] {
+    private static func schema(of places: [SearchPlan.SearchRoot]) -> [UInt8] {
         let properties = LiveProperty.allCases.filter { $0.name.namespace == "DAV:" }.map {
             SearchableProperty(local: $0.name.local, type: $0.searchType)
         }
         let writer = MultistatusWriter()
         writer.begin()
-        for place in places { writer.searchSchema(href: place.href, properties) }
+        for location in places { writer.searchSchema(href: location.href, properties) }
         writer.end()
         return writer.drain()
     }

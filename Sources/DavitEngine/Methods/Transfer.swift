@@ -39,23 +39,23 @@ struct Transfer: Sendable {
     }
 
     /// Performs the checks common to both methods.
-    func check(_ scene: Scene) throws(WebDAVError) {
-        guard let source = scene.subject.info, let destination = scene.destination else {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        guard let source = change.resolved.info, let destination = change.destination else {
             throw WebDAVError(.notFound)
         }
-        if !source.isCollection && scene.context.endsInSlash { throw WebDAVError(.notFound) }
+        if !source.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
         if source.isCollection && depth == .one { throw WebDAVError(.badRequest) }
         switch destination.state {
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         case .unmapped: break
         case .mapped:
-            if destination.path == scene.target.path { throw WebDAVError(.forbidden) }
+            if destination.path == change.target.path { throw WebDAVError(.forbidden) }
             if !overwrites { throw WebDAVError(.preconditionFailed) }
         }
         // A resource cannot replace itself, its descendant or its ancestor (§9.8.5, §9.9.4). This also
         // applies to the target of a symbolic link: replacing it would break the link and lose the content.
-        for path in [scene.target.path, scene.subject.path]
+        for path in [change.target.path, change.resolved.path]
         where destination.path.contains(path) || path.contains(destination.path) {
             throw WebDAVError(.forbidden)
         }
@@ -63,12 +63,12 @@ struct Transfer: Sendable {
 
     /// Returns the effects at the destination. §7.4: the copied or moved resource is a new member of its
     /// collection, even if it replaces another one, which is removed first (§9.8.4, §9.9.3).
-    static func effects(at destination: Lookup) -> [Effect] {
+    static func effects(at destination: Lookup) -> [WriteEffect] {
         let path = destination.path
         return [destination.info == nil ? .write(path) : .tree(path), .member(path)]
     }
 
-    static func response(_ scene: Scene) -> HTTPResponse {
-        HTTPResponse(scene.destination?.info == nil ? .created : .noContent)
+    static func response(_ change: ChangeTarget) -> HTTPResponse {
+        HTTPResponse(change.destination?.info == nil ? .created : .noContent)
     }
 }

@@ -15,35 +15,35 @@ struct UnlockMethod: ChangeMethod {
         self.token = token
     }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] { [] }
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] { [] }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
-    func claims(on scene: Scene) -> [Claim] {
-        let root = share.state.lock(for: token, now: scene.context.now)?.root
-        return [Claim(path: root ?? scene.target.path, mode: .exclusive)]
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        let root = share.state.lock(for: token, now: change.context.now)?.root
+        return [PathLockRequest(path: root ?? change.target.path, mode: .exclusive)]
     }
 
     var mayChangeRowsOnly: Bool { true }
 
-    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
-        guard let change = try rowChange(scene, prepared, guard: check) else { return }
-        try storing { () throws(StoreError) in try share.record(change.rows) }
+    func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
+        guard let update = try rowChange(change, prepared, guard: check) else { return }
+        try storing { () throws(StoreError) in try share.record(update.rows) }
     }
 
     func rowChange(
-        _ scene: Scene, _ prepared: Void, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Void>? {
-        let covering = try check.locks(covering: scene.target.path)
+        let covering = try check.locks(covering: change.target.path)
         // §9.11.1: 409 if no lock with this token covers the target, or if the target does not exist.
-        guard scene.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {
+        guard change.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }
         guard check.isOwner(of: lock) else { throw WebDAVError(.forbidden) }
         return RowChange(rows: [.removeLock(token, root: lock.root)], outcome: ())
     }
 
-    func finish(_ outcome: Void, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+    func finish(_ outcome: Void, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         HTTPResponse(.noContent)
     }
 }

@@ -32,14 +32,14 @@ extension PropertyResponses {
             return writer.endResponse()
         }
         writer.beginPropStat()
-        for (place, property) in plan.live.enumerated() {
+        for (position, property) in plan.live.enumerated() {
             guard Self.exists(property, of: resource) else {
-                miss(place)
+                miss(position)
                 continue
             }
             switch plan.kind {
             case .values: write(property, of: resource)
-            case .names: writer.emptyProperty(plan.liveNames[place])
+            case .names: writer.emptyProperty(plan.liveNames[position])
             }
         }
         for name in plan.deadNames { miss(name) }

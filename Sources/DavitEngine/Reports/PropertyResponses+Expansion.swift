@@ -72,7 +72,7 @@ extension PropertyResponses {
     private func writeResponse(href: [UInt8], at path: ResourcePath) throws(WebDAVError) {
         if let resource = principals.resource(at: path) { return writeResponse(href: href, about: resource) }
         writer.beginResponse(href: href)
-        let lookup = try storing { () throws(StoreError) in try share.lookTagged(at: path, wait: .allowed) }
+        let lookup = try storing { () throws(StoreError) in try share.lookUpTagged(at: path, wait: .allowed) }
         guard let info = lookup.info else {
             writer.responseStatus(.notFound)
             return writer.endResponse()

@@ -161,7 +161,7 @@ final class SearchEvaluator {
     private func matches(
         _ text: String, of operand: Int, _ matcher: SearchMatcher, isFolded: Bool
     ) throws(SearchStop) -> Bool {
-        let codes = try codes(of: text, place: 2 * operand + (isFolded ? 1 : 0), isFolded: isFolded)
+        let codes = try codes(of: text, position: 2 * operand + (isFolded ? 1 : 0), isFolded: isFolded)
         while true {
             var steps = Self.stride
             let result = matcher.advance(&progress, over: codes, steps: &steps)
@@ -174,12 +174,12 @@ final class SearchEvaluator {
         }
     }
 
-    private func codes(of text: String, place: Int, isFolded: Bool) throws(SearchStop) -> [UInt32] {
-        var decoded = texts[place] ?? SearchText(text, isFolded: isFolded)
+    private func codes(of text: String, position: Int, isFolded: Bool) throws(SearchStop) -> [UInt32] {
+        var decoded = texts[position] ?? SearchText(text, isFolded: isFolded)
         if decoded.isComplete { return decoded.codes }
         // Drop the second reference, so that decoding does not copy the text.
-        texts[place] = nil
-        defer { texts[place] = decoded }
+        texts[position] = nil
+        defer { texts[position] = decoded }
         while !decoded.isComplete {
             var steps = Self.stride
             decoded.decode(with: program.alphabet, steps: &steps)

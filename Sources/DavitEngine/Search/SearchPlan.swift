@@ -5,7 +5,7 @@ internal import DavitWebDAV
 /// A query, prepared once for all resources.
 struct SearchPlan: Sendable {
     /// An existing scope of the search.
-    struct Place: Sendable {
+    struct SearchRoot: Sendable {
         let depth: Depth
         /// Canonical path.
         let target: ResourcePath
@@ -25,7 +25,7 @@ struct SearchPlan: Sendable {
         }
     }
 
-    let places: [Place]
+    let places: [SearchRoot]
     let program: SearchProgram
     let order: [SearchOrder]
     /// Maximum number of results: the number requested or, for sorted results, the number that is kept.
@@ -33,7 +33,7 @@ struct SearchPlan: Sendable {
     let properties: PropFindPlan
 
     /// - Parameter keptLimit: Maximum number of results to sort.
-    init(_ query: SearchQuery, in places: [Place], keptLimit: Int) {
+    init(_ query: SearchQuery, in places: [SearchRoot], keptLimit: Int) {
         self.places = places
         program = SearchProgram(query)
         order = query.order

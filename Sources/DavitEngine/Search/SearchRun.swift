@@ -24,7 +24,7 @@ final class SearchRun {
     private let evaluator: SearchEvaluator
     let meter: SearchMeter
     /// Index in `plan.places` of the scope being traversed.
-    @safe @exclusivity(unchecked) var place = 0
+    @safe @exclusivity(unchecked) var position = 0
     @safe @exclusivity(unchecked) private var count = 0
     @safe @exclusivity(unchecked) private var rows: SearchRows
     @safe @exclusivity(unchecked) private var isPrepared = false
@@ -59,8 +59,8 @@ final class SearchRun {
         do throws(SearchStop) {
             if !evaluator.isPaused {
                 // A resource in several scopes is reported once.
-                for earlier in plan.places[..<place] where earlier.reaches(walked) { return .no }
-                meter.add(place)
+                for earlier in plan.places[..<position] where earlier.reaches(walked) { return .no }
+                meter.add(position)
                 try evaluator.begin(
                     SearchSubject(member: member, path: path, properties: properties, resources: resources))
             }

@@ -9,11 +9,11 @@ struct SearchScopes {
     let wait: Wait
 
     /// - Throws: 409 with `search-scope-valid`, and the status of each invalid scope (RFC 5323 §2.4).
-    func places(of scopes: [SearchScope]) throws(WebDAVError) -> [SearchPlan.Place] {
-        var places: [SearchPlan.Place] = []
+    func places(of scopes: [SearchScope]) throws(WebDAVError) -> [SearchPlan.SearchRoot] {
+        var places: [SearchPlan.SearchRoot] = []
         var failures: [ErrorBody.Failure] = []
         for scope in scopes {
-            do throws(WebDAVError) { places.append(try place(of: scope)) } catch {
+            do throws(WebDAVError) { places.append(try location(of: scope)) } catch {
                 if error.wouldBlock || error.status.code >= 500 { throw error }
                 failures.append(ErrorBody.Failure(href: scope.href, status: error.status))
             }
@@ -22,14 +22,14 @@ struct SearchScopes {
         return places
     }
 
-    private func place(of scope: SearchScope) throws(WebDAVError) -> SearchPlan.Place {
+    private func location(of scope: SearchScope) throws(WebDAVError) -> SearchPlan.SearchRoot {
         let rawPath = try rawPath(of: scope.href)
         let path: ResourcePath?
         do throws(HTTPError) { path = try share.path(at: rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
         guard let path else { throw WebDAVError(.notFound) }
-        let lookup = try storing { () throws(StoreError) in try share.look(at: path, wait: wait) }
+        let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: wait) }
         let slash = UInt8(ascii: "/")
         guard let info = lookup.info, info.isCollection || rawPath.last != slash else {
             throw WebDAVError(.notFound)
@@ -39,7 +39,7 @@ struct SearchScopes {
         }
         var href = Href.path(rawPath)
         if info.isCollection, href.last != slash { href.append(slash) }
-        return SearchPlan.Place(
+        return SearchPlan.SearchRoot(
             depth: scope.depth, target: lookup.path, info: info, href: href, name: Array(path.name))
     }
 

@@ -13,7 +13,7 @@ extension Share {
         _ path: ResourcePath, isDeep: Bool
     ) async throws(WebDAVError) -> JournalPosition {
         let pass = JournalPass(path, isDeep: isDeep)
-        let deadline = ContinuousClock.now + configuration.syncPatience
+        let deadline = ContinuousClock.now + configuration.syncTimeout
         while true {
             let position = try await askingJournal { journal throws(JournalError) in
                 try journal.advance(pass)

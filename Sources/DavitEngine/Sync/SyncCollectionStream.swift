@@ -95,20 +95,20 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     /// - Returns: The number of changes processed; 0 if a slot must be acquired first.
     private func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
         // In an initial synchronization, removals before its first response were never known to the client.
-        let told = changes.filter { $0.kind != .removed || $0.number > token.base }
-        let seen = try look(at: told)
-        var place = 0
+        let reported = changes.filter { $0.kind != .removed || $0.number > token.base }
+        let seen = try lookUp(at: reported)
+        var index = 0
         var written = 0
         for change in changes {
-            if place < told.count, told[place] == change {
+            if index < reported.count, reported[index] == change {
                 // Its properties did not fit into memory together with those before it.
-                if place == seen.count { break }
+                if index == seen.count { break }
                 guard left != 0 else {
                     end(isCut: true)
                     break
                 }
-                try write(change, seen[place])
-                place += 1
+                try write(change, seen[index])
+                index += 1
             }
             token = SyncToken(journal: token.journal, number: change.number, base: token.base)
             written += 1
@@ -118,7 +118,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
 
     /// Looks up the resources at the first paths, as many as fit into memory together, with their dead
     /// properties; nil for a path without a resource.
-    private func look(
+    private func lookUp(
         at changes: [ResourceChange]
     ) throws(WebDAVError) -> [(member: Member, properties: [StoredProperty])?] {
         try storing { () throws(StoreError) in
@@ -149,7 +149,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
 
     private func member(at path: ResourcePath) throws(StoreError) -> Member? {
         do throws(StoreError) {
-            let lookup = try share.look(at: path, wait: .allowed)
+            let lookup = try share.lookUp(at: path, wait: .allowed)
             return lookup.info.map {
                 Member(
                     name: Array(path.name), info: $0, canonicalPath: lookup.path == path ? nil : lookup.path)

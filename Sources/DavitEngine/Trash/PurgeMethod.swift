@@ -7,18 +7,18 @@ struct PurgeMethod: ChangeMethod {
     let share: Share
     let entry: TrashEntry
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        guard scene.target.info?.isCollection == true else { throw WebDAVError(.notFound) }
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        guard change.target.info?.isCollection == true else { throw WebDAVError(.notFound) }
         return []
     }
 
     var trashEntry: TrashEntry? { entry }
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .purge }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .purge }
 
-    func claims(on scene: Scene) -> [Claim] { Share.claims(on: entry) }
+    func claims(on change: ChangeTarget) -> [PathLockRequest] { Share.claims(on: entry) }
 
     func commit(
-        _ scene: Scene, _ prepared: Void, guard: WriteGuard
+        _ change: ChangeTarget, _ prepared: Void, guard: WriteGuard
     ) throws(WebDAVError) -> (any DetachedTree)? {
         let current: TrashEntry?
         do throws(StateError) { current = try share.state.trashEntry(entry.id) } catch {
@@ -29,9 +29,9 @@ struct PurgeMethod: ChangeMethod {
     }
 
     func finish(
-        _ outcome: (any DetachedTree)?, on scene: Scene
+        _ outcome: (any DetachedTree)?, on change: ChangeTarget
     ) async throws(WebDAVError) -> HTTPResponse {
-        if let outcome { await share.tidyTree(for: scene.context) { _ = outcome.destroy() } }
+        if let outcome { await share.tidyTree(for: change.context) { _ = outcome.destroy() } }
         return HTTPResponse(.noContent)
     }
 }

@@ -37,7 +37,7 @@ final class RecentVersions: Sendable {
 
     /// Records that a version was moved to the trash.
     /// - Parameter content: Entity tag of the content that replaced it.
-    func note(
+    func record(
         _ path: ResourcePath, by principal: String?, now: Timestamp, content: EntityTag?
     ) {
         versions.withLock { versions in

@@ -14,10 +14,10 @@ struct RestoreMethod: ChangeMethod {
     /// Whether an existing resource at `path` is replaced.
     let replaces: Bool
 
-    var destination: (path: ResourcePath, last: LastSegment)? { (path, .itself) }
+    var destination: (path: ResourcePath, last: SymlinkMode)? { (path, .notFollowed) }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        guard let destination = scene.destination else { throw WebDAVError(.notFound) }
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        guard let destination = change.destination else { throw WebDAVError(.notFound) }
         switch destination.state {
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
@@ -31,22 +31,23 @@ struct RestoreMethod: ChangeMethod {
     }
 
     var trashEntry: TrashEntry? { entry }
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .restore }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .restore }
 
-    func movedTree(on scene: Scene) -> MovedTree? {
-        MovedTree(path: entry.place, isCollection: entry.isCollection, depth: entry.path.depth)
+    func movedTree(on change: ChangeTarget) -> MovedTree? {
+        MovedTree(path: entry.location, isCollection: entry.isCollection, depth: entry.path.depth)
     }
 
-    func claims(on scene: Scene) -> [Claim] {
-        Share.claims(on: entry) + (scene.destination.map { [Claim(path: $0.path, mode: .exclusive)] } ?? [])
+    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        Share.claims(on: entry)
+            + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func commit(_ scene: Scene, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
-        guard let destination = scene.destination, let entry = try current() else {
+    func commit(_ change: ChangeTarget, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
+        guard let destination = change.destination, let entry = try current() else {
             throw WebDAVError(.notFound)
         }
         return try storing { () throws(StoreError) in
-            guard try share.resources.identity(at: entry.place) == entry.identity else {
+            guard try share.resources.identity(at: entry.location) == entry.identity else {
                 share.forget(entry)
                 throw .notFound
             }
@@ -55,7 +56,7 @@ struct RestoreMethod: ChangeMethod {
                 modified: entry.deleted, created: nil, identity: entry.identity, volume: 0,
                 isExecutable: false)
             let replaced = try share.rename(
-                moved, from: Place(entry.place), to: destination, isAsked: true, scene.context)
+                moved, from: ResourceLocation(entry.location), to: destination, isAsked: true, change.context)
             share.versions.forget(entry.path)
             // If this fails, the next start drops the entry, because its file is no longer in the trash.
             share.forget(entry)
@@ -70,14 +71,14 @@ struct RestoreMethod: ChangeMethod {
         }
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        var response = Transfer.response(scene)
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
+        var response = Transfer.response(change)
         switch outcome.replaced {
         case .nothing: break
-        case .hidden(let tree): await share.tidyTree(for: scene.context) { _ = tree.destroy() }
-        case .kept(let kept): await share.settle(kept: kept, &response, for: scene.context)
+        case .hidden(let tree): await share.tidyTree(for: change.context) { _ = tree.destroy() }
+        case .kept(let kept): await share.finishTrash(kept: kept, &response, for: change.context)
         }
-        response.fields.append(.location, scene.context.href(of: scene.destination?.path ?? path))
+        response.fields.append(.location, change.context.href(of: change.destination?.path ?? path))
         return response
     }
 }

@@ -3,7 +3,7 @@ package import DavitStore
 internal import DavitWebDAV
 
 /// How a restore handles a name that is already in use.
-enum TakenName: String, Sendable {
+enum RestoreConflictPolicy: String, Sendable {
     /// Restores under a numbered name: `name (1).txt`.
     case rename
     /// Moves the existing resource to the trash.
@@ -37,15 +37,15 @@ extension Share {
 
     /// Restores an entry to its original path. Creates missing parent collections.
     func restore(
-        _ entry: TrashEntry, ifTaken choice: TakenName, _ context: RequestContext
+        _ entry: TrashEntry, ifTaken choice: RestoreConflictPolicy, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
-        if hides(entry.path) { throw WebDAVError(.conflict) }
+        if isHidden(entry.path) { throw WebDAVError(.conflict) }
         for path in try await offload({ () throws(WebDAVError) in
             try self.missingCollections(above: entry.path)
         }) {
             do throws(WebDAVError) {
                 let member = context.member(path)
-                _ = try await change(MkColMethod(share: self), context: member)
+                _ = try await self.change(MkColMethod(share: self), context: member)
             } catch {
                 // Another request has created it in the meantime.
                 guard error.status == .methodNotAllowed else { throw error }
@@ -55,9 +55,9 @@ extension Share {
             do throws(WebDAVError) {
                 let method = RestoreMethod(
                     share: self, entry: entry, path: path, replaces: choice == .replace)
-                return try await change(method, context: context)
+                return try await self.change(method, context: context)
             } catch {
-                guard error.isOvertaken else { throw error }
+                guard error.lostRace else { throw error }
             }
         }
         throw WebDAVError(.preconditionFailed)
@@ -80,10 +80,10 @@ extension Share {
             for path in Self.names(for: entry, .rename) {
                 do throws(WebDAVError) {
                     let method = RestoreMethod(share: self, entry: entry, path: path, replaces: false)
-                    let (_, scene) = try changeHere(method, root)
-                    return scene.destination?.path ?? path
+                    let (_, change) = try changeHere(method, root)
+                    return change.destination?.path ?? path
                 } catch {
-                    guard error.isOvertaken else { throw error }
+                    guard error.lostRace else { throw error }
                 }
             }
         } catch {
@@ -97,7 +97,7 @@ extension Share {
         var missing: [ResourcePath] = []
         var next = path.parent
         while let collection = next, !collection.isRoot {
-            let lookup = try storing { () throws(StoreError) in try look(at: collection, wait: .allowed) }
+            let lookup = try storing { () throws(StoreError) in try lookUp(at: collection, wait: .allowed) }
             switch lookup.state {
             case .unmapped, .missingAncestor: missing.append(collection)
             case .unservable: throw WebDAVError(.forbidden)
@@ -112,7 +112,7 @@ extension Share {
     }
 
     /// Returns the paths to try.
-    private static func names(for entry: TrashEntry, _ choice: TakenName) -> [ResourcePath] {
+    private static func names(for entry: TrashEntry, _ choice: RestoreConflictPolicy) -> [ResourcePath] {
         guard choice == .rename, let parent = entry.path.parent else { return [entry.path] }
         let names = MemberNames(Array(entry.path.name), isCollection: entry.isCollection)
         return names.names.compactMap(parent.appending)
@@ -122,26 +122,26 @@ extension Share {
     /// locks.
     private func changeHere<Method: ChangeMethod>(
         _ method: Method, _ context: RequestContext
-    ) throws(WebDAVError) -> (Method.Outcome, Scene) where Method.Prepared == Void {
-        var scene = expectedScene(for: method, context: context)
+    ) throws(WebDAVError) -> (Method.Outcome, ChangeTarget) where Method.Prepared == Void {
+        var change = expectedTarget(for: method, context: context)
         for _ in 0..<8 {
-            let claimed = scene
-            let result = try sections.withSectionIfFree(claims(of: method, on: claimed)) {
-                () throws(WebDAVError) -> (outcome: Method.Outcome?, scene: Scene)? in
+            let claimed = change
+            let result = try pathLocks.withPathLockIfFree(claims(of: method, on: claimed)) {
+                () throws(WebDAVError) -> (outcome: Method.Outcome?, change: ChangeTarget)? in
                 let height = try measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(now())
                 state.expireLocks(now: context.now)
                 // No hook was called, so no hook has decided about another state.
                 return try commitNow(
                     method, (), from: claimed, claimed: claimed, context, height: height, isLast: true,
-                    look: .mayWait)
+                    mode: .mayWait)
             }
             guard let result else { throw .busy }
             if let outcome = result.outcome {
-                tell(action(of: method, on: result.scene), HTTPResponse(.created))
-                return (outcome, result.scene)
+                notify(action(of: method, on: result.change), HTTPResponse(.created))
+                return (outcome, result.change)
             }
-            scene = result.scene
+            change = result.change
         }
         throw .busy
     }

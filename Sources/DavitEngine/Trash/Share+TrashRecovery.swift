@@ -12,7 +12,7 @@ extension Share {
         guard let own = resources.trashFolder else { return }
         var entries: [ResourcePath: [ResourcePath: TrashEntry]] = [own: [:]]
         try state.forEachTrashEntry { entry in
-            if let folder = entry.place.parent { entries[folder, default: [:]][entry.place] = entry }
+            if let folder = entry.location.parent { entries[folder, default: [:]][entry.location] = entry }
             return true
         }
         for (folder, entries) in entries {
@@ -34,9 +34,11 @@ extension Share {
             do throws(StoreError) {
                 for found in try resources.trashed(in: folder) {
                     // The entry of a file that has just been moved there was committed before.
-                    _ = try sections.withSectionIfFree([Claim(path: found.place, mode: .exclusive)]) {
+                    _ = try pathLocks.withPathLockIfFree([
+                        PathLockRequest(path: found.location, mode: .exclusive)
+                    ]) {
                         () throws(StoreError) -> Bool? in
-                        guard try resources.identity(at: found.place) == found.info.identity else {
+                        guard try resources.identity(at: found.location) == found.info.identity else {
                             return nil
                         }
                         try adopt(found)
@@ -54,7 +56,7 @@ extension Share {
     ) throws(StoreError) {
         var missing = entries
         for found in try resources.trashed(in: folder) {
-            guard let entry = missing.removeValue(forKey: found.place) else {
+            guard let entry = missing.removeValue(forKey: found.location) else {
                 try adopt(found)
                 continue
             }
@@ -66,16 +68,16 @@ extension Share {
                     continue
                 }
                 // New content that never got its name.
-                _ = try stored.detach(found.place).destroy()
+                _ = try stored.detach(found.location).destroy()
                 forget(entry)
             } else if found.info.hasOtherNames,
                 try resources.identity(at: entry.path) == entry.identity
             {
                 // On some volumes, a file being moved briefly has both names.
-                try resources.removeContent(at: Place(found.place))
+                try resources.removeContent(at: ResourceLocation(found.location))
                 forget(entry)
             } else {
-                trashCare.noteUnmeasured(entry)
+                trashMaintenance.recordUnmeasured(entry)
             }
         }
         for entry in missing.values { forget(entry) }
@@ -87,27 +89,28 @@ extension Share {
         new.isCollection = found.info.isCollection
         if !new.isCollection { new.length = found.info.length }
         try record([.dropTrash(entry), .putTrash(new)])
-        trashCare.noteUnmeasured(new)
+        trashMaintenance.recordUnmeasured(new)
     }
 
     /// Creates an entry for a file whose original path is unknown.
     private func adopt(_ found: TrashedResource) throws(StoreError) {
-        guard TrashEntry.isID(found.place.name) else { return }
-        let id = String(decoding: found.place.name, as: UTF8.self)
+        guard TrashEntry.isID(found.location.name) else { return }
+        let id = String(decoding: found.location.name, as: UTF8.self)
         do throws(StateError) {
             if try state.trashEntry(id) != nil { return }
         } catch {
             throw StoreError(error)
         }
         // A file can only be restored to its own volume.
-        let root = found.place.parent?.parent ?? .root
+        let root = found.location.parent?.parent ?? .root
         guard let path = root.appending(Array("recovered-\(id)".utf8)) else { return }
         let info = found.info
         let entry = TrashEntry(
-            number: state.nextTrashNumber(), id: id, path: path, place: found.place, identity: info.identity,
+            number: state.nextTrashNumber(), id: id, path: path, location: found.location,
+            identity: info.identity,
             deleted: now(), principal: nil, length: info.isCollection ? nil : info.length,
             isCollection: info.isCollection, reason: .deleted)
         try record([.putTrash(entry)])
-        trashCare.noteUnmeasured(entry)
+        trashMaintenance.recordUnmeasured(entry)
     }
 }

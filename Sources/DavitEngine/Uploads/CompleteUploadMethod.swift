@@ -11,31 +11,33 @@ struct CompleteUploadMethod: ChangeMethod {
     /// Whether the server chooses the name; an existing resource is then not replaced.
     let needsFreeName: Bool
 
-    func needsNoScene(_ request: HTTPRequest) -> Bool { true }
+    func skipsInitialLookup(_ request: HTTPRequest) -> Bool { true }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        let effects = try put.effects(on: scene)
-        if needsFreeName, scene.target.info != nil { throw WebDAVError(store: .alreadyExists) }
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        let effects = try put.effects(on: change)
+        if needsFreeName, change.target.info != nil { throw WebDAVError(store: .alreadyExists) }
         try share.checkLength(content.length)
         return effects
     }
 
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { .upload }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
     func content(of prepared: PreparedContent) -> PreparedContent? { prepared }
 
-    func serves(_ prepared: PreparedContent, from first: Scene, in scene: Scene) -> Bool {
-        put.serves(prepared, from: first, in: scene)
+    func canReuse(_ prepared: PreparedContent, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+        put.canReuse(prepared, from: first, in: change)
     }
 
-    func prepare(_ scene: Scene) async throws(WebDAVError) -> PreparedContent { .staged(content) }
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PreparedContent { .staged(content) }
 
     func commit(
-        _ scene: Scene, _ prepared: PreparedContent, guard check: WriteGuard
+        _ change: ChangeTarget, _ prepared: PreparedContent, guard check: WriteGuard
     ) throws(WebDAVError) -> PutMethod.Outcome {
-        try put.commit(scene, prepared, guard: check)
+        try put.commit(change, prepared, guard: check)
     }
 
-    func finish(_ outcome: PutMethod.Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
-        try await put.finish(outcome, on: scene)
+    func finish(_ outcome: PutMethod.Outcome, on change: ChangeTarget) async throws(WebDAVError)
+        -> HTTPResponse
+    {
+        try await put.finish(outcome, on: change)
     }
 }

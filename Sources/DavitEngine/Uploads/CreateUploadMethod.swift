@@ -11,38 +11,38 @@ struct CreateUploadMethod: ChangeMethod {
     }
 
     let share: Share
-    let terms: UploadTerms
+    let terms: UploadParameters
     let put: PutMethod
     private let id = UploadResource.newID()
     /// Receives the outcome, because the response is sent later.
-    let made: Made
+    let made: CreatedUpload
 
-    final class Made: Sendable {
+    final class CreatedUpload: Sendable {
         private let outcome = Mutex<Outcome?>(nil)
         func set(_ outcome: Outcome) { self.outcome.withLock { $0 = outcome } }
         func take() -> Outcome? { outcome.withLock { $0.take() } }
     }
 
-    func effects(on scene: Scene) throws(WebDAVError) -> [Effect] {
-        let effects = try put.effects(on: scene)
-        if share.rules?.refuses(content: scene.target.path.name) == true { throw WebDAVError(.forbidden) }
-        if terms.options.contains(.choosesName), scene.target.info != nil {
+    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+        let effects = try put.effects(on: change)
+        if share.rules?.refuses(content: change.target.path.name) == true { throw WebDAVError(.forbidden) }
+        if terms.options.contains(.choosesName), change.target.info != nil {
             throw WebDAVError(store: .alreadyExists)
         }
         try share.checkLength(terms.length ?? 0)
         // A part has no target of its own; only the collection is checked.
         return terms.options.contains(.isPart)
-            ? scene.target.path.parent.map { [.member($0)] } ?? [] : effects
+            ? change.target.path.parent.map { [.member($0)] } ?? [] : effects
     }
 
     /// Creates nothing visible: the hooks are called when the upload is complete.
-    func actionKind(on scene: Scene) -> ShareAction.Kind? { nil }
+    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
     /// Runs before the path locks are acquired: the available space may depend on collections in the trash
     /// that have not been measured yet.
-    func prepare(_ scene: Scene) async throws(WebDAVError) {
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) {
         guard let length = terms.length, share.configuration.trash != nil, share.state.hasTrash,
-            let collection = scene.target.path.parent
+            let collection = change.target.path.parent
         else { return }
         let share = share
         _ = await share.work.run {
@@ -53,33 +53,35 @@ struct CreateUploadMethod: ChangeMethod {
         }
     }
 
-    func commit(_ scene: Scene, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Outcome {
-        let path = scene.target.path
+    func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError)
+        -> Outcome
+    {
+        let path = change.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
         if terms.fieldLines.count > share.configuration.uploadFieldLimitBytes {
-            share.logRefusal("fields of an upload", scene.context)
+            share.logRefusal("fields of an upload", change.context)
             throw WebDAVError(.fieldsTooLarge)
         }
         let bytes = UploadRecord.chargedBytes(
             collection: collection, name: path.name, fieldLines: terms.fieldLines)
         let forgotten = share.state.admitsUpload(
-            of: bytes, for: scene.context.client, share.configuration.uploadLimits)
+            of: bytes, for: change.context.client, share.configuration.uploadLimits)
         guard let forgotten else {
-            share.logRefusal("uploads", scene.context)
+            share.logRefusal("uploads", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         let content = try storing { () throws(StoreError) in
             try share.announcing(terms.length, at: path) { (length) throws(StoreError) in
-                try share.resources.stageUpload(for: scene.target.place, expectedLength: length)
+                try share.resources.stageUpload(for: change.target.location, expectedLength: length)
             }
         }
         let record = UploadRecord(
             id: id, collection: collection, name: Array(path.name), stagedName: content.stagedName,
-            identity: content.identity, principal: scene.context.principal,
-            network: scene.context.network, fieldLines: terms.fieldLines, options: terms.options,
+            identity: content.identity, principal: change.context.principal,
+            network: change.context.network, fieldLines: terms.fieldLines, options: terms.options,
             progress: UploadRecord.Progress(
                 length: terms.length,
-                expiry: scene.context.now.adding(seconds: share.configuration.uploadSeconds)))
+                expiry: change.context.now.adding(seconds: share.configuration.uploadSeconds)))
         let changes = forgotten.map { StateChange.removeUpload(id: $0) } + [.putUpload(record)]
         do throws(StateError) { try share.state.commit(changes) } catch {
             try? content.remove()
@@ -88,7 +90,7 @@ struct CreateUploadMethod: ChangeMethod {
         return Outcome(record: record, content: content)
     }
 
-    func finish(_ outcome: Outcome, on scene: Scene) async throws(WebDAVError) -> HTTPResponse {
+    func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         made.set(outcome)
         return HTTPResponse(.created)
     }

@@ -58,10 +58,10 @@ struct DraftUploads: Sendable {
         _ options: UploadRecord.Options, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
-        var piece = UploadPiece(isLast: isComplete)
+        var piece = UploadChunk(isLast: isComplete)
         // The digests of this piece; those of the complete content are stored with the upload.
         if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
-        var terms = UploadTerms(request, isWhole: isComplete)
+        var terms = UploadParameters(request, isWhole: isComplete)
         terms.length = fields.length ?? (isComplete ? request.body.declaredLength : nil)
         terms.options = options
         let session: UploadEngine.Session
@@ -97,7 +97,7 @@ struct DraftUploads: Sendable {
     }
 
     private func append(
-        _ piece: UploadPiece, _ session: UploadEngine.Session, _ fields: DraftFields,
+        _ piece: UploadChunk, _ session: UploadEngine.Session, _ fields: DraftFields,
         _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         let outcome: UploadEngine.Outcome
@@ -146,7 +146,7 @@ struct DraftUploads: Sendable {
         if record.progress.isComplete {
             throw request.body.isPresent ? WebDAVError(.inconsistentLength) : WebDAVError(.completed, .gone)
         }
-        var piece = UploadPiece(isLast: isComplete)
+        var piece = UploadChunk(isLast: isComplete)
         piece.setDigests(try UploadFields(request, isPart: true).digests)
         piece.wholeDigests = try UploadFields.wholeDigests(request)
         var session = try await engine.begin(record, request.body)
@@ -154,7 +154,7 @@ struct DraftUploads: Sendable {
             guard session.offset == provided else {
                 throw WebDAVError(.mismatchingOffset(expected: session.offset, provided: provided))
             }
-            try noteLength(fields, isComplete, request.body, &session)
+            try recordLength(fields, isComplete, request.body, &session)
         } catch {
             _ = try? await engine.end(session)
             throw withLimit(error)
@@ -163,7 +163,7 @@ struct DraftUploads: Sendable {
     }
 
     /// Records the length specified by this request, if it is consistent with earlier ones (§4.1.3).
-    private func noteLength(
+    private func recordLength(
         _ fields: DraftFields, _ isComplete: Bool, _ body: any RequestBody,
         _ session: inout UploadEngine.Session
     ) throws(WebDAVError) {

@@ -17,7 +17,7 @@ final class OpenUpload: Sendable {
         var content: (any UploadContent)?
         var turn: UInt64 = 0
         /// Aborts the request that has the turn.
-        var cutOff: (@Sendable () -> Void)?
+        var abortHandler: (@Sendable () -> Void)?
         /// Bytes from this offset on do not count until their digest has been verified.
         var unverifiedFrom: Int64?
         /// The running digests of the received bytes.
@@ -46,13 +46,13 @@ final class OpenUpload: Sendable {
     /// - Returns: The turn, and the number of stored bytes.
     /// - Throws: 503 while the upload is being completed.
     func takeTurn(
-        cutOff: (@Sendable () -> Void)?, _ open: () throws(WebDAVError) -> any UploadContent
+        abortHandler: (@Sendable () -> Void)?, _ open: () throws(WebDAVError) -> any UploadContent
     ) throws(WebDAVError) -> (turn: Turn, offset: Int64) {
         let (result, older) = try state.withLock { (state) throws(WebDAVError) in
             if state.isEnding { throw .busy }
             state.turn += 1
-            let older = state.cutOff
-            state.cutOff = cutOff
+            let older = state.abortHandler
+            state.abortHandler = abortHandler
             let turn = Turn(number: state.turn)
             let result = Result { () throws(WebDAVError) in
                 let content: any UploadContent
@@ -121,7 +121,7 @@ final class OpenUpload: Sendable {
     ) throws(WebDAVError) -> Int64? {
         try state.withLock { (state) throws(WebDAVError) in
             guard state.turn == turn.number, let content = state.content else { return nil }
-            state.cutOff = nil
+            state.abortHandler = nil
             try Self.dropUnverified(&state)
             try storing { () throws(StoreError) in try content.sync() }
             try record(content.length)

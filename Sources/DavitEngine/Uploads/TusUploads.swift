@@ -57,7 +57,7 @@ struct TusUploads: Sendable {
     func head(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         var (record, offset) = (record, record.progress.offset)
         if !record.progress.isComplete {
-            (record, offset) = try await look(at: record, context)
+            (record, offset) = try await lookUp(at: record, context)
         }
         var response = HTTPResponse(.ok)
         Self.appendVersion(to: &response.fields)
@@ -82,7 +82,7 @@ struct TusUploads: Sendable {
     /// Returns the progress of an upload. A client considers an upload complete once all bytes are stored and
     /// sends nothing more. If a crash or an error prevented the completion, it is retried now; if it fails
     /// again, the error is returned.
-    private func look(
+    private func lookUp(
         at record: UploadRecord, _ context: RequestContext
     ) async throws(WebDAVError) -> (UploadRecord, Int64) {
         let session = try await engine.begin(record, nil)
@@ -151,7 +151,7 @@ struct TusUploads: Sendable {
         _ context: RequestContext
     ) async throws(WebDAVError) -> UploadEngine.Outcome {
         let (length, more) = (session.record.progress.length, context.request.body.declaredLength)
-        let piece = UploadPiece(
+        let piece = UploadChunk(
             digests: digests, wholeDigests: whole, mismatch: WebDAVError(HTTPStatus(460)),
             isLast: length != nil && length == more.map { session.offset + $0 },
             overflow: WebDAVError(.contentTooLarge))
@@ -230,7 +230,7 @@ struct TusUploads: Sendable {
     /// `If-None-Match: *` refuses; `Overwrite: T` replaces, as do conditions and locks that refer to it.
     private func terms(
         _ fields: TusFields, _ concatenation: TusConcatenation, _ request: HTTPRequest
-    ) throws(WebDAVError) -> UploadTerms {
+    ) throws(WebDAVError) -> UploadParameters {
         var more = HTTPFields()
         if let modified = fields.metadata.modified, !request.contains(.xOCMTime) {
             more.append(.xOCMTime, modified)
@@ -238,7 +238,7 @@ struct TusUploads: Sendable {
         for name in [TusFields.metadataField, TusConcatenation.field] {
             if let value = request.string(named: name) { more.append(named: name, value) }
         }
-        var terms = UploadTerms(request, adding: more)
+        var terms = UploadParameters(request, adding: more)
         let overwrites = try request.value(of: .overwrite) { Overwrite.parse($0) }
         let speaksOfTarget = request.contains(.ifMatch) || request.contains(.ifNoneMatch)
         if overwrites != .allowed, !speaksOfTarget { terms.options.insert(.choosesName) }

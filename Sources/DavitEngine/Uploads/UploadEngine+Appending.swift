@@ -10,7 +10,7 @@ extension UploadEngine {
     /// If the content is interrupted, the received bytes are kept, unless the piece has a digest of its own.
     /// - Parameter session: Its offset is where the content begins.
     func append(
-        _ piece: UploadPiece, to session: Session, _ context: RequestContext
+        _ piece: UploadChunk, to session: Session, _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         var session = session
         do throws(WebDAVError) {
@@ -27,7 +27,7 @@ extension UploadEngine {
     }
 
     private func receive(
-        _ piece: UploadPiece, into session: Session, _ body: any RequestBody
+        _ piece: UploadChunk, into session: Session, _ body: any RequestBody
     ) async throws(WebDAVError) {
         guard body.isPresent, let target = session.record.target else {
             if let check = DigestCheck(piece.digests), !check.isRight() { throw piece.mismatch }

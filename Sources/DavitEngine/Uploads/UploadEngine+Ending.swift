@@ -31,7 +31,8 @@ extension UploadEngine {
             try await share.offloadLong(for: context.request.client) { () throws(WebDAVError) in
                 for part in parts where part.progress.offset > 0 {
                     let source = try engine.open(part)
-                    try engine.share.makingRoom(for: source.length, at: target) { () throws(WebDAVError) in
+                    try engine.share.reservingSpace(for: source.length, at: target) {
+                        () throws(WebDAVError) in
                         try storing { () throws(StoreError) in
                             try ending.content.write(contentOf: source, at: ending.content.length)
                         }
@@ -87,7 +88,7 @@ extension UploadEngine {
             }
         }
         if session.record.options.contains(.isPart) { return try await keepPart(session, content.length) }
-        let wanted = DigestWish(request).representation.first.flatMap(ending.digest)
+        let wanted = WantDigest(request).representation.first.flatMap(ending.digest)
         var response = try await publish(content, of: current, put, context)
         if let wanted { response.fields.append(.reprDigest, DigestField.encode(wanted)) }
         var progress = session.record.progress
@@ -117,7 +118,7 @@ extension UploadEngine {
         let choosesName = record.options.contains(.choosesName)
         let names = choosesName ? MemberNames(record.name).names : [record.name]
         for name in names {
-            guard let target = record.collection.appending(name), !share.hides(target) else { continue }
+            guard let target = record.collection.appending(name), !share.isHidden(target) else { continue }
             do throws(WebDAVError) {
                 let method = CompleteUploadMethod(
                     share: share, put: put, content: content, needsFreeName: choosesName)
@@ -126,7 +127,7 @@ extension UploadEngine {
                 response.fields.append(.contentLocation, context.href(of: target))
                 return response
             } catch {
-                guard error.isOvertaken, choosesName else {
+                guard error.lostRace, choosesName else {
                     var error = error
                     // The upload has all of its bytes (draft §4.4.2).
                     error.fields.append(.uploadComplete, "?1")

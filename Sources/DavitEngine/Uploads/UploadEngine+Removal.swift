@@ -40,7 +40,8 @@ extension UploadEngine {
         // The row identifies the file, so there is no need to wait for its mutex.
         if let target = record.target,
             let content = try? share.resources.upload(
-                named: record.stagedName, record.identity, for: Place(target)), (try? content.remove()) != nil
+                named: record.stagedName, record.identity, for: ResourceLocation(target)),
+            (try? content.remove()) != nil
         {
             return
         }

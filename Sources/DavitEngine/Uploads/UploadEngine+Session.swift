@@ -9,15 +9,15 @@ extension UploadEngine {
         let upload: OpenUpload
         let turn: OpenUpload.Turn
         var offset: Int64
-        fileprivate let stay: UploadTable.Stay
+        fileprivate let lease: UploadTable.Lease
 
-        init(_ stay: UploadTable.Stay, _ record: UploadRecord, _ turn: OpenUpload.Turn, offset: Int64) {
-            (self.stay, self.record, self.turn, self.offset) = (stay, record, turn, offset)
-            upload = stay.upload
+        init(_ lease: UploadTable.Lease, _ record: UploadRecord, _ turn: OpenUpload.Turn, offset: Int64) {
+            (self.lease, self.record, self.turn, self.offset) = (lease, record, turn, offset)
+            upload = lease.upload
         }
     }
 
-    func leave(_ session: Session) { session.stay.end() }
+    func leave(_ session: Session) { session.lease.end() }
 
     /// The result of an append.
     struct Outcome {

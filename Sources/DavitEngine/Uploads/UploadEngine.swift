@@ -27,10 +27,11 @@ struct UploadEngine: Sendable {
     /// - Parameter body: The body that this request will append; nil if it only reads.
     /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
-        let (engine, cutOff) = (self, body?.cutOff)
+        let (engine, abortHandler) = (self, body?.abortHandler)
         return try await share.offload { () throws(WebDAVError) in
-            let stay = engine.share.uploads.enter(record.id)
-            let (turn, offset) = try stay.upload.takeTurn(cutOff: cutOff) { () throws(WebDAVError) in
+            let lease = engine.share.uploads.enter(record.id)
+            let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) {
+                () throws(WebDAVError) in
                 // The record as the previous request has left it.
                 guard let current = engine.share.state.upload(record.id) else {
                     throw WebDAVError(.notFound)
@@ -38,7 +39,7 @@ struct UploadEngine: Sendable {
                 return try engine.open(current)
             }
             guard let current = engine.share.state.upload(record.id) else { throw WebDAVError(.notFound) }
-            return Session(stay, current, turn, offset: offset)
+            return Session(lease, current, turn, offset: offset)
         }
     }
 
@@ -48,7 +49,7 @@ struct UploadEngine: Sendable {
         let content: any UploadContent
         do throws(StoreError) {
             content = try share.resources.upload(
-                named: record.stagedName, record.identity, for: Place(target))
+                named: record.stagedName, record.identity, for: ResourceLocation(target))
         } catch {
             switch error {
             case .notFound, .missingAncestor, .loop: break
@@ -56,10 +57,10 @@ struct UploadEngine: Sendable {
             case .forbidden: throw WebDAVError(.notFound)
             default: throw WebDAVError(store: error)
             }
-            if try !settle(record, target) { try drop(record) }
+            if try !completeRecord(record, target) { try drop(record) }
             throw WebDAVError(.notFound)
         }
-        if content.hasOtherName, try settle(record, target) {
+        if content.hasOtherName, try completeRecord(record, target) {
             try storing { () throws(StoreError) in try content.remove() }
             throw WebDAVError(.notFound)
         }
@@ -77,9 +78,9 @@ struct UploadEngine: Sendable {
 
     /// Marks an upload as complete in its row, if a crash occurred after its file got its name.
     /// - Returns: Whether this is the case.
-    private func settle(_ record: UploadRecord, _ target: ResourcePath) throws(WebDAVError) -> Bool {
+    private func completeRecord(_ record: UploadRecord, _ target: ResourcePath) throws(WebDAVError) -> Bool {
         let info = try storing { () throws(StoreError) in
-            try share.stored.lookup(target, last: .itself, wait: .allowed).info
+            try share.stored.lookup(target, last: .notFollowed, wait: .allowed).info
         }
         guard let info, info.identity == record.identity else { return false }
         var progress = record.progress
@@ -99,16 +100,16 @@ struct UploadEngine: Sendable {
     ///     ``UploadRecord/Options/choosesName`` is set.
     ///   - context: The context of the request that creates the upload.
     func create(
-        at targets: [ResourcePath], _ terms: UploadTerms, _ context: RequestContext
+        at targets: [ResourcePath], _ terms: UploadParameters, _ context: RequestContext
     ) async throws(WebDAVError) -> Session {
         let request = try UploadRecord.head(terms.fieldLines, for: context.request)
         // Check the fields now; the final PUT would reject them too late.
         let put = try PutMethod(share: share, request: request)
-        let targets = targets.filter { !share.hides($0) }
+        let targets = targets.filter { !share.isHidden($0) }
         if targets.isEmpty { throw WebDAVError(.forbidden) }
         for target in targets {
             do throws(WebDAVError) {
-                let made = CreateUploadMethod.Made()
+                let made = CreateUploadMethod.CreatedUpload()
                 let method = CreateUploadMethod(share: share, terms: terms, put: put, made: made)
                 _ = try await share.change(
                     method,
@@ -117,7 +118,7 @@ struct UploadEngine: Sendable {
                 guard let outcome = made.take() else { throw .busy }
                 return try await enter(outcome, put.upload.digests, context.request)
             } catch {
-                guard error.isOvertaken, terms.options.contains(.choosesName) else { throw error }
+                guard error.lostRace, terms.options.contains(.choosesName) else { throw error }
             }
         }
         throw .busy
@@ -126,14 +127,14 @@ struct UploadEngine: Sendable {
     private func enter(
         _ made: CreateUploadMethod.Outcome, _ digests: [ContentDigest], _ request: HTTPRequest
     ) async throws(WebDAVError) -> Session {
-        let (share, cutOff) = (share, request.body.cutOff)
+        let (share, abortHandler) = (share, request.body.abortHandler)
         // If the client sends a digest of the complete content at the end, its algorithm is announced here.
-        let algorithms = digests.map(\.algorithm) + DigestWish(request).representation.prefix(1)
+        let algorithms = digests.map(\.algorithm) + WantDigest(request).representation.prefix(1)
         return try await share.offload { () throws(WebDAVError) in
-            let stay = share.uploads.enter(made.record.id)
-            let (turn, offset) = try stay.upload.takeTurn(cutOff: cutOff) { made.content }
-            stay.upload.beginDigests(algorithms)
-            return Session(stay, made.record, turn, offset: offset)
+            let lease = share.uploads.enter(made.record.id)
+            let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) { made.content }
+            lease.upload.beginDigests(algorithms)
+            return Session(lease, made.record, turn, offset: offset)
         }
     }
 

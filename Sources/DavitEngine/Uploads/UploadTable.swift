@@ -12,7 +12,7 @@ final class UploadTable: Sendable {
 
     /// The use of an upload by a request. It ends with ``end()``, or at the latest when this object is
     /// released: otherwise the upload would remain open and never expire.
-    final class Stay: Sendable {
+    final class Lease: Sendable {
         let upload: OpenUpload
         private let table: UploadTable
         private let hasEnded = Atomic(false)
@@ -30,14 +30,14 @@ final class UploadTable: Sendable {
     }
 
     /// Begins a use of an upload. All users share a single object.
-    func enter(_ id: String) -> Stay {
+    func enter(_ id: String) -> Lease {
         let upload = entries.withLock { entries in
             var entry = entries[id] ?? Entry(upload: OpenUpload(id))
             entry.userCount += 1
             entries[id] = entry
             return entry.upload
         }
-        return Stay(upload, in: self)
+        return Lease(upload, in: self)
     }
 
     private func leave(_ upload: OpenUpload) {

@@ -18,13 +18,13 @@ extension FileResourceStore {
         }
     }
 
-    public func trashPlace(
-        _ id: String, for place: Place, volume: UInt64
-    ) throws(StoreError) -> TrashPlace? {
-        guard let trash = try share.trash(for: place.path, volume: volume),
+    public func trashLocation(
+        _ id: String, for location: ResourceLocation, volume: UInt64
+    ) throws(StoreError) -> TrashLocation? {
+        guard let trash = try share.trash(for: location.path, volume: volume),
             let path = trash.path.appending(Array(id.utf8))
         else { return nil }
-        return TrashPlace(Place(path, in: trash.folder), canExchange: trash.canExchange)
+        return TrashLocation(ResourceLocation(path, in: trash.folder), canExchange: trash.canExchange)
     }
 
     public func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
@@ -47,7 +47,7 @@ extension FileResourceStore {
                     } else if let path = folder.appending(name), let status = try? directory.status(of: name)
                     {
                         let info = ResourceInfo(status, stamp: 0)
-                        found.append(TrashedResource(place: path, info: info))
+                        found.append(TrashedResource(location: path, info: info))
                     }
                 }
             }

@@ -21,21 +21,21 @@ package enum DigestField {
 
     /// Parses a `Want-` field into the supported algorithms with a nonzero preference, most preferred first
     /// (§4). A malformed field is ignored.
-    package static func parseWish(_ value: borrowing Span<UInt8>) -> [DigestAlgorithm] {
-        var wishes: [DigestAlgorithm: Int] = [:]
+    package static func parsePreference(_ value: borrowing Span<UInt8>) -> [DigestAlgorithm] {
+        var preferences: [DigestAlgorithm: Int] = [:]
         do throws(DigestError) {
             try forEachMember(value) { (key, item) throws(DigestError) in
                 guard let algorithm = algorithm(key) else { return }
                 let weight = item.flatMap { $0.withSpan { $0.decimalValue } } ?? 0
-                wishes[algorithm] = weight <= 10 ? Int(weight) : 0
+                preferences[algorithm] = weight <= 10 ? Int(weight) : 0
             }
         } catch {
             return []
         }
         // For equal preferences, the order of the cases decides, strongest first.
-        let known = DigestAlgorithm.allCases.filter { wishes[$0, default: 0] > 0 }
+        let known = DigestAlgorithm.allCases.filter { preferences[$0, default: 0] > 0 }
         return known.enumerated().sorted { a, b in
-            let (left, right) = (wishes[a.element, default: 0], wishes[b.element, default: 0])
+            let (left, right) = (preferences[a.element, default: 0], preferences[b.element, default: 0])
             return left != right ? left > right : a.offset < b.offset
         }.map(\.element)
     }

@@ -22,7 +22,7 @@ public protocol BodyStream: AnyObject {
     func next(into buffer: IOBuffer) async throws(HTTPError)
     /// Whether each piece must be sent as soon as it is generated, as for events, and the head with the first
     /// piece. If false, the connection may buffer pieces to determine the length of short content.
-    var isLive: Bool { get }
+    var flushesImmediately: Bool { get }
     /// Length of the content in bytes if known in advance; else nil. If the generated content is longer or
     /// shorter, the connection is aborted so that the peer can detect it.
     var length: Int64? { get }
@@ -35,15 +35,15 @@ public protocol BodyStream: AnyObject {
     /// Called when the connection is to close after this response, possibly repeatedly and while
     /// ``next(into:)`` waits. Live content without an end should end as soon as possible; other content
     /// continues to its end.
-    func wrapUp()
+    func finishEarly()
 }
 
 extension BodyStream {
-    public var isLive: Bool { false }
+    public var flushesImmediately: Bool { false }
     public var length: Int64? { nil }
     public var effortBytes: Int { 0 }
     public func begin(on executor: any TaskExecutor) {}
-    public func wrapUp() {}
+    public func finishEarly() {}
 }
 
 /// The content of a response.
@@ -111,13 +111,13 @@ public protocol RequestBody: AnyObject {
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError)
     /// Aborts the connection if the content is still being read; may be called from any thread. Used when the
     /// client has abandoned this upload and resumed it elsewhere. Nil without a connection.
-    var cutOff: (@Sendable () -> Void)? { get }
+    var abortHandler: (@Sendable () -> Void)? { get }
 }
 
 extension RequestBody {
     public var arrived: [UInt8]? { isPresent ? nil : [] }
     public func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {}
-    public var cutOff: (@Sendable () -> Void)? { nil }
+    public var abortHandler: (@Sendable () -> Void)? { nil }
 }
 
 /// The body of a request without content.

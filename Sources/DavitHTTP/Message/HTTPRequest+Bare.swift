@@ -13,7 +13,7 @@ extension HTTPRequest {
         other.credentialNumber = credentialNumber
         other.isSecure = isSecure
         other.clientCertificate = clientCertificate
-        other.ends = ends
+        other.endpoints = endpoints
         other.peerAddress = connectionPeerAddress
         other.forwardedOrigin = forwardedOrigin
         other.requestNumber = requestNumber

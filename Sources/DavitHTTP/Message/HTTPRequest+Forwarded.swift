@@ -36,7 +36,7 @@ extension HTTPRequest {
         guard contains(.xForwardedFor) || contains(.forwarded), !contains(.xForwardedHost) else {
             return false
         }
-        return ends?.remote.isLoopback == true
+        return endpoints?.remote.isLoopback == true
     }
 }
 

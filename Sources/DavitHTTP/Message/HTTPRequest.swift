@@ -38,7 +38,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var credentialNumber: UInt64 = 0
         var isSecure = false
         var clientCertificate: ClientCertificate?
-        var ends: ConnectionEnds?
+        var endpoints: ConnectionEndpoints?
         /// Nil if it is the remote address of `ends`.
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
@@ -100,17 +100,17 @@ public final class HTTPRequest: @unchecked Sendable {
         set { values.clientCertificate = newValue }
     }
     /// The endpoints of the connection; nil in tests without a socket.
-    package var ends: ConnectionEnds? {
-        get { values.ends }
+    package var endpoints: ConnectionEndpoints? {
+        get { values.endpoints }
         set {
-            values.ends = newValue
+            values.endpoints = newValue
             values.peerAddress = nil
         }
     }
     /// The server's endpoint of the connection; nil in tests without a socket.
-    public var localAddress: NetworkAddress? { values.ends?.local }
+    public var localAddress: NetworkAddress? { values.endpoints?.local }
     /// The peer's endpoint of the connection, which may be a proxy; nil in tests without a socket.
-    public var remoteAddress: NetworkAddress? { values.ends?.remote }
+    public var remoteAddress: NetworkAddress? { values.endpoints?.remote }
     /// The numeric client address without port: that of the peer, or, if the peer is a trusted proxy, the
     /// address that it reports. `unix:` for a Unix socket; empty in tests without a socket. Computed on each
     /// access.
@@ -119,7 +119,7 @@ public final class HTTPRequest: @unchecked Sendable {
         set { values.peerAddress = newValue }
     }
     /// Like ``peerAddress``, ignoring proxies.
-    package var connectionPeerAddress: String { values.peerAddress ?? values.ends?.remote.host ?? "" }
+    package var connectionPeerAddress: String { values.peerAddress ?? values.endpoints?.remote.host ?? "" }
     /// The origin reported by a trusted proxy; nil without one.
     package var forwardedOrigin: ForwardedOrigin? {
         get { values.forwardedOrigin }

@@ -21,32 +21,32 @@ extension HTTPRequest {
 
     /// Prepends a prefix removed by a proxy to ``mountPath``.
     /// - Returns: the previous state for ``leaveMount(_:)``.
-    package func enter(_ prefix: PathPrefix) -> Place {
-        let place = Place(rawPath: target.rawPath, mountPath: mountPath)
+    package func enter(_ prefix: PathPrefix) -> MountPosition {
+        let mount = MountPosition(rawPath: target.rawPath, mountPath: mountPath)
         parsedMountPath = prefix.bytes + parsedMountPath
-        return place
+        return mount
     }
 
     /// The state that ``enterMount(segments:)`` changes.
-    package struct Place {
+    package struct MountPosition {
         fileprivate var rawPath: [UInt8]
         fileprivate var mountPath: [UInt8]
     }
 
     /// Moves leading segments of the path to ``mountPath``.
     /// - Returns: the previous state for ``leaveMount(_:)``.
-    package func enterMount(segments: Int) -> Place {
-        let place = Place(rawPath: target.rawPath, mountPath: mountPath)
+    package func enterMount(segments: Int) -> MountPosition {
+        let mount = MountPosition(rawPath: target.rawPath, mountPath: mountPath)
         let end = target.end(ofSegments: segments)
-        guard end > 0 else { return place }
+        guard end > 0 else { return mount }
         parsedMountPath += target.rawPath[..<end]
         parsedTarget.rawPath.removeSubrange(..<end)
-        return place
+        return mount
     }
 
-    package func leaveMount(_ place: Place) {
-        parsedTarget.rawPath = place.rawPath
-        parsedMountPath = place.mountPath
+    package func leaveMount(_ mount: MountPosition) {
+        parsedTarget.rawPath = mount.rawPath
+        parsedMountPath = mount.mountPath
     }
 }
 

@@ -12,7 +12,7 @@ package enum ResponseFraming: Hashable, Sendable {
 /// Encodes response heads.
 package enum HeadEncoder {
     /// The properties of the request that affect the response head.
-    package struct Exchange: Hashable, Sendable {
+    package struct Context: Hashable, Sendable {
         package var isHead: Bool
         package var minorVersion: UInt8
         /// Whether the client keeps the connection open after the response.
@@ -46,7 +46,7 @@ package enum HeadEncoder {
     /// Appends a complete head, as ``encode(_:length:for:date:server:into:)`` does, with the length of the
     /// body.
     package static func encode(
-        _ response: HTTPResponse, for exchange: Exchange, date: [UInt8], server: [UInt8]? = nil,
+        _ response: HTTPResponse, for exchange: Context, date: [UInt8], server: [UInt8]? = nil,
         into buffer: inout [UInt8]
     ) -> ResponseFraming {
         encode(
@@ -64,7 +64,7 @@ package enum HeadEncoder {
     ///   - date: a date of 29 bytes, as formatted by ``HTTPDate/appendIMF(_:to:)``.
     ///   - server: the value of `Server`.
     package static func encode(
-        _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
+        _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]? = nil, into buffer: inout [UInt8]
     ) -> ResponseFraming {
         write(response, length: length, for: exchange, date: date, server: server, to: &buffer)
@@ -74,7 +74,7 @@ package enum HeadEncoder {
     /// head is sent.
     /// - Returns: nil, without appending anything, if the buffer has not enough space.
     package static func encode(
-        _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
+        _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]?, into buffer: IOBuffer
     ) -> ResponseFraming? {
         let room = fixedBytes + response.fields.encoded.count + (server?.count ?? 0)
@@ -88,7 +88,7 @@ package enum HeadEncoder {
     private static let fixedBytes = 512
 
     private static func write(
-        _ response: HTTPResponse, length: Int64?, for exchange: Exchange, date: [UInt8],
+        _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]?, to buffer: inout some HeadSink
     ) -> ResponseFraming {
         let fields = response.fields
@@ -104,8 +104,8 @@ package enum HeadEncoder {
             buffer.write("\r\n")
         }
         // RFC 9110 §8.6: these may contain the length of content that is not sent.
-        let tellsLengthOnly = exchange.isHead || response.status.code == 304
-        let hasOwnLength = tellsLengthOnly && fields.contains(.contentLength)
+        let reportsLengthOnly = exchange.isHead || response.status.code == 304
+        let hasOwnLength = reportsLengthOnly && fields.contains(.contentLength)
         appendFields(fields, keepingLength: hasOwnLength, to: &buffer)
         let framing = framing(of: response, length: length, for: exchange)
         if !hasOwnLength {
@@ -122,13 +122,13 @@ package enum HeadEncoder {
 
     /// Whether the connection can carry another request after this response (RFC 9112 §9.3).
     package static func isPersistent(
-        _ response: HTTPResponse, _ exchange: Exchange, framing: ResponseFraming
+        _ response: HTTPResponse, _ exchange: Context, framing: ResponseFraming
     ) -> Bool {
         exchange.keepsAlive && !response.closesConnection && framing != .untilClose
     }
 
     private static func framing(
-        of response: HTTPResponse, length: Int64?, for exchange: Exchange
+        of response: HTTPResponse, length: Int64?, for exchange: Context
     ) -> ResponseFraming {
         if response.status.forbidsContent || exchange.isHead { return .none }
         if let length { return .length(length) }
@@ -136,7 +136,7 @@ package enum HeadEncoder {
     }
 
     private static func appendFraming(
-        _ framing: ResponseFraming, response: HTTPResponse, length: Int64?, for exchange: Exchange,
+        _ framing: ResponseFraming, response: HTTPResponse, length: Int64?, for exchange: Context,
         to buffer: inout some HeadSink
     ) {
         switch framing {

@@ -11,7 +11,7 @@ internal import Synchronization
 final class ArchiveDownloads: Sendable {
     /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
     /// count.
-    private static let surveyLimit = 10_000, estimateLimit = 200_000
+    private static let listedEstimateLimit = 10_000, estimateLimit = 200_000
     /// The maximum number of entries in `broken`.
     private static let brokenLimit = 64
 
@@ -26,33 +26,34 @@ final class ArchiveDownloads: Sendable {
         var choice = choice
         choice.removeDuplicates()
         let isHead = visit.request.method == .head
-        let survey = ArchiveSurvey(
-            try await visit.walk(of: choice.names), limit: isHead ? Self.estimateLimit : Self.surveyLimit,
-            keptLimit: Self.surveyLimit)
-        while try await visit.offload({ survey.go() }) {
+        let estimate = ArchiveEstimate(
+            try await visit.traversal(of: choice.names),
+            limit: isHead ? Self.estimateLimit : Self.listedEstimateLimit,
+            keptLimit: Self.listedEstimateLimit)
+        while try await visit.offload({ estimate.go() }) {
             if Task.isCancelled { throw .disconnected }
         }
-        if choice.names != nil, survey.isWhole, survey.files + survey.folders == 0 {
+        if choice.names != nil, estimate.isWhole, estimate.files + estimate.folders == 0 {
             return .error(.notFound, "None of the selected files exists.", for: visit.request)
         }
         let layout = ArchiveLayout(visit, choice)
-        let length = try await promisedLength(survey, layout, visit)
+        let length = try await promisedLength(estimate, layout, visit)
         var response = HTTPResponse(.ok)
-        Self.appendFields(to: &response.fields, layout, survey)
+        Self.appendFields(to: &response.fields, layout, estimate)
         if isHead {
             response.body = .stream(ArchiveLength(length))
             return response
         }
         do throws(ArchiveError) {
-            let maker = try ArchiveMaker(survey, layout, isPromised: length != nil, now: visit.now)
-            let stream = ArchiveStream(maker, visit, length: length) { [self, path = visit.path] in
-                note(path)
+            let builder = try ArchiveBuilder(estimate, layout, isPromised: length != nil, now: visit.now)
+            let stream = ArchiveStream(builder, visit, length: length) { [self, path = visit.path] in
+                record(path)
             }
             response.body = .stream(stream)
         } catch {
             throw HTTPError(.internalServerError, "the archive cannot be created")
         }
-        visit.tellDownload()
+        visit.notifyDownload()
         return response
         #else
         return .error(.notImplemented, "This server was built without ZIP support.", for: visit.request)
@@ -61,19 +62,20 @@ final class ArchiveDownloads: Sendable {
 
     #if Archive
     private func promisedLength(
-        _ survey: ArchiveSurvey, _ layout: ArchiveLayout, _ visit: CollectionVisit
+        _ estimate: ArchiveEstimate, _ layout: ArchiveLayout, _ visit: CollectionVisit
     ) async throws(HTTPError) -> Int64? {
-        guard survey.isWhole, survey.areEntriesKept, layout.length(of: survey.entries, survey.report) != nil,
+        guard estimate.isWhole, estimate.areEntriesKept,
+            layout.length(of: estimate.entries, estimate.report) != nil,
             !broken.withLock({ $0.contains(visit.path) })
         else { return nil }
         var index: Int? = 0
         while let start = index {
-            index = try await visit.offload { survey.open(from: start) }
+            index = try await visit.offload { estimate.open(from: start) }
         }
-        return layout.length(of: survey.entries, survey.report)
+        return layout.length(of: estimate.entries, estimate.report)
     }
 
-    private func note(_ path: ResourcePath) {
+    private func record(_ path: ResourcePath) {
         broken.withLock { paths in
             if paths.contains(path) { return }
             if paths.count == Self.brokenLimit { paths.removeFirst() }
@@ -82,11 +84,11 @@ final class ArchiveDownloads: Sendable {
     }
 
     private static func appendFields(
-        to fields: inout HTTPFields, _ layout: ArchiveLayout, _ survey: ArchiveSurvey
+        to fields: inout HTTPFields, _ layout: ArchiveLayout, _ estimate: ArchiveEstimate
     ) {
         fields.append(.contentType, "application/zip")
         fields.append(.contentDisposition, ContentDisposition.attachment(named: layout.fileName))
-        fields.append(named: "Davit-Archive", survey.summary)
+        fields.append(named: "Davit-Archive", estimate.summary)
         // Generated for each request, with different bytes each time.
         fields.append(.acceptRanges, "none")
         fields.append(.cacheControl, "no-store")

@@ -28,8 +28,8 @@ struct ArchiveReport: Sendable {
         lines.append(contentsOf: ": \(what)\n".utf8)
     }
 
-    mutating func add(_ path: [UInt8], _ trouble: CollectionWalk.Trouble) {
-        switch trouble {
+    mutating func add(_ path: [UInt8], _ obstacle: TreeTraversal.Obstacle) {
+        switch obstacle {
         case .missing: add(path, "no longer exists")
         case .circle: add(path, "links to one of its parent folders")
         case .repeated: add(path, "links to a folder that is already in this archive")

@@ -4,17 +4,17 @@ internal import DavitHTTP
 
 /// Streams an archive, generating it at the speed of the client. Used by one task at a time.
 final class ArchiveStream: BodyStream {
-    private let maker: ArchiveMaker
+    private let builder: ArchiveBuilder
     private let visit: CollectionVisit
     let length: Int64?
     /// Called if the archive cannot have the length that was sent.
     private let broken: @Sendable () -> Void
 
     init(
-        _ maker: ArchiveMaker, _ visit: CollectionVisit, length: Int64?,
+        _ builder: ArchiveBuilder, _ visit: CollectionVisit, length: Int64?,
         broken: @escaping @Sendable () -> Void
     ) {
-        self.maker = maker
+        self.builder = builder
         self.visit = visit
         self.length = length
         self.broken = broken
@@ -25,18 +25,18 @@ final class ArchiveStream: BodyStream {
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         let before = buffer.count
         while true {
-            maker.take(into: buffer)
-            if buffer.count > before || maker.hasEnded { return }
+            builder.take(into: buffer)
+            if buffer.count > before || builder.hasEnded { return }
             // Highly compressible or unreadable content may produce no bytes for long, so check for a
             // disconnected client.
             if Task.isCancelled { throw .disconnected }
-            let maker = maker
+            let builder = builder
             let outcome = try await visit.offload { () -> Outcome in
                 do {
-                    try maker.makePiece()
+                    try builder.makePiece()
                     return .made
                 } catch {
-                    return error is ArchiveMaker.BrokenPromise ? .broken : .failed
+                    return error is ArchiveBuilder.LengthMismatch ? .broken : .failed
                 }
             }
             switch outcome {

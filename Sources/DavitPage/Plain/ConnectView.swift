@@ -19,7 +19,7 @@ struct ConnectView {
         if AddressCode.isLoopback(page.visit) {
             html.element("p", page.strings.text(.connectLoopback))
             html.markup("\n")
-        } else if PageFeature.qr.isThere(for: page.visit) {
+        } else if PageFeature.qr.isAvailable(for: page.visit) {
             // Load the image only when it becomes visible.
             html.markup("<img loading=\"lazy\" width=\"200\" height=\"200\"")
             html.attribute("src", page.base + Array("?qr".utf8))

@@ -29,7 +29,7 @@ final class FolderStream: BodyStream {
     func begin() async throws(HTTPError) { try await read(limit: 256) }
 
     /// Whether to send pieces immediately: the head is sent before the folder is read.
-    var isLive: Bool { !isRead }
+    var flushesImmediately: Bool { !isRead }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         while ready.isEmpty && phase != .ended { ready = await more()[...] }

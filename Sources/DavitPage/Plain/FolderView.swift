@@ -138,7 +138,7 @@ struct FolderView {
     // MARK: Rows
 
     func append(_ entry: ListingEntry, to html: inout HTMLText) {
-        let shown = ShownName.text(entry.name)
+        let shown = DisplayName.text(entry.name)
         html.markup("<tr>")
         if canWrite {
             var segment: [UInt8] = []
@@ -209,7 +209,7 @@ struct FolderView {
             html.text(strings.text(.free, ["size": ByteCount.text(available)]))
             html.markup("</span>")
         }
-        if selection?.entries.isEmpty == false, PageFeature.archive.isThere(for: page.visit) {
+        if selection?.entries.isEmpty == false, PageFeature.archive.isAvailable(for: page.visit) {
             page.link(.archiveAll, Array("?archive".utf8), to: &html)
         }
         if page.visit.hasTrash {
@@ -252,7 +252,7 @@ struct FolderView {
         html.element("span", strings.text(.selected))
         html.markup("\n")
         var actions = [(FormAction.delete, Phrase.deleteAsk), (.move, .moveAsk), (.copy, .copyAsk)]
-        if PageFeature.archive.isThere(for: page.visit) { actions.append((.archive, .archiveGo)) }
+        if PageFeature.archive.isAvailable(for: page.visit) { actions.append((.archive, .archiveGo)) }
         for (action, phrase) in actions {
             page.button(phrase, sends: action, to: &html)
         }

@@ -33,12 +33,12 @@ struct HTMLText {
     mutating func attribute(_ name: StaticString, _ value: String) { attribute(name, Array(value.utf8)) }
 
     /// Adds JSON in a script element; JSON needs no further escaping.
-    mutating func json(_ json: JSONText) { bytes.append(contentsOf: json.bytes) }
+    mutating func json(_ json: JSONWriter) { bytes.append(contentsOf: json.bytes) }
 
     /// Adds the name of a resource, isolated because it may be in a right-to-left script.
     mutating func name(_ name: [UInt8]) {
         markup("<bdi>")
-        text(ShownName.text(name))
+        text(DisplayName.text(name))
         markup("</bdi>")
     }
 

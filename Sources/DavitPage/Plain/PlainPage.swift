@@ -63,7 +63,7 @@ struct PlainPage {
             <meta name="color-scheme" content="light dark">
             <title>
             """)
-        html.text(ShownName.text(title))
+        html.text(DisplayName.text(title))
         if !visit.path.isRoot { html.text(" – \(rootName)") }
         html.markup("</title>\n")
         PageShell.appendLinks(PageShell.filesHref(visit), to: &html)

@@ -39,7 +39,7 @@ package enum PageLanguage: String, CaseIterable, Sendable {
         }
         var best: (language: PageLanguage, weight: Weight)?
         request.forEachElement(of: .acceptLanguage) { element in
-            guard let (language, weight) = Self.wish(element) else { return }
+            guard let (language, weight) = Self.preferredLanguage(element) else { return }
             // Of two with the same weight, the first wins.
             if weight > best?.weight ?? .zero { best = (language, weight) }
         }
@@ -47,7 +47,7 @@ package enum PageLanguage: String, CaseIterable, Sendable {
     }
 
     /// Parses `language-range [ ";" "q=" qvalue ]`; nil for an unsupported language.
-    private static func wish(_ element: borrowing Span<UInt8>) -> (PageLanguage, Weight)? {
+    private static func preferredLanguage(_ element: borrowing Span<UInt8>) -> (PageLanguage, Weight)? {
         let text = String(decoding: [UInt8](copying: element), as: UTF8.self)
         let parts = text.split(separator: ";", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\t" } }
         guard let tag = parts.first, let language = PageLanguage(tag: tag) else { return nil }

@@ -36,7 +36,7 @@ package final class Recorder: Sendable {
             let folder = try PrivateFolder(making: path)
             if try folder.names().isEmpty {
                 let writer = RecordingWriter(folder, limits: limits, log: log)
-                try Thread.start(named: "davit-record") { [queue, finished] in
+                try SystemThread.start(named: "davit-record") { [queue, finished] in
                     // This thread is started before the signal descriptor exists, so it must block signals
                     // itself.
                     Signals.blockAll()
@@ -73,7 +73,7 @@ private final class RecordingTap: ConnectionTap, @unchecked Sendable {
     private let number: Int
     private let queue: RecordingQueue
     /// Bytes that did not fit into the queue.
-    private var missed: [(direction: ConnectionRecord.Direction, count: Int64)] = []
+    private var missed: [(direction: ConnectionTranscript.Direction, count: Int64)] = []
 
     init(_ number: Int, queue: RecordingQueue) {
         self.number = number
@@ -89,7 +89,7 @@ private final class RecordingTap: ConnectionTap, @unchecked Sendable {
         queue.close(number)
     }
 
-    private func add(_ bytes: UnsafeRawBufferPointer, _ direction: ConnectionRecord.Direction) {
+    private func add(_ bytes: UnsafeRawBufferPointer, _ direction: ConnectionTranscript.Direction) {
         guard bytes.count > 0 else { return }
         if !missed.isEmpty, queue.hasRoom(for: bytes.count) {
             for gap in missed { queue.miss(number, gap.direction, gap.count) }

@@ -5,8 +5,8 @@ internal import DavitSystem
 final class RecordingQueue: Sendable {
     enum Item: Sendable {
         case opened(Int, peer: String)
-        case bytes(Int, ConnectionRecord.Direction, [UInt8], milliseconds: Int64)
-        case missed(Int, ConnectionRecord.Direction, Int64)
+        case bytes(Int, ConnectionTranscript.Direction, [UInt8], milliseconds: Int64)
+        case missed(Int, ConnectionTranscript.Direction, Int64)
         case closed(Int)
     }
 
@@ -44,7 +44,8 @@ final class RecordingQueue: Sendable {
     }
 
     /// - Returns: false if the queue is full; nothing was added then.
-    func add(_ number: Int, _ direction: ConnectionRecord.Direction, _ bytes: UnsafeRawBufferPointer) -> Bool
+    func add(_ number: Int, _ direction: ConnectionTranscript.Direction, _ bytes: UnsafeRawBufferPointer)
+        -> Bool
     {
         guard hasRoom(for: bytes.count) else { return false }
         // Copy outside the lock. Concurrent callers may exceed the limit by a few pieces.
@@ -56,7 +57,7 @@ final class RecordingQueue: Sendable {
 
     /// Adds a count of missed bytes, even if the queue is full: these items are few, and without them the
     /// rest is unreadable.
-    func miss(_ number: Int, _ direction: ConnectionRecord.Direction, _ count: Int64) {
+    func miss(_ number: Int, _ direction: ConnectionTranscript.Direction, _ count: Int64) {
         append(.missed(number, direction, count), bytes: 0)
     }
 

@@ -5,8 +5,8 @@ internal import DavitSystem
 ///
 /// Unchecked conformance: one thread creates it and passes it to another, which alone uses it from then on.
 final class RecordingWriter: @unchecked Sendable {
-    private struct Connection {
-        var record: ConnectionRecord
+    private struct OpenConnection {
+        var record: ConnectionTranscript
         let peer: String
         let fileName: String
         var hasFile = false
@@ -15,7 +15,7 @@ final class RecordingWriter: @unchecked Sendable {
     private let folder: PrivateFolder
     private let limits: Recorder.Limits
     private let log: Log
-    private var connections: [Int: Connection] = [:]
+    private var connections: [Int: OpenConnection] = [:]
     private var requests = 0
     private var missedBytes: Int64 = 0
     /// Whether writing has failed; nothing more is written.
@@ -45,8 +45,9 @@ final class RecordingWriter: @unchecked Sendable {
         case .opened(let number, let peer):
             let digits = String(number)
             let name = String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".txt"
-            connections[number] = Connection(
-                record: ConnectionRecord(contentLimitBytes: limits.contentBytes), peer: peer, fileName: name)
+            connections[number] = OpenConnection(
+                record: ConnectionTranscript(contentLimitBytes: limits.contentBytes), peer: peer,
+                fileName: name)
             return number
         case .bytes(let number, let direction, let bytes, let milliseconds):
             unsafe bytes.withUnsafeBytes {

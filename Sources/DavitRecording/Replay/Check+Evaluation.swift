@@ -2,7 +2,7 @@ internal import DavitXML
 
 extension Check {
     /// Returns nil if the check holds, otherwise what was found instead.
-    func failure(of answer: AnswerView, _ variables: Variables) -> String? {
+    func failure(of answer: ResponseView, _ variables: Variables) -> String? {
         switch subject {
         case .field(let name, let test): Self.failure(test, of: answer.fields[name], variables)
         case .interim(let status):
@@ -46,7 +46,8 @@ extension Check {
         }
     }
 
-    private static func failure(_ test: BodyTest, of answer: AnswerView, _ variables: Variables) -> String? {
+    private static func failure(_ test: BodyTest, of answer: ResponseView, _ variables: Variables) -> String?
+    {
         if case .hasBytes(let count) = test, answer.fields["Content-Encoding"] == nil {
             return answer.content.count == Int64(count) ? nil : "found \(answer.content.count)"
         }
@@ -65,7 +66,8 @@ extension Check {
         }
     }
 
-    private static func failure(_ test: LockTest, of answer: AnswerView, _ variables: Variables) -> String? {
+    private static func failure(_ test: LockTest, of answer: ResponseView, _ variables: Variables) -> String?
+    {
         guard let locks = answer.activeLocks, let last = locks.last else { return "no active lock" }
         switch test {
         case .tokenEqualsField:
@@ -80,7 +82,7 @@ extension Check {
         }
     }
 
-    private func multistatusFailure(of answer: AnswerView, _ variables: Variables) -> String? {
+    private func multistatusFailure(of answer: ResponseView, _ variables: Variables) -> String? {
         guard let multistatus = answer.multistatus else { return "not a multistatus" }
         func response(_ href: String) -> Multistatus.Response? {
             multistatus.response(at: variables.filled(href))
@@ -130,7 +132,8 @@ extension Multistatus.Response {
     /// Whether the resource type in a propstat with status 200 is a collection.
     var isCollection: Bool {
         properties.contains { property in
-            property.status == 200 && property.name == PropertyName(namespace: "DAV:", local: "resourcetype")
+            property.status == 200
+                && property.name == ComparedProperty(namespace: "DAV:", local: "resourcetype")
                 && property.element.children.contains { $0.isNamed("collection", in: "DAV:") }
         }
     }

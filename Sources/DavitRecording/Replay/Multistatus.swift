@@ -4,7 +4,7 @@ internal import DavitXML
 /// The body of a 207 (RFC 4918 §13), or the `prop` of an answer to LOCK, as a client parses it.
 struct Multistatus {
     struct Property {
-        let name: PropertyName
+        let name: ComparedProperty
         /// The status of its propstat.
         let status: Int
         let element: XMLElement
@@ -67,7 +67,7 @@ struct Multistatus {
         guard let prop = propstat.children.first(where: { $0.isNamed("prop", in: "DAV:") }) else { return [] }
         return prop.children.map {
             Property(
-                name: PropertyName(namespace: $0.namespace, local: $0.local), status: code, element: $0)
+                name: ComparedProperty(namespace: $0.namespace, local: $0.local), status: code, element: $0)
         }
     }
 

@@ -3,9 +3,9 @@ internal import DavitXML
 /// Compares two multistatus bodies by meaning: responses by path, because the members of a collection are
 /// unordered, and the properties of each by name and status.
 struct MultistatusComparison {
-    typealias Finding = AnswerComparison.Finding
+    typealias Finding = ResponseComparison.Finding
 
-    let comparison: AnswerComparison
+    let comparison: ResponseComparison
     let recorded: Multistatus
     let actual: Multistatus
 
@@ -42,28 +42,28 @@ struct MultistatusComparison {
         _ old: Multistatus.Response, _ new: Multistatus.Response, _ roles: inout Roles
     ) -> [Finding] {
         var findings: [Finding] = []
-        func note(_ subject: String, _ detail: String) {
+        func record(_ subject: String, _ detail: String) {
             findings.append(Finding(subject: "\(subject) of \(old.href)", detail: detail))
         }
         if old.status != new.status {
             func text(_ status: Int?) -> String { status.map(String.init) ?? "none" }
-            note("status", "recorded \(text(old.status)), now \(text(new.status))")
+            record("status", "recorded \(text(old.status)), now \(text(new.status))")
         }
         for property in old.properties {
             let name = "property \(property.name.local)"
             guard let counterpart = new.properties.first(where: { $0.name == property.name }) else {
-                note(name, "now missing")
+                record(name, "now missing")
                 continue
             }
             guard property.status == counterpart.status else {
-                note(name, "recorded with \(property.status), now with \(counterpart.status)")
+                record(name, "recorded with \(property.status), now with \(counterpart.status)")
                 continue
             }
-            if let detail = difference(property, counterpart, at: old.path, &roles) { note(name, detail) }
+            if let detail = difference(property, counterpart, at: old.path, &roles) { record(name, detail) }
         }
         let oldNames = Set(old.properties.map(\.name))
         for property in new.properties where !oldNames.contains(property.name) {
-            note("property \(property.name.local)", "not recorded")
+            record("property \(property.name.local)", "not recorded")
         }
         return findings
     }
@@ -90,8 +90,8 @@ struct MultistatusComparison {
         }
         let (oldWhole, newWhole) = (comparison.origins.moved(text(of: old.element)), text(of: new.element))
         if oldWhole == newWhole { return nil }
-        let before = AnswerComparison.withoutTimes(oldWhole)
-        let now = AnswerComparison.withoutTimes(newWhole)
+        let before = ResponseComparison.withoutTimes(oldWhole)
+        let now = ResponseComparison.withoutTimes(newWhole)
         return before == now ? nil : "recorded '\(Excerpt.of(before))', now '\(Excerpt.of(now))'"
     }
 
@@ -118,7 +118,7 @@ struct MultistatusComparison {
 /// Compares active locks: tokens by role, and the remaining time by its format only.
 enum LockComparison {
     static func difference(
-        _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: AnswerComparison,
+        _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: ResponseComparison,
         _ roles: inout Roles
     ) -> String? {
         guard old.count == new.count else { return "recorded \(old.count), now \(new.count)" }

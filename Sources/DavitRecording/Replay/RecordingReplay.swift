@@ -62,9 +62,9 @@ package final class RecordingReplay {
         let request = request(exchange, path)
         let client = clients[step.file] ?? target.client()
         clients[step.file] = client
-        let answer: AnswerView
+        let answer: ResponseView
         do throws(WireError) {
-            answer = AnswerView(try client.exchange(request))
+            answer = ResponseView(try client.exchange(request))
         } catch {
             // If the first request gets no answer, the server is unreachable, and every other step would fail
             // too.
@@ -76,8 +76,8 @@ package final class RecordingReplay {
         report.exchangeCount += 1
         learnFiller(exchange)
         guard let recorded = exchange.answer, let status = exchange.statuses.first else { return }
-        let comparison = AnswerComparison(
-            recorded: AnswerView(status: status, fields: recorded.fields, content: recorded.content),
+        let comparison = ResponseComparison(
+            recorded: ResponseView(status: status, fields: recorded.fields, content: recorded.content),
             actual: answer, method: exchange.method, path: path,
             ifRange: exchange.fields["If-Range"],
             origins: origins)
@@ -91,7 +91,8 @@ package final class RecordingReplay {
     private func learnFiller(_ exchange: RecordedExchange) {
         guard case .omitted(let count, let digest) = exchange.content else { return }
         roles.hasFiller = true
-        guard let digest, let actual = RecordedContent.digest(of: Filler.pattern, count: count) else {
+        guard let digest, let actual = RecordedContent.digest(of: PlaceholderContent.pattern, count: count)
+        else {
             return
         }
         roles.bind(digest: digest, to: actual)

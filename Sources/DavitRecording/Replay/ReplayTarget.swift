@@ -7,7 +7,7 @@ package struct ReplayTarget: Sendable {
     /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) wherever the recording has credentials.
     package var credentials: String?
     /// How long to wait for an answer.
-    package var patienceSeconds = 60
+    package var timeoutSeconds = 60
 
     package init(_ server: ServerAddress, credentials: String? = nil) {
         self.server = server
@@ -18,7 +18,7 @@ package struct ReplayTarget: Sendable {
         credentials.map { WireField(name: "Authorization", value: "Basic " + Base64.encode(Array($0.utf8))) }
     }
 
-    func client() -> WireClient { WireClient(server, patienceSeconds: patienceSeconds) }
+    func client() -> WireClient { WireClient(server, timeoutSeconds: timeoutSeconds) }
 }
 
 /// Why a replay could not start.

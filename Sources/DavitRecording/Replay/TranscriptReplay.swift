@@ -96,7 +96,7 @@ package final class TranscriptReplay {
 
     private func unlockAll(below root: String) throws(WireError) {
         let body = "<propfind xmlns=\"DAV:\"><prop><lockdiscovery/></prop></propfind>"
-        let answer = AnswerView(
+        let answer = ResponseView(
             try client.exchange(
                 request(
                     "PROPFIND", root, [WireField(name: "Depth", value: "infinity")],
@@ -120,32 +120,32 @@ package final class TranscriptReplay {
 
     private func play(_ exchange: RecordedExchange) {
         if exchange.opensConnection { client.close() }
-        if exchange.waitSeconds > 0 { Thread.sleep(seconds: exchange.waitSeconds) }
+        if exchange.waitSeconds > 0 { SystemThread.sleep(seconds: exchange.waitSeconds) }
         report.exchangeCount += 1
         let request = request(of: exchange)
-        let answer: AnswerView
+        let answer: ResponseView
         do throws(WireError) {
-            answer = AnswerView(try client.exchange(request))
+            answer = ResponseView(try client.exchange(request))
         } catch {
-            note(exchange, "answer", error.text)
+            record(exchange, "answer", error.text)
             return
         }
         if !exchange.statuses.isEmpty, !exchange.statuses.contains(answer.status) {
             let allowed = exchange.statuses.map(String.init).joined(separator: " ")
-            note(exchange, "status", "\(answer.status) is not in \(allowed)")
+            record(exchange, "status", "\(answer.status) is not in \(allowed)")
         }
         // A body that clients cannot parse is always a failure.
         let isMultistatus = answer.status == 207
         let isLock = exchange.method == "LOCK" && (answer.status == 200 || answer.status == 201)
         if isMultistatus || isLock, !answer.isWellFormed {
-            note(exchange, "body", "not well-formed XML")
+            record(exchange, "body", "not well-formed XML")
         }
         for check in exchange.checks {
             guard let failure = check.failure(of: answer, variables) else { continue }
-            note(exchange, check.text, failure, isAdvice: check.isAdvice)
+            record(exchange, check.text, failure, isAdvice: check.isAdvice)
         }
         for capture in exchange.captures where !take(capture, of: answer) {
-            note(exchange, capture.text, "not found")
+            record(exchange, capture.text, "not found")
         }
     }
 
@@ -176,7 +176,7 @@ package final class TranscriptReplay {
         return request
     }
 
-    private func take(_ capture: Capture, of answer: AnswerView) -> Bool {
+    private func take(_ capture: Capture, of answer: ResponseView) -> Bool {
         switch capture.source {
         case .field(let name, let pattern):
             guard let value = answer.fields[name],
@@ -195,7 +195,7 @@ package final class TranscriptReplay {
         return true
     }
 
-    private func note(
+    private func record(
         _ exchange: RecordedExchange, _ subject: String, _ detail: String, isAdvice: Bool = false
     ) {
         let difference = ReplayReport.Difference(

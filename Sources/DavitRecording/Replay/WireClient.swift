@@ -18,7 +18,7 @@ struct WireRequest {
 }
 
 /// An answer as received.
-struct WireAnswer {
+struct WireResponse {
     var status: Int
     var fields: [WireField]
     var content: RecordedContent
@@ -45,7 +45,7 @@ enum WireError: Error, Hashable {
 /// Calls block.
 final class WireClient {
     private let server: ServerAddress
-    private let patienceSeconds: Int
+    private let timeoutSeconds: Int
     private let contentLimitBytes: Int
     private var stream: (any WireStream)?
     private var scanner = MessageScanner()
@@ -54,10 +54,11 @@ final class WireClient {
 
     /// - Parameter contentLimitBytes: for longer content only the length and the digest are kept.
     init(
-        _ server: ServerAddress, patienceSeconds: Int = 60, contentLimitBytes: Int = AnswerView.bodyLimitBytes
+        _ server: ServerAddress, timeoutSeconds: Int = 60,
+        contentLimitBytes: Int = ResponseView.bodyLimitBytes
     ) {
         self.server = server
-        self.patienceSeconds = patienceSeconds
+        self.timeoutSeconds = timeoutSeconds
         self.contentLimitBytes = contentLimitBytes
     }
 
@@ -70,7 +71,7 @@ final class WireClient {
 
     /// Sends a request and reads its answer. If a reused connection turns out to be closed, the request is
     /// sent again on a new one.
-    func exchange(_ request: WireRequest) throws(WireError) -> WireAnswer {
+    func exchange(_ request: WireRequest) throws(WireError) -> WireResponse {
         let wasKept = stream != nil
         do throws(WireError) {
             return try attempt(request)
@@ -81,7 +82,7 @@ final class WireClient {
         }
     }
 
-    private func attempt(_ request: WireRequest) throws(WireError) -> WireAnswer {
+    private func attempt(_ request: WireRequest) throws(WireError) -> WireResponse {
         let stream: any WireStream
         if let kept = self.stream { stream = kept } else { stream = try connect() }
         self.stream = stream
@@ -117,7 +118,7 @@ final class WireClient {
         var failure = WireError.unknownHost(server.host)
         for address in addresses {
             do throws(WireError) {
-                return try SocketStream.connect(to: address, server, patienceSeconds: patienceSeconds)
+                return try SocketStream.connect(to: address, server, timeoutSeconds: timeoutSeconds)
             } catch {
                 failure = error
             }
@@ -140,7 +141,7 @@ final class WireClient {
             try send([byte], repeatedTo: Int64(count), chunkBytes: request.chunkBytes, stream)
         // The original content is unknown; send as many bytes of filler.
         case .omitted(let count, _):
-            try send(Filler.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
+            try send(PlaceholderContent.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
         }
         if request.chunkBytes != nil { try stream.send(Array("0\r\n\r\n".utf8)) }
     }
@@ -185,7 +186,7 @@ final class WireClient {
     private func continuation(
         _ stream: any WireStream, _ interim: inout [Int]
     ) throws(WireError) -> MessageHead? {
-        try stream.setPatience(seconds: 3)
+        try stream.setTimeout(seconds: 3)
         do throws(WireError) {
             while !interim.contains(100) {
                 let head = try head(stream)
@@ -195,7 +196,7 @@ final class WireClient {
         } catch {
             guard case .silent = error else { throw error }
         }
-        try stream.setPatience(seconds: patienceSeconds)
+        try stream.setTimeout(seconds: timeoutSeconds)
         return nil
     }
 
@@ -228,7 +229,7 @@ final class WireClient {
 
     private func answer(
         _ head: MessageHead, to request: WireRequest, _ interim: [Int], _ stream: any WireStream
-    ) throws(WireError) -> WireAnswer {
+    ) throws(WireError) -> WireResponse {
         guard let status = head.status, let framing = head.answerFraming(to: request.method) else {
             throw .malformed
         }
@@ -250,7 +251,7 @@ final class WireClient {
                 }
             }
         }
-        return WireAnswer(status: status, fields: head.fields, content: content.finish(), interim: interim)
+        return WireResponse(status: status, fields: head.fields, content: content.finish(), interim: interim)
     }
 
     private func next() throws(WireError) -> MessageScanner.Step {

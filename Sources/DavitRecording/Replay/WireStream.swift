@@ -3,7 +3,7 @@ internal import DavitSystem
 /// A byte stream to a server. Calls block.
 protocol WireStream: AnyObject {
     /// Sets the timeout after which calls fail.
-    func setPatience(seconds: Int) throws(WireError)
+    func setTimeout(seconds: Int) throws(WireError)
     /// - Throws: ``WireError/closed`` if the server closed the connection.
     func send(_ bytes: [UInt8]) throws(WireError)
     /// Returns the next bytes; empty at the end.
@@ -13,43 +13,43 @@ protocol WireStream: AnyObject {
 /// A stream without TLS.
 final class SocketStream: WireStream {
     private let socket: FileDescriptor
-    private var patienceSeconds: Int
+    private var timeoutSeconds: Int
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
 
-    private init(_ socket: consuming FileDescriptor, patienceSeconds: Int) {
+    private init(_ socket: consuming FileDescriptor, timeoutSeconds: Int) {
         self.socket = socket
-        self.patienceSeconds = patienceSeconds
+        self.timeoutSeconds = timeoutSeconds
     }
 
     static func connect(
-        to address: SocketAddress, _ server: ServerAddress, patienceSeconds: Int
+        to address: SocketAddress, _ server: ServerAddress, timeoutSeconds: Int
     ) throws(WireError) -> any WireStream {
         #if !TLS
         if server.isSecure { throw .noTLS }
         #endif
-        let socket = try connect(to: address, patienceSeconds: patienceSeconds)
+        let socket = try connect(to: address, timeoutSeconds: timeoutSeconds)
         #if TLS
         if server.isSecure {
-            return try SecureStream(socket, server, patienceSeconds: patienceSeconds)
+            return try SecureStream(socket, server, timeoutSeconds: timeoutSeconds)
         }
         #endif
-        return SocketStream(socket, patienceSeconds: patienceSeconds)
+        return SocketStream(socket, timeoutSeconds: timeoutSeconds)
     }
 
     private static func connect(
-        to address: SocketAddress, patienceSeconds: Int
+        to address: SocketAddress, timeoutSeconds: Int
     ) throws(WireError) -> FileDescriptor {
         do throws(SystemError) {
             let socket = try Socket.connect(to: address)
-            try Socket.setTimeout(socket.rawValue, seconds: patienceSeconds)
+            try Socket.setTimeout(socket.rawValue, seconds: timeoutSeconds)
             return socket
         } catch {
             throw .system(error)
         }
     }
 
-    func setPatience(seconds: Int) throws(WireError) {
-        patienceSeconds = seconds
+    func setTimeout(seconds: Int) throws(WireError) {
+        timeoutSeconds = seconds
         do throws(SystemError) { try Socket.setTimeout(socket.rawValue, seconds: seconds) } catch {
             throw .system(error)
         }
@@ -63,7 +63,7 @@ final class SocketStream: WireStream {
             }
             switch outcome {
             case .bytes(let count): start += count
-            case .wouldBlock: throw .silent(seconds: patienceSeconds)
+            case .wouldBlock: throw .silent(seconds: timeoutSeconds)
             case .ended, .failed: throw .closed
             }
         }
@@ -75,7 +75,7 @@ final class SocketStream: WireStream {
         }
         switch outcome {
         case .bytes(let count): return Array(buffer[..<count])
-        case .wouldBlock: throw .silent(seconds: patienceSeconds)
+        case .wouldBlock: throw .silent(seconds: timeoutSeconds)
         case .ended: return []
         // After a reset. Bytes that were received before it have been returned already.
         case .failed: return []

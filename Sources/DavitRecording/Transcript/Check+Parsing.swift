@@ -64,7 +64,7 @@ extension Check {
             default: return nil
             }
         case "prop":
-            guard let name = words.next().flatMap({ PropertyName(short: $0) }) else { return nil }
+            guard let name = words.next().flatMap({ ComparedProperty(short: $0) }) else { return nil }
             return propertyTest(&words).map { .property(href: href, name, $0) }
         default: return nil
         }
@@ -109,7 +109,7 @@ extension Capture {
         switch kind {
         case "header": source = .field(String(first), pattern: words.rest)
         case "prop":
-            guard let property = words.next().flatMap({ PropertyName(short: $0) }) else { return nil }
+            guard let property = words.next().flatMap({ ComparedProperty(short: $0) }) else { return nil }
             source = .property(href: String(first), property)
         default: return nil
         }

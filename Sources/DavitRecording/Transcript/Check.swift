@@ -52,7 +52,7 @@ package struct Check: Sendable {
         case rawHref(String)
         case isCollection(href: String, Bool)
         case responseStatus(href: String, Int)
-        case property(href: String, PropertyName, PropertyTest)
+        case property(href: String, ComparedProperty, PropertyTest)
         case lock(LockTest)
     }
 
@@ -68,7 +68,7 @@ package struct Capture: Sendable {
     package enum Source: Hashable, Sendable {
         /// Group 1 of a regular expression.
         case field(String, pattern: String)
-        case property(href: String, PropertyName)
+        case property(href: String, ComparedProperty)
     }
 
     package var name: String
@@ -78,7 +78,7 @@ package struct Capture: Sendable {
 }
 
 /// The namespace and local name of a property.
-package struct PropertyName: Hashable, Sendable {
+package struct ComparedProperty: Hashable, Sendable {
     package var namespace: String
     package var local: String
 

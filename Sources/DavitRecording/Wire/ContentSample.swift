@@ -9,7 +9,7 @@ package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []
     private(set) package var count: Int64 = 0
-    private var digest: ContentDigest?
+    private var digest: SampleDigest?
     /// Whether part of the content was missed.
     private var hasGap = false
     /// The byte value that all content so far consists of.
@@ -30,7 +30,7 @@ package struct ContentSample {
             return
         }
         if digest == nil {
-            let begun = ContentDigest()
+            let begun = SampleDigest()
             unsafe bytes.withUnsafeBytes { unsafe begun.update($0) }
             bytes = []
             digest = begun
@@ -57,7 +57,7 @@ package struct ContentSample {
 
 /// The SHA-256 of content. Without the trait TLS it is nil, and omitted content is recorded by its length
 /// alone.
-final class ContentDigest {
+final class SampleDigest {
     #if TLS
     private var state: Digest?
 
@@ -88,7 +88,7 @@ extension RecordedContent {
     var digest: String? {
         switch self {
         case .bytes(let bytes):
-            let digest = ContentDigest()
+            let digest = SampleDigest()
             unsafe bytes.withUnsafeBytes { unsafe digest.update($0) }
             return digest.finish()
         case .fill(let byte, let count): return Self.digest(of: [byte], count: Int64(count))
@@ -98,7 +98,7 @@ extension RecordedContent {
 
     /// Returns the digest of `pattern`, repeated to `count` bytes.
     static func digest(of pattern: [UInt8], count: Int64) -> String? {
-        let digest = ContentDigest()
+        let digest = SampleDigest()
         let repeats = max(1, 64 * 1024 / pattern.count)
         let piece = Array(repeatElement(pattern, count: repeats).joined())
         var left = count

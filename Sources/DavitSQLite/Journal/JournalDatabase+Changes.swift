@@ -20,7 +20,7 @@ extension JournalDatabase {
         in path: ResourcePath, isDeep: Bool, after: Int64, through: Int64, limit: Int
     ) throws(StateError) -> [Change] {
         var changes: [Change] = []
-        let take = { (row: borrowing Row) in
+        let take = { (row: borrowing ResultRow) in
             changes.append(
                 Change(
                     number: row.integer(0),

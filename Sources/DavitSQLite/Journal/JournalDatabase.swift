@@ -12,7 +12,7 @@ package final class JournalDatabase {
     /// twice.
     private static let gap: Int64 = 1 << 32
 
-    private let connection: Connection
+    private let connection: DatabaseConnection
     let statements: JournalStatements
     private let removalLimit: Int
     /// The unique id of this journal.
@@ -36,7 +36,7 @@ package final class JournalDatabase {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
             throw .failed(reason: "cannot write \(path) (error \(error))")
         }
-        let connection = try Connection(path: path, busyMilliseconds: 5000)
+        let connection = try DatabaseConnection(path: path, busyMilliseconds: 5000)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
             throw .failed(reason: "journal.sqlite: the file system does not support WAL")
@@ -232,7 +232,7 @@ package final class JournalDatabase {
 
 extension JournalFolder {
     /// Creates a folder from four columns.
-    fileprivate init(_ row: borrowing Row) {
+    fileprivate init(_ row: borrowing ResultRow) {
         self.init(
             id: row.integer(0), path: ResourcePath(unchecked: row.blob(1)),
             identity: ResourceIdentity(

@@ -80,7 +80,7 @@ package struct JournalEntry: Hashable, Sendable {
     }
 
     /// Creates an entry from seven columns, starting with `column`.
-    init(_ row: borrowing Row, _ column: Int32) {
+    init(_ row: borrowing ResultRow, _ column: Int32) {
         let number = row.integer(column)
         kind = Kind(rawValue: abs(number)) ?? .content
         isRemoved = number < 0

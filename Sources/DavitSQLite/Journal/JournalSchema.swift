@@ -54,7 +54,7 @@ enum JournalSchema {
     /// Creates the tables in a new database.
     /// - Parameter id: returns the id of a new journal.
     /// - Throws: `failed` if the database has another version or schema.
-    static func make(in connection: borrowing Connection, id: () -> String) throws(StateError) {
+    static func make(in connection: borrowing DatabaseConnection, id: () -> String) throws(StateError) {
         let found = try connection.integer("PRAGMA user_version")
         if found == version { return }
         let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0

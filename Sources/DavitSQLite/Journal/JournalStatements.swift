@@ -28,7 +28,7 @@ final class JournalStatements {
     let forget: Statement
     let forgetFolders: Statement
 
-    init(on connection: borrowing Connection) throws(StateError) {
+    init(on connection: borrowing DatabaseConnection) throws(StateError) {
         begin = try Statement("BEGIN IMMEDIATE", on: connection)
         commit = try Statement("COMMIT", on: connection)
         setNumbers = try Statement("UPDATE journal SET last = ?1, trimmed = ?2", on: connection)

@@ -135,16 +135,16 @@ public struct Accounts: Sendable {
     /// existing account.
     func account(named name: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByName[name] { return (list[index], true) }
-        return standIn(for: name).map { ($0, false) }
+        return placeholderAccount(for: name).map { ($0, false) }
     }
 
     /// Like ``account(named:)``, but by the digest of name and realm (RFC 7616 §3.4.4).
     func account(hashed digits: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByHash[digits] { return (list[index], true) }
-        return standIn(for: digits).map { ($0, false) }
+        return placeholderAccount(for: digits).map { ($0, false) }
     }
 
-    private func standIn(for name: [UInt8]) -> Account? {
+    private func placeholderAccount(for name: [UInt8]) -> Account? {
         guard !list.isEmpty else { return nil }
         // Swift seeds hash values randomly per process, so clients cannot predict which account is used.
         return list[Int(UInt(bitPattern: name.hashValue) % UInt(list.count))]

@@ -71,7 +71,7 @@ extension Authentication {
                     origin: origin))
         }
         guard case .slow(let attempt) = first, attempt.account.secret.isQuick else { return first }
-        return settle(attempt, isRight: attempt.isRight) ?? checkBasic(value, request)
+        return decide(attempt, isRight: attempt.isRight) ?? checkBasic(value, request)
     }
 
     /// Returns the cached decision without waiting; nil if there is none.
@@ -97,7 +97,7 @@ extension Authentication {
 
     /// Records the result of a comparison.
     /// - Returns: nil if the accounts have changed in the meantime.
-    func settle(_ attempt: Attempt, isRight: Bool) -> Decision? {
+    func decide(_ attempt: Attempt, isRight: Bool) -> Decision? {
         let now = now()
         let isValid = state.withLock { state in
             guard state.generation == attempt.generation else { return false }
@@ -118,11 +118,11 @@ extension Authentication {
         if isRight {
             return .admitted(name: attempt.account.name, number: attempt.account.number, info: nil)
         }
-        noteFailure(attempt.origin, now: now)
+        recordFailure(attempt.origin, now: now)
         return .refused(.credentials(isStale: false))
     }
 
-    func noteFailure(_ origin: Origin, now: Int64) {
+    func recordFailure(_ origin: Origin, now: Int64) {
         let seconds = state.withLock {
             $0.failures.failed(address: origin.address, account: origin.account, now: now)
         }

@@ -28,7 +28,7 @@ extension Authentication {
         }
         guard request.isFor(uri: credentials.uri) else { return .refused(.otherTarget) }
         let now = now()
-        let nonce = mint.read(credentials.nonce)
+        let nonce = nonceGenerator.read(credentials.nonce)
         let found = state.withLock { state -> Found in
             guard let (account, isKnown) = Self.account(of: credentials.user, in: state.accounts),
                 state.schemes.contains(where: { $0.algorithm == algorithm }),
@@ -52,7 +52,7 @@ extension Authentication {
             let answer = Self.answer(credentials, method: request.method)
             let isRight = (try? secret.verifies(credentials.response, for: answer)) ?? false
             guard isRight && isKnown else {
-                noteFailure(origin, now: now)
+                recordFailure(origin, now: now)
                 return refused
             }
             // From here on the client has proven that it knows the password; it only needs a new nonce (§3.3,
@@ -72,7 +72,8 @@ extension Authentication {
         case account(Accounts.Account, isKnown: Bool, DigestSecret, Origin)
     }
 
-    private func take(_ count: UInt32, of nonce: NonceMint.Content, _ origin: Origin, now: Int64) -> Bool {
+    private func take(_ count: UInt32, of nonce: NonceGenerator.Content, _ origin: Origin, now: Int64) -> Bool
+    {
         let oldest = now - Self.nonceLifetime
         guard nonce.time > oldest else { return false }
         return state.withLock {
@@ -85,7 +86,7 @@ extension Authentication {
     /// Basic.
     func authenticationInfo(for request: HTTPRequest) -> [UInt8]? {
         let value = request.withValue(of: .authorization) { DigestCredentials(parsing: $0) }
-        guard let credentials = value ?? nil, let nonce = mint.read(credentials.nonce),
+        guard let credentials = value ?? nil, let nonce = nonceGenerator.read(credentials.nonce),
             let algorithm = Self.algorithm(credentials.algorithm),
             let account = state.withLock({ Self.account(of: credentials.user, in: $0.accounts) }),
             account.isKnown, let secret = account.account.secret.digest(algorithm)
@@ -96,7 +97,7 @@ extension Authentication {
     /// Returns the Authentication-Info value, which proves that the server knows the password too, and
     /// includes a new nonce before the current one expires.
     private func info(
-        _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceMint.Content, now: Int64
+        _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceGenerator.Content, now: Int64
     ) -> [UInt8]? {
         // §3.5: computed like the response, but with an empty method.
         var answer = Self.answer(credentials, method: .get)
@@ -105,7 +106,7 @@ extension Authentication {
         var text = Array("rspauth=\"".utf8) + proof
         text += Array("\", qop=auth, nc=".utf8) + credentials.countDigits
         text += Array(", cnonce=\"".utf8) + credentials.clientNonce + [UInt8(ascii: "\"")]
-        if now - nonce.time > Self.nonceLifetime / 2, let next = mint.make(now: now) {
+        if now - nonce.time > Self.nonceLifetime / 2, let next = nonceGenerator.make(now: now) {
             text += Array(", nextnonce=\"".utf8) + next + [UInt8(ascii: "\"")]
         }
         return text

@@ -89,7 +89,7 @@ extension Authentication {
             endTurn(hashed: nil)
             return .refused(.busy)
         }
-        let decision = settle(attempt, isRight: isRight)
+        let decision = decide(attempt, isRight: isRight)
         endTurn(hashed: attempt.passwordKey)
         return decision
     }
@@ -162,9 +162,9 @@ extension Authentication.State {
     }
 
     private static func standing(
-        of entry: PasswordQueue<Authentication.WaitingRequest>.Entry, _ failures: FailureLedger,
-        _ proven: AgingTable<Authentication.ProvenPair, Bool>, _ now: Int64
-    ) -> PasswordQueue<Authentication.WaitingRequest>.Standing {
+        of entry: PasswordQueue<Authentication.WaitingRequest>.Entry, _ failures: LoginFailureTracker,
+        _ proven: BoundedCache<Authentication.ProvenPair, Bool>, _ now: Int64
+    ) -> PasswordQueue<Authentication.WaitingRequest>.ClientTrust {
         let isProven = proven[.init(account: entry.account, address: entry.address)] ?? false
         let hasFailed = failures.hasFailed(address: entry.address, now: now)
         return switch (isProven, hasFailed) {

@@ -29,9 +29,9 @@ public final class Authentication: Middleware {
         /// Number of passwords being hashed.
         var hashing = 0
         /// Pairs of an account and an address that has logged in to it.
-        var proven = AgingTable<ProvenPair, Bool>(limit: provenLimit)
-        var failures = FailureLedger()
-        var nonces = NonceLedger()
+        var proven = BoundedCache<ProvenPair, Bool>(limit: provenLimit)
+        var failures = LoginFailureTracker()
+        var nonces = NonceCountTable()
     }
 
     enum Decision: Sendable {
@@ -70,7 +70,7 @@ public final class Authentication: Middleware {
     let now: @Sendable () -> Int64
     let state: Mutex<State>
     #if TLS
-    let mint = NonceMint()
+    let nonceGenerator = NonceGenerator()
     let opaque = HexText.encode(RandomBytes.make(count: 8))
     #endif
     private let optionsFields: HTTPFields
@@ -239,7 +239,7 @@ public final class Authentication: Middleware {
     private func appendChallenges(to fields: inout HTTPFields, isStale: Bool) {
         let schemes = state.withLock { $0.schemes }
         #if TLS
-        let nonce = schemes.contains(where: \.isDigest) ? mint.make(now: now()) : nil
+        let nonce = schemes.contains(where: \.isDigest) ? nonceGenerator.make(now: now()) : nil
         #endif
         for scheme in schemes {
             #if TLS

@@ -66,8 +66,8 @@ struct CredentialCache: Sendable {
     static let limit = 2048
 
     /// Separate tables, so that wrong credentials cannot evict right ones.
-    private var right = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
-    private var wrong = AgingTable<CredentialKeys.Key, Entry>(limit: limit)
+    private var right = BoundedCache<CredentialKeys.Key, Entry>(limit: limit)
+    private var wrong = BoundedCache<CredentialKeys.Key, Entry>(limit: limit)
 
     func look(for key: CredentialKeys.Key, now: Int64) -> Found? {
         if let entry = right[key], entry.expiry > now, let name = entry.name {

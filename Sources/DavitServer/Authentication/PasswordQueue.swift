@@ -8,7 +8,7 @@
 /// times longer.
 package struct PasswordQueue<Waiter: Sendable>: Sendable {
     /// What is known about the sender, best first.
-    package enum Standing: Int, Comparable, Sendable {
+    package enum ClientTrust: Int, Comparable, Sendable {
         /// The address has logged in to the account before, and has not failed recently.
         case proven
         /// Nothing is known, or the address has both logged in to the account and failed recently.
@@ -78,7 +78,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
 
     /// Adds an entry.
     /// - Parameter standing: returns the current standing of an entry.
-    package mutating func append(_ entry: Entry, standing: (Entry) -> Standing) -> Admission {
+    package mutating func append(_ entry: Entry, standing: (Entry) -> ClientTrust) -> Admission {
         let ofAddress = entries.filter { $0.address == entry.address }
         guard ofAddress.count < Self.perAddress,
             ofAddress.count(where: { $0.account == entry.account }) < Self.perLine
@@ -94,7 +94,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     }
 
     /// Removes and returns the entry whose turn it is; nil if the queue is empty.
-    package mutating func removeNext(standing: (Entry) -> Standing) -> Entry? {
+    package mutating func removeNext(standing: (Entry) -> ClientTrust) -> Entry? {
         let standings = entries.map(standing)
         guard let best = standings.min() else { return nil }
         turns += 1
@@ -154,7 +154,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
 
     /// Returns the newest entry of the longest line of the account with the most entries, among the worst
     /// standing.
-    private func leastEntitled(of all: [Entry], _ standing: (Entry) -> Standing) -> Entry {
+    private func leastEntitled(of all: [Entry], _ standing: (Entry) -> ClientTrust) -> Entry {
         let standings = all.map(standing)
         let worst = standings.max()
         let candidates = all.indices.filter { standings[$0] == worst }.map { all[$0] }

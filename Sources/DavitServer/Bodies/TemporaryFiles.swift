@@ -13,7 +13,7 @@ public struct TemporaryFiles: Sendable {
 
     private init() {
         storage = nil
-        work = NoThreads()
+        work = UnavailableWork()
     }
 
     /// No storage: content that is too long for memory is answered with 507.
@@ -92,6 +92,6 @@ extension TemporaryStorageError {
 }
 
 /// A placeholder that is never called.
-private struct NoThreads: BlockingWork {
+private struct UnavailableWork: BlockingWork {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }

@@ -59,11 +59,11 @@ final class GzipStream: BodyStream {
         }
     }
 
-    var isLive: Bool { source.isLive }
+    var flushesImmediately: Bool { source.flushesImmediately }
 
     func begin(on executor: any TaskExecutor) { source.begin(on: executor) }
 
-    func wrapUp() { source.wrapUp() }
+    func finishEarly() { source.finishEarly() }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         if deflater == nil { try begin() }
@@ -77,7 +77,7 @@ final class GzipStream: BodyStream {
                 kept.removeFirst(move(to: buffer))
             } else if phase == .passing, offset == input.count {
                 // Do not delay live output until the next piece arrives.
-                if made > 0, isLive || wasFlushed { return }
+                if made > 0, flushesImmediately || wasFlushed { return }
                 try await fetch()
             } else if buffer.freeCount >= Self.leastRoom {
                 effortBytes += compress(into: buffer)
@@ -106,7 +106,7 @@ final class GzipStream: BodyStream {
         wasFlushed = false
         if input.count == 0 {
             phase = .finishing
-        } else if isLive {
+        } else if flushesImmediately {
             phase = .flushing
         } else if let fetched = fetchedBytes {
             let isFirst = fetched + input.count >= Self.firstBytes
@@ -124,7 +124,7 @@ final class GzipStream: BodyStream {
             case .flushing: .sync
             case .finishing, .ended: .finish
             }
-        var progress = Progress()
+        var progress = TransformProgress()
         let room = buffer.freeCount
         unsafe input.withBytes { bytes in
             _ = unsafe buffer.fill { free in

@@ -19,7 +19,7 @@ extension Middleware {
 }
 
 /// A handler wrapped in a middleware; created by ``Handler/behind(_:)``.
-public struct Behind<Front: Middleware, Next: Handler>: Handler {
+public struct MiddlewareHandler<Front: Middleware, Next: Handler>: Handler {
     private let front: Front
     private let next: Next
 
@@ -46,26 +46,28 @@ public struct Behind<Front: Middleware, Next: Handler>: Handler {
 extension Middleware {
     /// Wraps a handler whose type is not known statically.
     package func inFront(of handler: any Handler) -> any Handler {
-        func behind(_ next: some Handler) -> any Handler { next.behind(self) }
-        return behind(handler)
+        func applying(_ next: some Handler) -> any Handler { next.applying(self) }
+        return applying(handler)
     }
 }
 
 extension Handler {
-    /// Wraps this handler in `middleware`: `router.behind(CORS(origins: [...]))`. The middleware added last
+    /// Wraps this handler in `middleware`: `router.applying(CORS(origins: [...]))`. The middleware added last
     /// sees the request first.
-    public func behind<M: Middleware>(_ middleware: M) -> Behind<M, Self> { Behind(middleware, next: self) }
+    public func applying<M: Middleware>(_ middleware: M) -> MiddlewareHandler<M, Self> {
+        MiddlewareHandler(middleware, next: self)
+    }
 }
 
 extension Mountable {
     /// Wraps the handler created from this value in `middleware`, for a single mount:
-    /// `routes.mount("/files", WebDAVShare("/srv/files").behind(CORS(origins: [...])))`.
-    public func behind(_ middleware: some Middleware) -> some Mountable {
-        MountedBehind(front: middleware, mountable: self)
+    /// `routes.mount("/files", WebDAVShare("/srv/files").applying(CORS(origins: [...])))`.
+    public func applying(_ middleware: some Middleware) -> some Mountable {
+        MountedMiddleware(front: middleware, mountable: self)
     }
 }
 
-private struct MountedBehind<Front: Middleware, Base: Mountable>: Mountable {
+private struct MountedMiddleware<Front: Middleware, Base: Mountable>: Mountable {
     let front: Front
     let mountable: Base
 

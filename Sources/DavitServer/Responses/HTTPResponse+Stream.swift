@@ -50,7 +50,7 @@ private final class PulledStream: BodyStream {
 
     init(_ produce: @escaping () async throws -> [UInt8]?) { self.produce = produce }
 
-    var isLive: Bool { true }
+    var flushesImmediately: Bool { true }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         while rest.isEmpty {
@@ -85,11 +85,11 @@ private final class WrittenStream: BodyStream {
         task?.cancel()
     }
 
-    var isLive: Bool { true }
+    var flushesImmediately: Bool { true }
 
     func begin(on executor: any TaskExecutor) { self.executor = executor }
 
-    func wrapUp() {
+    func finishEarly() {
         guard isEndless else { return }
         pipe.finish(isComplete: true)
         task?.cancel()

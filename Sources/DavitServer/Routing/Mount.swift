@@ -9,7 +9,7 @@ struct Mount: ScannedRoute {
     private let handler: any Handler
 
     init(prefix: ResourcePath, _ mountable: any Mountable) {
-        self.init(prefix: prefix, mountable, handler: mountable as? any Handler ?? Unmade())
+        self.init(prefix: prefix, mountable, handler: mountable as? any Handler ?? NotCreated())
     }
 
     private init(prefix: ResourcePath, _ mountable: any Mountable, handler: any Handler) {
@@ -28,26 +28,26 @@ struct Mount: ScannedRoute {
 
     var method: HTTPMethod? { nil }
 
-    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+    func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard prefix.contains(subject.key.path) else { return nil }
         let (handler, segmentCount) = (handler, segmentCount)
-        return RouteAnswer(isMounted: true) { request, _ in
-            let place = request.enterMount(segments: segmentCount)
+        return RouteMatch(isMounted: true) { request, _ in
+            let mount = request.enterMount(segments: segmentCount)
             // Restore the path for the access log and for middleware around the router.
-            defer { request.leaveMount(place) }
+            defer { request.leaveMount(mount) }
             return try await handler.respond(to: request)
         }
     }
 
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        let place = request.enterMount(segments: segmentCount)
-        defer { request.leaveMount(place) }
+        let mount = request.enterMount(segments: segmentCount)
+        defer { request.leaveMount(mount) }
         return handler.respondAtOnce(to: request)
     }
 }
 
 /// A placeholder for a value mounted in a router that has not been attached to a server.
-private struct Unmade: Handler {
+private struct NotCreated: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         throw HTTPError(.internalServerError, "This mount requires a server.")
     }

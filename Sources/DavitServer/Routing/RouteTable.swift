@@ -84,7 +84,7 @@ struct RouteTable: Sendable {
     }
 
     /// Returns the answer of the first matching route; nil if there is none.
-    func answer(to request: HTTPRequest, at key: Key) -> RouteAnswer? {
+    func answer(to request: HTTPRequest, at key: Key) -> RouteMatch? {
         var subject = RouteSubject(request: request, key: key)
         let indexed = exact[key]?.first { accepts($0.method, request.method) }
         for candidate in scanned {
@@ -92,7 +92,7 @@ struct RouteTable: Sendable {
             if let method = candidate.route.method, !accepts(method, request.method) { continue }
             if let answer = candidate.route.answer(to: &subject) { return answer }
         }
-        return indexed.map { RouteAnswer($0.action) }
+        return indexed.map { RouteMatch($0.action) }
     }
 
     /// Returns the mount that answers the request. Nil if there is none, or if a route with application code

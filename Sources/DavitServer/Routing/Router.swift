@@ -99,7 +99,7 @@ public struct Router: Handler {
             return Self.allowing(methods, HTTPResponse(.noContent))
         }
         if let fallback = table.fallback(for: request.method) {
-            return try await run(RouteAnswer(fallback), request)
+            return try await run(RouteMatch(fallback), request)
         }
         guard isKnown else { return .error(.notFound, "Not found.", for: request) }
         return Self.allowing(
@@ -114,7 +114,7 @@ public struct Router: Handler {
     }
 
     /// Runs the action and converts its errors to responses.
-    private func run(_ answer: RouteAnswer, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    private func run(_ answer: RouteMatch, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do {
             let response = try await answer.respond(request, temporaryFiles ?? .none)
             return answer.isMounted ? response : response.conditional(for: request)

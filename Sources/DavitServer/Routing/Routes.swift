@@ -4,7 +4,7 @@ public import DavitHTTP
 public typealias RouteAction = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
 /// A ``RouteAction`` that also receives storage for the body. Closures of this type must not have a capture
-/// list; see ``RouteAnswer``.
+/// list; see ``RouteMatch``.
 typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
 
 /// Collects the routes of a ``Router``.

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Closures passed to this type must not have a capture list; with one, they would leave the executor of
 /// their caller.
-struct RouteAnswer {
+struct RouteMatch {
     let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
     /// Whether the answer is from a mount, which evaluates the conditions of the request itself.
     let isMounted: Bool
@@ -24,7 +24,7 @@ protocol ScannedRoute: Sendable {
     /// The method of the route; nil for every method.
     var method: HTTPMethod? { get }
     /// Returns the answer; nil if the route does not match. The caller has already checked the method.
-    func answer(to subject: inout RouteSubject) -> RouteAnswer?
+    func answer(to subject: inout RouteSubject) -> RouteMatch?
 }
 
 /// A request as seen by routes.
@@ -74,10 +74,10 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
         self.action = action
     }
 
-    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+    func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard let text = subject.text(below: base), let output = patterns.match(text) else { return nil }
         let action = action
-        return RouteAnswer { request, files in try await action(request, output, files) }
+        return RouteMatch { request, files in try await action(request, output, files) }
     }
 }
 
@@ -109,8 +109,8 @@ struct ConditionRoute: ScannedRoute {
 
     var method: HTTPMethod? { nil }
 
-    func answer(to subject: inout RouteSubject) -> RouteAnswer? {
+    func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard base.contains(subject.key.path), condition(RequestHead(subject.request)) else { return nil }
-        return RouteAnswer(action)
+        return RouteMatch(action)
     }
 }

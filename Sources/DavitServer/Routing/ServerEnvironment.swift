@@ -31,7 +31,7 @@ public struct ServerEnvironment: Sendable {
     /// Paths below the prefix that other mounts answer. The handler's own resources there are unreachable,
     /// and it should not create any.
     public private(set) var hiddenPaths: [ResourcePath] = []
-    private let residents = ResidentList()
+    private let lifecycleObservers = LifecycleObserverList()
 
     /// - Parameter log: must not block for long; the default logs nothing.
     public init(
@@ -60,7 +60,9 @@ public struct ServerEnvironment: Sendable {
     }
 
     /// Retains `resident` as long as the server, and notifies it when the server starts and stops.
-    public func keep(_ resident: any Resident) { residents.all.withLock { $0.append(resident) } }
+    public func addLifecycleObserver(_ lifecycleObserver: any LifecycleObserver) {
+        lifecycleObservers.all.withLock { $0.append(lifecycleObserver) }
+    }
 
     /// Logs an unexpected error of a route action.
     package func report(_ failure: HandlerFailure) {
@@ -75,40 +77,40 @@ public struct ServerEnvironment: Sendable {
 
 /// Resources behind a handler that live as long as the server, such as open files or a database. Methods are
 /// called one at a time on a thread that may block; the default implementations do nothing.
-public protocol Resident: AnyObject, Sendable {
+public protocol LifecycleObserver: AnyObject, Sendable {
     /// The server has started listening, possibly again after a stop.
-    func serverStarted()
+    func serverDidStart()
     /// Called every five seconds while requests arrive, and afterwards until it returns false. Release
     /// resources here that should not stay open while idle.
-    func upkeep() -> Bool
+    func performMaintenance() -> Bool
     /// The last request has been answered. The server waits for background work after this call.
-    func serverEnds()
+    func serverWillStop()
     /// The server has stopped completely. It may be started again.
-    func serverEnded()
+    func serverDidStop()
 }
 
-extension Resident {
-    public func serverStarted() {}
-    public func upkeep() -> Bool { false }
-    public func serverEnds() {}
-    public func serverEnded() {}
+extension LifecycleObserver {
+    public func serverDidStart() {}
+    public func performMaintenance() -> Bool { false }
+    public func serverWillStop() {}
+    public func serverDidStop() {}
 }
 
-private final class ResidentList: Sendable {
-    let all = Mutex<[any Resident]>([])
+private final class LifecycleObserverList: Sendable {
+    let all = Mutex<[any LifecycleObserver]>([])
 }
 
 extension ServerEnvironment {
     /// Calls `body` for each resident, in the order of registration.
-    package func forEachResident(_ body: (any Resident) -> Void) {
-        for resident in residents.all.withLock({ $0 }) { body(resident) }
+    package func forEachLifecycleObserver(_ body: (any LifecycleObserver) -> Void) {
+        for lifecycleObserver in lifecycleObservers.all.withLock({ $0 }) { body(lifecycleObserver) }
     }
 
     /// Performs periodic maintenance of all residents.
     /// - Returns: false if nothing is left to do.
-    package func upkeep() -> Bool {
+    package func performMaintenance() -> Bool {
         var hasMore = false
-        forEachResident { if $0.upkeep() { hasMore = true } }
+        forEachLifecycleObserver { if $0.performMaintenance() { hasMore = true } }
         return hasMore
     }
 }

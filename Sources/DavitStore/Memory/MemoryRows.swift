@@ -24,7 +24,7 @@ struct MemoryRows: Sendable {
     var properties: [ResourcePath: [NameKey: StoredProperty]] = [:]
     /// In insertion order.
     var locks: [Lock] = []
-    var intents: [Int64: Intent] = [:]
+    var intents: [Int64: RenameIntent] = [:]
     var uploads: [String: UploadRecord] = [:]
     /// Keyed by number.
     var trash: [Int64: TrashEntry] = [:]

@@ -32,7 +32,7 @@ public final class MemoryStateStore: StateStore {
         }
     }
 
-    public func intents() throws(StateError) -> [Intent] {
+    public func intents() throws(StateError) -> [RenameIntent] {
         rows.withLock { rows in rows.intents.values.sorted { $0.id < $1.id } }
     }
 

@@ -14,7 +14,7 @@ public struct ShareRules: Hashable, Sendable {
     /// Whether names that begin with a period are served.
     public var allowsHiddenItems = true
     /// How macOS metadata files are treated.
-    public var litter = LitterPolicy.keep
+    public var macMetadata = MacMetadataPolicy.keep
     /// Canonical paths that are served by other handlers; the share's own files there are not served.
     package var hiddenPaths: [ResourcePath] = []
 
@@ -27,7 +27,7 @@ public struct ShareRules: Hashable, Sendable {
 
     /// Whether every name is served and listed, so that no checks are needed.
     package var areEmpty: Bool {
-        extensions == nil && allowsHiddenItems && litter == .keep && hiddenPaths.isEmpty
+        extensions == nil && allowsHiddenItems && macMetadata == .keep && hiddenPaths.isEmpty
     }
 
     // MARK: Names
@@ -35,7 +35,7 @@ public struct ShareRules: Hashable, Sendable {
     /// Whether a name is excluded, for content and collections alike.
     package func refuses(_ name: some Collection<UInt8>) -> Bool {
         guard name.first == UInt8(ascii: ".") else { return false }
-        return !allowsHiddenItems || (litter == .refuse && LitterName.matches(name))
+        return !allowsHiddenItems || (macMetadata == .refuse && MacMetadataName.matches(name))
     }
 
     /// Whether the name of a member is excluded.
@@ -44,16 +44,16 @@ public struct ShareRules: Hashable, Sendable {
         _ name: some Collection<UInt8>, at path: @autoclosure () -> ResourcePath?
     ) -> Bool {
         if refuses(name) { return true }
-        return !hiddenPaths.isEmpty && path().map(hides) == true
+        return !hiddenPaths.isEmpty && path().map(isHidden) == true
     }
 
     /// Whether another handler serves a path.
-    package func hides(_ path: ResourcePath) -> Bool { hiddenPaths.contains { $0.contains(path) } }
+    package func isHidden(_ path: ResourcePath) -> Bool { hiddenPaths.contains { $0.contains(path) } }
 
     /// Whether a path is excluded because of itself or any of its segments.
     package func refuses(in path: ResourcePath) -> Bool {
-        if hides(path) { return true }
-        if allowsHiddenItems, litter != .refuse { return false }
+        if isHidden(path) { return true }
+        if allowsHiddenItems, macMetadata != .refuse { return false }
         var isRefused = false
         path.forEachDottedSegment { segment, _ in
             isRefused = refuses(segment)
@@ -70,9 +70,9 @@ public struct ShareRules: Hashable, Sendable {
 
     /// Whether listings include a name that is served.
     package func lists(_ name: some Collection<UInt8>) -> Bool {
-        switch litter {
+        switch macMetadata {
         case .keep, .refuse: true
-        case .hide, .aside: name.first != UInt8(ascii: ".") || !LitterName.matches(name)
+        case .hide, .aside: name.first != UInt8(ascii: ".") || !MacMetadataName.matches(name)
         }
     }
 

@@ -12,7 +12,7 @@ extension RowIndex {
         for (position, change) in changes.enumerated() {
             follow(change, isEmptying: emptying.contains(position), touched: &touched)
         }
-        for path in touched { settle(path) }
+        for path in touched { refresh(path) }
     }
 
     /// - Parameter touched: collects the paths whose binding may have become unused. They are checked at the

@@ -5,17 +5,17 @@ extension RowIndex {
     private static let forgottenAtOnce = 64
 
     /// See ``ShareState/admitsUpload(of:for:_:)``.
-    func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
-        if uploadCharges.admits(bytes, for: client, limits) { return [] }
+    func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
+        if uploadQuota.admits(bytes, for: client, limits) { return [] }
         // A complete upload is remembered only for clients that missed the response.
-        let own = uploadCharges.charge(of: client)
+        let own = uploadQuota.charge(of: client)
         let isOwnLimit =
             own.count >= limits.countPerClient || own.bytes + bytes > limits.bytesPerClient
         let complete = uploads.values.filter { other in
             other.progress.isComplete && !other.options.contains(.isPart)
                 && (!isOwnLimit || other.client == client)
         }.sorted { $0.progress.expiry < $1.progress.expiry }
-        var charges = uploadCharges
+        var charges = uploadQuota
         var forgotten: [String] = []
         for other in complete {
             if forgotten.count >= Self.forgottenAtOnce, charges.admits(bytes, for: client, limits) { break }

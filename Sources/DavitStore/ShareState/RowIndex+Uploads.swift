@@ -6,7 +6,7 @@ extension RowIndex {
         removeUpload(upload.id)
         walk(to: upload.collection) { $0.uploadCount += 1 }.uploads.insert(upload.id)
         uploads[upload.id] = upload
-        uploadCharges.add(upload.chargedBytes, for: upload.client)
+        uploadQuota.add(upload.chargedBytes, for: upload.client)
         if !upload.progress.isComplete || upload.options.contains(.isPart) {
             stagedNames.insert(upload.stagedName)
         }
@@ -14,7 +14,7 @@ extension RowIndex {
 
     mutating func removeUpload(_ id: String) {
         guard let upload = uploads.removeValue(forKey: id) else { return }
-        uploadCharges.remove(upload.chargedBytes, for: upload.client)
+        uploadQuota.remove(upload.chargedBytes, for: upload.client)
         walk(to: upload.collection) { $0.uploadCount -= 1 }.uploads.remove(id)
         stagedNames.remove(upload.stagedName)
         prune(upload.collection)

@@ -8,7 +8,7 @@ internal import DavitWebDAV
 /// subtree is moved by reattaching its node. The index does not contain property values.
 struct RowIndex {
     let root = RowNode()
-    private(set) var tokens: [LockToken: HeldLock] = [:]
+    private(set) var tokens: [LockToken: LockEntry] = [:]
     private var nextNumber: Int64 = 1
     private(set) var expiries = ExpiryHeap()
     /// Keyed by id.
@@ -18,9 +18,9 @@ struct RowIndex {
     /// Whether any path has, or had, a ``PropertyName/contentLanguage``.
     private(set) var hasSeenLanguages = false
     /// The cost of locks, charged to the clients that created them.
-    private(set) var lockCharges = ChargeBook()
+    private(set) var lockQuota = QuotaTracker()
     /// The cost of uploads, charged to the clients that created them.
-    var uploadCharges = ChargeBook()
+    var uploadQuota = QuotaTracker()
     /// Locks added or removed since the list was last collected; nil if unused.
     var lockChanges: [Lock]?
 
@@ -55,14 +55,14 @@ struct RowIndex {
     /// Returns the locks whose root is strictly below `path`, in insertion order.
     func locks(below path: ResourcePath, now: Timestamp) -> [Lock] {
         guard let top = node(at: path), top.lockCount > top.locks.count else { return [] }
-        var found: [HeldLock] = []
+        var found: [LockEntry] = []
         top.forEach(
             where: { $0.lockCount > 0 }, do: { if $0 !== top { found.append(contentsOf: $0.locks) } })
         found.sort { $0.number < $1.number }
         return found.lazy.map(\.lock).filter { $0.expiry > now }
     }
 
-    func held(_ token: LockToken, root: ResourcePath) -> HeldLock? {
+    func held(_ token: LockToken, root: ResourcePath) -> LockEntry? {
         guard let held = tokens[token], held.lock.root == root else { return nil }
         return held
     }
@@ -105,33 +105,33 @@ struct RowIndex {
     }
 
     mutating func insert(_ lock: Lock) {
-        let held = HeldLock(lock, number: nextNumber)
+        let held = LockEntry(lock, number: nextNumber)
         nextNumber += 1
         walk(to: lock.root) { $0.lockCount += 1 }.locks.append(held)
         tokens[lock.token] = held
-        lockCharges.add(lock.chargedBytes, for: lock.client)
+        lockQuota.add(lock.chargedBytes, for: lock.client)
         expiries.insert(held)
         lockChanges?.append(lock)
     }
 
-    mutating func refresh(_ held: HeldLock, timeoutSeconds: Int64, expiry: Timestamp) {
+    mutating func refresh(_ held: LockEntry, timeoutSeconds: Int64, expiry: Timestamp) {
         held.lock.timeoutSeconds = timeoutSeconds
         held.lock.expiry = expiry
-        expiries.settle(held)
+        expiries.restoreHeapOrder(held)
     }
 
-    mutating func remove(_ held: HeldLock) {
+    mutating func remove(_ held: LockEntry) {
         tokens[held.lock.token] = nil
-        lockCharges.remove(held.lock.chargedBytes, for: held.lock.client)
+        lockQuota.remove(held.lock.chargedBytes, for: held.lock.client)
         expiries.remove(held)
         lockChanges?.append(held.lock)
         walk(to: held.lock.root) { $0.lockCount -= 1 }.locks.removeAll { $0 === held }
     }
 
     /// Removes and returns all locks at and below `path`.
-    mutating func removeLocks(under path: ResourcePath) -> [HeldLock] {
+    mutating func removeLocks(under path: ResourcePath) -> [LockEntry] {
         guard let top = node(at: path), top.lockCount > 0 else { return [] }
-        var removed: [HeldLock] = []
+        var removed: [LockEntry] = []
         top.forEach(where: { $0.lockCount > 0 }, do: { removed.append(contentsOf: $0.locks) })
         for held in removed { remove(held) }
         return removed
@@ -162,7 +162,7 @@ struct RowIndex {
     }
 
     /// Removes the binding at `path` if it has no rows.
-    func settle(_ path: ResourcePath) {
+    func refresh(_ path: ResourcePath) {
         guard let node = node(at: path), !node.hasRows else { return }
         node.binding = nil
         prune(path)
@@ -178,7 +178,9 @@ struct RowIndex {
             node = child
         }
         for step in steps.reversed() {
-            guard step.child.children.isEmpty, step.child.binding == nil, step.child.isUseless else { return }
+            guard step.child.children.isEmpty, step.child.binding == nil, step.child.isRedundant else {
+                return
+            }
             step.parent.children[step.segment] = nil
         }
     }

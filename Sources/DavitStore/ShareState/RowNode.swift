@@ -10,7 +10,7 @@ final class RowNode {
     /// Whether one of its properties is ``PropertyName/contentLanguage``.
     var hasLanguage = false
     /// In insertion order.
-    var locks: [HeldLock] = []
+    var locks: [LockEntry] = []
     /// The ids of uploads to members of this collection.
     var uploads: Set<String> = []
 
@@ -23,7 +23,7 @@ final class RowNode {
 
     var hasRows: Bool { hasProperties || !locks.isEmpty }
     /// Whether the node itself has neither rows nor uploads.
-    var isUseless: Bool { !hasRows && uploads.isEmpty }
+    var isRedundant: Bool { !hasRows && uploads.isEmpty }
 
     /// Visits this node and all its descendants, in no particular order. Memory and time are linear in their
     /// number.
@@ -58,11 +58,11 @@ final class RowNode {
 }
 
 /// A lock in memory, with its position in the order of creation.
-final class HeldLock {
+final class LockEntry {
     var lock: Lock
     let number: Int64
     /// Its position in the ``ExpiryHeap``; changed only by the heap.
-    var place = 0
+    var position = 0
 
     init(_ lock: Lock, number: Int64) {
         self.lock = lock

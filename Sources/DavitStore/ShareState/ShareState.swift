@@ -239,18 +239,18 @@ public final class ShareState: Sendable {
         var found = [[StoredProperty]](repeating: [], count: resources.count)
         guard hasProperties else { return found }
         let places = index.withLock { index in
-            resources.indices.filter { place in
-                guard let node = index.node(at: resources[place].path), node.hasProperties else {
+            resources.indices.filter { position in
+                guard let node = index.node(at: resources[position].path), node.hasProperties else {
                     return false
                 }
-                return node.binding?.holds(for: resources[place].identity) ?? false
+                return node.binding?.holds(for: resources[position].identity) ?? false
             }
         }
         guard !places.isEmpty else { return found }
         let records = try store.records(at: places.map { resources[$0].path }, limitBytes: limitBytes)
-        for (place, record) in zip(places, records) {
-            guard let record, record.binding.holds(for: resources[place].identity) else { continue }
-            found[place] = record.properties
+        for (position, record) in zip(places, records) {
+            guard let record, record.binding.holds(for: resources[position].identity) else { continue }
+            found[position] = record.properties
         }
         if records.count < places.count { found.removeSubrange(places[records.count]...) }
         return found
@@ -279,8 +279,8 @@ public final class ShareState: Sendable {
     // MARK: Limits
 
     /// Whether the client of `lock` may add it.
-    public func admits(_ lock: Lock, _ limits: ChargeLimits) -> Bool {
-        index.withLock { $0.lockCharges.admits(lock.chargedBytes, for: lock.client, limits) }
+    public func admits(_ lock: Lock, _ limits: QuotaLimits) -> Bool {
+        index.withLock { $0.lockQuota.admits(lock.chargedBytes, for: lock.client, limits) }
     }
 
     /// Whether a client may add an upload.
@@ -289,7 +289,7 @@ public final class ShareState: Sendable {
     /// - Returns: nil if the client may not; otherwise the ids of complete uploads to remove in the same
     ///   transaction, oldest first; usually empty. Cost: linear in the number of uploads if some must be
     ///   removed.
-    public func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: ChargeLimits) -> [String]? {
+    public func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
         index.withLock { $0.admitsUpload(of: bytes, for: client, limits) }
     }
 
@@ -320,7 +320,7 @@ public final class ShareState: Sendable {
     // MARK: Intents
 
     /// Returns the renames that a crash may have interrupted, oldest first.
-    public func intents() throws(StateError) -> [Intent] { try store.intents() }
+    public func intents() throws(StateError) -> [RenameIntent] { try store.intents() }
 
     /// Returns an id that no intent of this share has used.
     public func nextIntentID() -> Int64 {

@@ -17,8 +17,8 @@ public struct TrashEntry: Hashable, Sendable {
     /// The original path, canonical.
     public var path: ResourcePath
     /// The current path: a reserved name that clients cannot access.
-    public var place: ResourcePath
-    /// The identity of the resource. The entry is valid only if this is the resource at ``place``.
+    public var location: ResourcePath
+    /// The identity of the resource. The entry is valid only if this is the resource at ``location``.
     public var identity: ResourceIdentity
     /// The time of removal.
     public var deleted: Timestamp
@@ -33,13 +33,13 @@ public struct TrashEntry: Hashable, Sendable {
 
     /// Creates an entry with these values.
     public init(
-        number: Int64, id: String, path: ResourcePath, place: ResourcePath, identity: ResourceIdentity,
+        number: Int64, id: String, path: ResourcePath, location: ResourcePath, identity: ResourceIdentity,
         deleted: Timestamp, principal: String?, length: Int64?, isCollection: Bool, reason: Reason
     ) {
         self.number = number
         self.id = id
         self.path = path
-        self.place = place
+        self.location = location
         self.identity = identity
         self.deleted = deleted
         self.principal = principal
@@ -93,18 +93,18 @@ public struct TrashTotals: Hashable, Sendable {
 }
 
 /// A location in a trash to which a resource can be moved.
-public struct TrashPlace: Sendable {
+public struct TrashLocation: Sendable {
     /// A free name in the trash of a volume.
-    public let place: Place
+    public let location: ResourceLocation
     /// Whether the volume can exchange two names atomically, so that a resource can be replaced and moved to
     /// the trash in one step.
     public let canExchange: Bool
 
     /// - Parameters:
-    ///   - place: see ``place``.
+    ///   - place: see ``location``.
     ///   - canExchange: see ``canExchange``.
-    public init(_ place: Place, canExchange: Bool) {
-        self.place = place
+    public init(_ location: ResourceLocation, canExchange: Bool) {
+        self.location = location
         self.canExchange = canExchange
     }
 }
@@ -112,15 +112,15 @@ public struct TrashPlace: Sendable {
 /// A resource in the trash of a volume, with or without an entry.
 public struct TrashedResource: Sendable {
     /// The path in the trash.
-    public let place: ResourcePath
+    public let location: ResourcePath
     /// The metadata of the resource.
     public let info: ResourceInfo
 
     /// - Parameters:
-    ///   - place: see ``place``.
+    ///   - place: see ``location``.
     ///   - info: see ``info``.
-    public init(place: ResourcePath, info: ResourceInfo) {
-        self.place = place
+    public init(location: ResourcePath, info: ResourceInfo) {
+        self.location = location
         self.info = info
     }
 }

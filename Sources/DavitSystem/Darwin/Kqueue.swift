@@ -40,7 +40,7 @@ internal import Darwin
         try report(numbers, EventToken.signal)
     }
 
-    package func watchHangUp() throws(SystemError) { try report([SIGHUP], EventToken.hangUp) }
+    package func watchSIGHUP() throws(SystemError) { try report([SIGHUP], EventToken.sighup) }
 
     private func report(_ numbers: [Int32], _ token: UInt64) throws(SystemError) {
         for number in numbers {
@@ -68,9 +68,9 @@ internal import Darwin
         return max(0, Int(count))
     }
 
-    package func event(at index: Int) -> Event {
+    package func event(at index: Int) -> IOEvent {
         let raw = unsafe events[index]
-        var event = unsafe Event(token: UInt64(UInt(bitPattern: raw.udata)))
+        var event = unsafe IOEvent(token: UInt64(UInt(bitPattern: raw.udata)))
         let isAtEnd = Int32(unsafe raw.flags) & EV_EOF != 0
         switch Int32(unsafe raw.filter) {
         case EVFILT_READ:

@@ -8,7 +8,7 @@ internal import Musl
 
 /// An event queue that uses edge-triggered epoll(7).
 ///
-/// The event buffer, `signals` and `hangUps` belong to the waiting thread; the descriptors never change. This
+/// The event buffer, `signals` and `sighups` belong to the waiting thread; the descriptors never change. This
 /// justifies the unchecked conformance.
 @safe package final class Epoll: EventQueue, @unchecked Sendable {
     private static let batch = 256
@@ -16,7 +16,7 @@ internal import Musl
     private let queue: FileDescriptor
     private let waker: FileDescriptor
     private var signals: FileDescriptor?
-    private var hangUps: FileDescriptor?
+    private var sighups: FileDescriptor?
     private let events: UnsafeMutablePointer<epoll_event>
 
     package init() throws(SystemError) {
@@ -63,11 +63,11 @@ internal import Musl
         return numbers
     }
 
-    package func watchHangUp() throws(SystemError) {
-        let descriptor = try HangUpCounter.watch()
+    package func watchSIGHUP() throws(SystemError) {
+        let descriptor = try SIGHUPCounter.watch()
         // Edge-triggered: each signal is a new event for every queue, so the counter need not be read.
-        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.hangUp)
-        hangUps = consume descriptor
+        try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.sighup)
+        sighups = consume descriptor
     }
 
     package func wait(milliseconds: Int32) -> Int {
@@ -75,10 +75,10 @@ internal import Musl
         return max(0, Int(count))
     }
 
-    package func event(at index: Int) -> Event {
+    package func event(at index: Int) -> IOEvent {
         let raw = unsafe events[index]
         let bits = unsafe raw.events
-        var event = unsafe Event(token: raw.data.u64)
+        var event = unsafe IOEvent(token: raw.data.u64)
         event.isReadable = bits & DAVIT_EPOLL_READABLE != 0
         event.isWritable = bits & DAVIT_EPOLL_WRITABLE != 0
         event.isBroken = bits & DAVIT_EPOLL_BROKEN != 0

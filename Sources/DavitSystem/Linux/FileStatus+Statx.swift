@@ -17,7 +17,7 @@ extension FileDescriptor {
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         let directory = rawValue
         #if DAVIT_FAULTS
-        let name = FoldingVolume.stored(name, in: directory)
+        let name = CaseInsensitiveVolume.stored(name, in: directory)
         #endif
         return try unsafe withCPath(name) { text throws(SystemError) in
             try unsafe Self.statx(directory, text, flags: AT_SYMLINK_NOFOLLOW)

@@ -25,8 +25,8 @@ extension FileDescriptor {
     ) throws(SystemError) {
         let (from, to) = (rawValue, directory.rawValue)
         #if DAVIT_FAULTS
-        let name = FoldingVolume.stored(name, in: from)
-        let newName = FoldingVolume.stored(newName, in: to)
+        let name = CaseInsensitiveVolume.stored(name, in: from)
+        let newName = CaseInsensitiveVolume.stored(newName, in: to)
         #endif
         try unsafe withCPath(name) { old throws(SystemError) in
             try unsafe withCPath(newName) { new throws(SystemError) in

@@ -33,7 +33,7 @@ extension FileDescriptor {
     private borrowing func unlink(_ name: [UInt8], flags: Int32) throws(SystemError) {
         let directory = rawValue
         #if DAVIT_FAULTS
-        let name = FoldingVolume.stored(name, in: directory)
+        let name = CaseInsensitiveVolume.stored(name, in: directory)
         #endif
         try unsafe withCPath(name) { text throws(SystemError) in
             _ = try FileCall.run("unlinkat") { unsafe unlinkat(directory, text, flags) }
@@ -46,7 +46,9 @@ extension FileDescriptor {
     ) throws(SystemError) {
         let (from, to) = (rawValue, directory.rawValue)
         #if DAVIT_FAULTS
-        guard let (name, newName) = FoldingVolume.names(name, in: from, newName, in: to) else { return }
+        guard let (name, newName) = CaseInsensitiveVolume.names(name, in: from, newName, in: to) else {
+            return
+        }
         #endif
         try unsafe withCPath(name) { old throws(SystemError) in
             try unsafe withCPath(newName) { new throws(SystemError) in

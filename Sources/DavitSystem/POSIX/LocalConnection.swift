@@ -21,7 +21,7 @@ package struct LocalConnection: ~Copyable, Sendable {
     ///
     /// - Parameter patienceSeconds: the timeout of each call, including this one; at least 1.
     /// - Throws: an error with ``SystemError/meansNobodyListens`` if no program is listening.
-    package init(folder: String, name: String, patienceSeconds: Int) throws(SystemError) {
+    package init(folder: String, name: String, timeoutSeconds: Int) throws(SystemError) {
         #if canImport(Darwin)
         let number = try checked("socket") { socket(AF_UNIX, Socket.streamType, 0) }
         #else
@@ -29,7 +29,7 @@ package struct LocalConnection: ~Copyable, Sendable {
         #endif
         let descriptor = FileDescriptor(owning: number)
         Self.prepare(number)
-        try Socket.setTimeout(number, seconds: patienceSeconds)
+        try Socket.setTimeout(number, seconds: timeoutSeconds)
         try LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in
             _ = try checked("connect") { () -> Int32 in
                 unsafe LocalAddress.withSystemAddress(path) { unsafe Self.connect(number, $0, $1) }
@@ -54,7 +54,7 @@ package struct LocalConnection: ~Copyable, Sendable {
     }
 
     /// Sets the timeout, at least 1 second, after which calls fail with `EAGAIN`.
-    package func setPatience(seconds: Int) throws(SystemError) {
+    package func setTimeout(seconds: Int) throws(SystemError) {
         try Socket.setTimeout(number, seconds: seconds)
     }
 

@@ -55,14 +55,14 @@ package struct LocalSocketFile: Sendable {
 
     private static func checkFree(_ folder: String, _ name: String) throws(SystemError) {
         var status = stat()
-        var isThere = false
+        var exists = false
         try LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in
-            isThere = unsafe lstat(path, &status) == 0
+            exists = unsafe lstat(path, &status) == 0
         }
-        guard isThere else { return }
+        guard exists else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw SystemError(errno: EADDRINUSE, call: "bind") }
         do throws(SystemError) {
-            _ = try LocalConnection(folder: folder, name: name, patienceSeconds: 1)
+            _ = try LocalConnection(folder: folder, name: name, timeoutSeconds: 1)
         } catch {
             if error.meansNobodyListens { return }
         }
@@ -74,10 +74,10 @@ package struct LocalSocketFile: Sendable {
         _ folder: String, _ name: String
     ) throws(SystemError) -> (device: UInt64, inode: UInt64)? {
         var status = stat()
-        var isThere = false
+        var exists = false
         try LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in
-            isThere = unsafe lstat(path, &status) == 0
+            exists = unsafe lstat(path, &status) == 0
         }
-        return isThere ? (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)) : nil
+        return exists ? (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)) : nil
     }
 }

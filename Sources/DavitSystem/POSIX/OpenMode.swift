@@ -54,7 +54,7 @@ extension FileDescriptor {
     ) throws(SystemError) -> FileDescriptor {
         let directory = rawValue
         #if DAVIT_FAULTS
-        let name = FoldingVolume.stored(name, in: directory)
+        let name = CaseInsensitiveVolume.stored(name, in: directory)
         #endif
         let number = try unsafe withCPath(name) { text throws(SystemError) in
             try FileCall.run("openat") {

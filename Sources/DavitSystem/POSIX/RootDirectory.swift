@@ -56,7 +56,7 @@ package struct RootDirectory: ~Copyable, Sendable {
         let directory = base.rawValue
         let name = components.last ?? [UInt8(ascii: ".")]
         #if DAVIT_FAULTS
-        let stored = FoldingVolume.stored(name, in: directory)
+        let stored = CaseInsensitiveVolume.stored(name, in: directory)
         #else
         let stored = name
         #endif

@@ -14,7 +14,7 @@ package func require(_ isTrue: Bool) throws {
     guard isTrue else { throw CryptoError(call: "require", reason: "an OpenSSL call failed") }
 }
 
-/// Certificates that ``CertificateMaker`` does not create: client certificates, RSA keys, and invalid ones.
+/// Certificates that ``CertificateGenerator`` does not create: client certificates, RSA keys, and invalid ones.
 package struct TestCertificate {
     package enum Kind {
         case p256
@@ -29,7 +29,7 @@ package struct TestCertificate {
         self.key = key
     }
 
-    package init(_ pair: CertificateMaker.Pair) throws {
+    package init(_ pair: CertificateGenerator.Pair) throws {
         self.init(chain: try pair.certificate.pem(), key: try pair.key.pem())
     }
 
@@ -119,21 +119,21 @@ package struct TestCertificate {
 
 /// Shared fixtures of the TLS tests, created once: a certificate authority and a server certificate for
 /// `localhost`.
-package enum Shop {
+package enum TestPKI {
     package static let now = Timestamp(seconds: Int64(currentSeconds()))
-    package static let authority = Result { try CertificateMaker.makeAuthority(named: "Tests", now: now) }
+    package static let authority = Result { try CertificateGenerator.makeAuthority(named: "Tests", now: now) }
     /// OpenSSL's NID of subjectAltName.
     package static let alternativeName = NID_subject_alt_name
     package static let server = Result { try leaf("localhost") }
 
     package static func leaf(_ names: String...) throws -> TLSIdentity {
         TLSIdentity(
-            try CertificateMaker.makeLeaf(
+            try CertificateGenerator.makeLeaf(
                 names: names, addresses: [], authority: try authority.get(), now: now))
     }
 
     package static func client(
-        _ name: String, signedBy issuer: CertificateMaker.Pair, purpose: String = "clientAuth",
+        _ name: String, signedBy issuer: CertificateGenerator.Pair, purpose: String = "clientAuth",
         seconds: Int = 86_400
     ) throws -> TestCertificate {
         try TestCertificate.make(

@@ -6,12 +6,12 @@ internal import DavitSystem
 /// The TLS handshake of a connection, which needs no task.
 extension Connection {
     /// Advances the handshake as far as the available input allows.
-    func shakeHands() {
+    func performHandshake() {
         if phase == .greeting, !greet() { return }
         while phase == .handshake, !isClosed {
             guard let tls = channel.tls, receiveHandshake(tls) else { return }
             if server.tls?.handshakesSlowly == true { return stepOnPool(tls) }
-            guard goOn(after: tls.handshake()) else { return }
+            guard advanceHandshake(after: tls.handshake()) else { return }
         }
     }
 
@@ -62,7 +62,7 @@ extension Connection {
     }
 
     /// - Returns: true if more input is available for the handshake.
-    private func goOn(after state: TLSSession.Handshake) -> Bool {
+    private func advanceHandshake(after state: TLSSession.Handshake) -> Bool {
         switch state {
         case .needsInput:
             sendUnsent()
@@ -73,7 +73,7 @@ extension Connection {
         case .failed(let failure):
             // Send the alert that states the reason.
             sendUnsent()
-            server.log.debug("TLS handshake failed", ["peer": ends.remote.host, "reason": failure.text])
+            server.log.debug("TLS handshake failed", ["peer": endpoints.remote.host, "reason": failure.text])
             close()
             return false
         }
@@ -92,7 +92,7 @@ extension Connection {
         task = nil
         guard let state, !isBroken, loop.now < handshakeEnd, !loop.isDraining else { return close() }
         loop.schedule(self, at: handshakeEnd)
-        if goOn(after: state) { shakeHands() }
+        if advanceHandshake(after: state) { performHandshake() }
     }
 }
 #endif

@@ -179,7 +179,7 @@ internal import DavitSystem
     }
 
     /// Appends close_notify to the output.
-    func sayEnd() { session.closeNotify() }
+    func sendCloseNotify() { session.closeNotify() }
 
     func releaseMemory() { session.releaseMemory() }
 }
@@ -204,7 +204,7 @@ final class TLSLayer: Sendable {
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to socket: Int32
     ) -> Socket.Outcome { .ended }
     func flush(to socket: Int32) -> Socket.Outcome { .ended }
-    func sayEnd() {}
+    func sendCloseNotify() {}
     func releaseMemory() {}
 }
 #endif

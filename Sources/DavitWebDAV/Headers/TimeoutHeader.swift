@@ -1,28 +1,28 @@
 /// The lock timeouts requested by a client, in order of preference (RFC 4918 §10.7).
 public struct TimeoutHeader: Hashable, Sendable {
-    public enum Wish: Hashable, Sendable {
+    public enum RequestedTimeout: Hashable, Sendable {
         case infinite
         /// 0 to 2³²−1.
         case seconds(Int64)
     }
 
-    public let wishes: [Wish]
+    public let requestedTimeouts: [RequestedTimeout]
 
-    public init(wishes: [Wish]) { self.wishes = wishes }
+    public init(requestedTimeouts: [RequestedTimeout]) { self.requestedTimeouts = requestedTimeouts }
 
     /// Parses the value of a Timeout field. Unknown list members, such as the `Seconds-N` of KIO, are
     /// skipped, because the field is only a request and never an error. Numbers above 2³²−1 are treated as
     /// 2³²−1.
     public static func parse(_ value: Span<UInt8>) -> TimeoutHeader {
         let members = FieldText.array(value).split(separator: UInt8(ascii: ","))
-        return TimeoutHeader(wishes: members.compactMap(wish))
+        return TimeoutHeader(requestedTimeouts: members.compactMap(requestedTimeout))
     }
 
     /// Returns the timeout to grant, in seconds: the first requested one, limited to 1 through `maximum`, or
     /// `standard` if there is none. Always finite, because git treats `Infinite` in a response as an error.
     public func granted(default standard: Int64, maximum: Int64) -> Int64 {
         let wanted: Int64 =
-            switch wishes.first {
+            switch requestedTimeouts.first {
             case .infinite: maximum
             case .seconds(let seconds): seconds
             case nil: standard
@@ -30,7 +30,7 @@ public struct TimeoutHeader: Hashable, Sendable {
         return max(1, min(wanted, maximum))
     }
 
-    private static func wish(_ member: ArraySlice<UInt8>) -> Wish? {
+    private static func requestedTimeout(_ member: ArraySlice<UInt8>) -> RequestedTimeout? {
         let word = FieldText(bytes: member).lowercased
         if word == "infinite" { return .infinite }
         guard word.hasPrefix("second-") else { return nil }

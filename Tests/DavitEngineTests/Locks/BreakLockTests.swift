@@ -112,7 +112,7 @@ struct BreakLockTests {
                 notes.add("asked " + ShareHooksTests.text(action))
                 return isAllowed
             }
-            $0.hooks.told = { notes.add("told " + ShareHooksTests.text($0)) }
+            $0.hooks.completed = { notes.add("told " + ShareHooksTests.text($0)) }
             $0.hooks.lockBroken = { notes.add("broken \($0.root)") }
         }
         #expect(share.shell("mkdir d; touch d/a") == 0)

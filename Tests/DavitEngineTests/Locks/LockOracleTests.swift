@@ -23,7 +23,7 @@ struct LockOracleTests {
     }
 
     /// A lock that is requested before the questions.
-    struct Wish: Sendable {
+    struct LockRequest: Sendable {
         var root: Path
         var isDeep: Bool
         var scope: LockOracle.Scope
@@ -34,49 +34,49 @@ struct LockOracleTests {
     static let contents: [Path] = [["a", "b", "c", "f"], ["a", "g"]]
     static let free: [Path] = [["a", "b", "c", "n"], ["a", "m"], ["a", "g", "n"]]
 
-    static var wishes: [Wish] {
-        var wishes: [Wish] = []
+    static var lockRequests: [LockRequest] {
+        var lockRequests: [LockRequest] = []
         for scope in LockOracle.Scope.allCases {
             for root in collections {
-                wishes.append(Wish(root: root, isDeep: false, scope: scope))
-                wishes.append(Wish(root: root, isDeep: true, scope: scope))
+                lockRequests.append(LockRequest(root: root, isDeep: false, scope: scope))
+                lockRequests.append(LockRequest(root: root, isDeep: true, scope: scope))
             }
-            for root in contents { wishes.append(Wish(root: root, isDeep: false, scope: scope)) }
+            for root in contents { lockRequests.append(LockRequest(root: root, isDeep: false, scope: scope)) }
         }
-        return wishes
+        return lockRequests
     }
 
     // MARK: All single locks and pairs of locks
 
-    @Test(arguments: Backend.allCases, Array(wishes.indices))
+    @Test(arguments: Backend.allCases, Array(lockRequests.indices))
     func oneLock(backend: Backend, first: Int) async throws {
-        try await ask(backend, [Self.wishes[first]])
+        try await ask(backend, [Self.lockRequests[first]])
     }
 
-    @Test(arguments: TestExtent.sample(of: Array(wishes.indices), every: 6))
+    @Test(arguments: TestExtent.sample(of: Array(lockRequests.indices), every: 6))
     func twoLocks(first: Int) async throws {
         let backend = Backend.allCases[first % Backend.allCases.count]
-        for second in Self.wishes[first...] {
+        for second in Self.lockRequests[first...] {
             for owner in ["ann", "bob"] {
                 var second = second
                 second.owner = owner
-                try await ask(backend, [Self.wishes[first], second])
+                try await ask(backend, [Self.lockRequests[first], second])
             }
         }
     }
 
     /// Creates the locks, then sends every possible request; the requests change nothing.
-    private func ask(_ backend: Backend, _ wishes: [Wish]) async throws {
+    private func ask(_ backend: Backend, _ lockRequests: [LockRequest]) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
         let store = FullStore(try backend.makeStore(in: stateFolder))
         let before = try await Self.makeTree(TestShare(state: store))
         var oracle = LockOracle()
         oracle.collections = Set(Self.collections)
         oracle.contents = Set(Self.contents)
-        for wish in wishes {
-            let asker = LockOracle.Asker(principal: wish.owner, tokens: Set(oracle.locks.map(\.token)))
+        for lockRequest in lockRequests {
+            let asker = LockOracle.Asker(principal: lockRequest.owner, tokens: Set(oracle.locks.map(\.token)))
             let question = LockQuestion(
-                request: .lock(wish.root, isDeep: wish.isDeep, wish.scope), asker: asker)
+                request: .lock(lockRequest.root, isDeep: lockRequest.isDeep, lockRequest.scope), asker: asker)
             let (answer, token) = try await question.ask(before, locks: oracle.locks)
             let expected = oracle.answer(to: question.request, from: asker)
             #expect(answer == expected, "\(question) after \(oracle.locks)")

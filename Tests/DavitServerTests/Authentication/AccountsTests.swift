@@ -95,7 +95,7 @@ struct AccountsTests {
             #expect(!text.contains("sesame"))
             var accounts = Accounts()
             try accounts.add(name: "anna", hash: text)
-            let gate = try Gate(accounts)
+            let gate = try AuthenticationFixture(accounts)
             #expect(try await gate.basic("anna:open:sesame").status == .noContent)
             #expect(try await gate.basic("anna:open:sesam").status == .unauthorized)
         }

@@ -83,10 +83,10 @@ final class HeldWork: BlockingWork {
 }
 
 /// An authentication in front of a ``Greeter``, with a record of its reports.
-struct Gate {
+struct AuthenticationFixture {
     let clock = ManualClock()
     let authentication: Authentication
-    let handler: Behind<Authentication, Greeter>
+    let handler: MiddlewareHandler<Authentication, Greeter>
     let reports = Reports()
 
     final class Reports: Sendable {
@@ -101,7 +101,7 @@ struct Gate {
         authentication = try Authentication(
             accounts: accounts, optionsFields: fields, work: work,
             report: { [reports] in reports.add($1) }, now: { [clock] in clock.now })
-        handler = Greeter().behind(authentication)
+        handler = Greeter().applying(authentication)
     }
 
     /// Sends a request as a connection does: first without waiting, then with a task.

@@ -10,7 +10,7 @@ struct BasicAuthenticationTests {
         return settings
     }()
 
-    static func makeGate() throws -> Gate {
+    static func makeGate() throws -> AuthenticationFixture {
         var accounts = Accounts(schemes)
         try accounts.add(name: "anna", password: "open:sesame")
         try accounts.add(name: "jörg", password: "pässword")
@@ -18,7 +18,7 @@ struct BasicAuthenticationTests {
         var fields = HTTPFields()
         fields.append(.dav, "1, 2, 3")
         fields.append(.msAuthorVia, "DAV")
-        return try Gate(accounts, fields: fields)
+        return try AuthenticationFixture(accounts, fields: fields)
     }
 
     static let accepted: [(credentials: String, name: String)] = [
@@ -111,7 +111,7 @@ struct BasicAuthenticationTests {
         settings.schemes = [.digestSHA256]
         var accounts = Accounts(settings)
         try accounts.add(name: "anna", password: "open:sesame")
-        let gate = try Gate(accounts)
+        let gate = try AuthenticationFixture(accounts)
         for _ in 0..<20 {
             let response = try await gate.basic("anna:open:sesame")
             #expect(response.status == .unauthorized)
@@ -126,7 +126,7 @@ struct BasicAuthenticationTests {
         try inner.add(name: "root", password: "secret")
         let gate = try Self.makeGate()
         let second = try Authentication(accounts: inner, work: InlineWork())
-        let handler = Greeter().behind(second).behind(gate.authentication)
+        let handler = Greeter().applying(second).applying(gate.authentication)
         let request = try makeRequest(
             "GET /f HTTP/1.1", "Host: a", "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==")
         #expect(handler.respondAtOnce(to: request)?.status == .unauthorized)

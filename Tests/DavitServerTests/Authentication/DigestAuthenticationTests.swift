@@ -8,14 +8,14 @@ import Testing
 struct DigestAuthenticationTests {
     static func makeGate(
         realm: String = "http-auth@example.org", schemes: [AuthenticationSettings.Scheme]? = nil
-    ) throws -> Gate {
+    ) throws -> AuthenticationFixture {
         var settings = AuthenticationSettings()
         settings.realm = realm
         if let schemes { settings.schemes = schemes }
         var accounts = Accounts(settings)
         try accounts.add(name: "Mufasa", password: "Circle of Life")
         try accounts.add(name: "Jäsøn Doe", password: "Secret, or not?")
-        return try Gate(accounts)
+        return try AuthenticationFixture(accounts)
     }
 
     /// A client's response to a challenge.
@@ -81,7 +81,9 @@ struct DigestAuthenticationTests {
     }
 
     /// Requests a challenge and returns a client that responds to it.
-    static func begin(_ gate: Gate, _ algorithm: DigestSecret.Algorithm = .sha256) async throws -> Client {
+    static func begin(_ gate: AuthenticationFixture, _ algorithm: DigestSecret.Algorithm = .sha256)
+        async throws -> Client
+    {
         let challenges = try await gate.send([]).fields.challenges
         let own = challenges.first { parameter("algorithm", of: $0) == algorithm.name }
         return try Client(try #require(own), algorithm: algorithm)
@@ -122,7 +124,7 @@ struct DigestAuthenticationTests {
         } else {
             try accounts.add(name: "anna", password: "x")
         }
-        let challenges = try await Gate(accounts).send([]).fields.challenges
+        let challenges = try await AuthenticationFixture(accounts).send([]).fields.challenges
         let names = challenges.map {
             $0.hasPrefix("Basic") ? "basic" : Self.parameter("algorithm", of: $0)?.lowercased()
         }
@@ -264,7 +266,8 @@ struct DigestAuthenticationTests {
     func theAnswerIsForTheTargetThatTheProxyWasAsked(uri: String, status: HTTPStatus) async throws {
         let gate = try Self.makeGate()
         let prefix = try #require(PathPrefix("/x"))
-        let handler = gate.handler.behind(PublicPrefix(hosts: [.init(name: Array("a".utf8), prefix: prefix)]))
+        let handler = gate.handler.applying(
+            PublicPrefix(hosts: [.init(name: Array("a".utf8), prefix: prefix)]))
         var client = try await Self.begin(gate)
         client.uri = uri
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
@@ -278,7 +281,7 @@ struct DigestAuthenticationTests {
             try request.rewriteTarget(to: "/elsewhere")
             return nil
         }
-        let handler = gate.handler.behind(rewriting)
+        let handler = gate.handler.applying(rewriting)
         let client = try await Self.begin(gate)
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
         #expect(try await handler.respond(to: request).status == .noContent)

@@ -4,7 +4,7 @@ import Testing
 
 /// The cost of guessing passwords, and whom it affects.
 struct GuessingTests {
-    static func makeGate(_ work: any BlockingWork = InlineWork()) throws -> Gate {
+    static func makeGate(_ work: any BlockingWork = InlineWork()) throws -> AuthenticationFixture {
         var accounts = Accounts()
         #if TLS
         // The password is "päss".
@@ -14,7 +14,7 @@ struct GuessingTests {
         try accounts.add(name: "anna", password: "päss")
         try accounts.add(name: "bert", password: "päss")
         #endif
-        return try Gate(accounts, work: work)
+        return try AuthenticationFixture(accounts, work: work)
     }
 
     @Test func waitsGrowAndEnd() async throws {
@@ -92,7 +92,7 @@ struct GuessingTests {
 
     @Test func whatIsRememberedIsAnsweredAtOnce() async throws {
         let gate = try Self.makeGate()
-        let handler = AtOnce().behind(gate.authentication)
+        let handler = AtOnce().applying(gate.authentication)
         let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", line)
         #expect(handler.respondAtOnce(to: request) == nil)

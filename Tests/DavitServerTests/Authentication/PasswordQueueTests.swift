@@ -9,7 +9,7 @@ struct PasswordQueueTests {
     struct Fixture {
         var queue = Queue()
         var ticket: UInt64 = 0
-        var standings: [Int: Queue.Standing] = [:]
+        var standings: [Int: Queue.ClientTrust] = [:]
 
         /// - Parameter network: nil for a network that contains only this address.
         mutating func add(_ name: String, account: Int, address: Int, network: Int? = nil) -> Queue.Admission

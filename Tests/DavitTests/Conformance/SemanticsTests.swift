@@ -80,7 +80,7 @@ struct SemanticsTests {
         }
     }
 
-    private func serve(_ configuration: Configuration, _ body: (LiveClient) throws -> Void) throws {
+    private func serve(_ configuration: Configuration, _ body: (ChangeEventClient) throws -> Void) throws {
         let server = try WebServer(configuration: configuration) { routes in
             routes.get("/hello") { _ in .text("Hello") }
             routes.get("/made") { _ in .text(String(repeating: "made by a handler\n", count: 1000)) }
@@ -94,6 +94,6 @@ struct SemanticsTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 }

@@ -217,9 +217,9 @@ extension WebDAVExchange {
                 + [
                     ("Infinite", 86400), ("Second-4100000000", 86400), ("Infinite, Second-4100000000", 86400),
                     ("Second-180", 180), ("second-200", 200), ("Seconds-600, Second-77", 77), ("Second-0", 1),
-                ].map { wish, granted in
+                ].map { requested, granted in
                     ask(
-                        "LOCK /a", ["Timeout: \(wish)"], lockInfo("shared"), 200,
+                        "LOCK /a", ["Timeout: \(requested)"], lockInfo("shared"), 200,
                         holds: ["<D:timeout>Second-\(granted)</D:timeout>"], lacks: ["Infinite"])
                 }),
         WebDAVExchange(

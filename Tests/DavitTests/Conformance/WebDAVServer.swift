@@ -20,7 +20,7 @@ struct WebDAVServer {
         self.configuration = configuration
     }
 
-    func serve(_ body: (LiveClient) throws -> Void) throws {
+    func serve(_ body: (ChangeEventClient) throws -> Void) throws {
         let server = try WebServer(configuration: configuration) { routes in
             routes.mount("/", WebDAVShare(folder.path, stateFolder: state.path))
         }
@@ -29,7 +29,7 @@ struct WebDAVServer {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     /// Sends the requests of an exchange in order.
@@ -48,7 +48,7 @@ struct WebDAVServer {
     }
 
     private func check(
-        _ answer: LiveClient.Answer, _ step: WebDAVExchange.Step, _ known: Known, _ place: String
+        _ answer: ChangeEventClient.Answer, _ step: WebDAVExchange.Step, _ known: Known, _ place: String
     ) {
         let content = answer.decodedContent
         #expect(answer.status == step.status, "\(place): \(content)")
@@ -82,7 +82,7 @@ struct WebDAVServer {
             return text
         }
 
-        mutating func learn(from answer: LiveClient.Answer) {
+        mutating func learn(from answer: ChangeEventClient.Answer) {
             if let token = answer["Lock-Token"] { tokens.append(String(token.dropFirst().dropLast())) }
             if let tag = answer["ETag"] { self.tag = tag }
         }

@@ -17,26 +17,27 @@ enum Served {
 
     static func run(
         _ configuration: Configuration, _ routes: (inout Routes) -> Void,
-        asking body: (LiveClient) throws -> Void
+        asking body: (ChangeEventClient) throws -> Void
     ) throws {
         try run(try WebServer(configuration: configuration, routes), body)
     }
 
-    static func run(_ routes: (inout Routes) -> Void, asking body: (LiveClient) throws -> Void) throws {
+    static func run(_ routes: (inout Routes) -> Void, asking body: (ChangeEventClient) throws -> Void) throws
+    {
         try run(configuration(), routes, asking: body)
     }
 
-    static func run(_ server: WebServer, _ body: (LiveClient) throws -> Void) throws {
+    static func run(_ server: WebServer, _ body: (ChangeEventClient) throws -> Void) throws {
         let addresses = try server.start()
         defer {
             server.shutdown()
             server.waitUntilStopped()
         }
-        try body(LiveClient(address: try #require(addresses.first)))
+        try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
     /// A share at the root, with a temporary folder.
-    static func share(_ body: (LiveClient) throws -> Void) throws {
+    static func share(_ body: (ChangeEventClient) throws -> Void) throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         let share = WebDAVShare(files.path, stateFolder: folder.path + "/state")

@@ -7,7 +7,8 @@ import Testing
 struct ShareRowTests {
     /// Serves a temporary folder.
     private func serve(
-        _ change: (inout WebDAVShare) -> Void = { _ in }, asking body: (LiveClient, String) throws -> Void
+        _ change: (inout WebDAVShare) -> Void = { _ in },
+        asking body: (ChangeEventClient, String) throws -> Void
     ) throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
@@ -62,9 +63,9 @@ struct ShareRowTests {
 
     @Test("W104 completed actions are reported with the path of the file")
     func w104() throws {
-        let told = Told()
+        let told = RecordedActions()
         try serve {
-            $0.hooks.told = { action in told.add(action) }
+            $0.hooks.completed = { action in told.add(action) }
         } asking: { client, folder throws in
             for (line, fields, content) in [
                 ("MKCOL /d", [], ""), ("PUT /a", [], "x"), ("COPY /a", ["Destination: /d/b"], ""),
@@ -80,7 +81,7 @@ struct ShareRowTests {
         }
     }
 
-    private final class Told: Sendable {
+    private final class RecordedActions: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
 
@@ -229,7 +230,7 @@ struct ShareRowTests {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")
-        share.rules.litter = .aside
+        share.rules.macMetadata = .aside
         let server = try WebServer(share, configuration: Served.configuration())
         try Served.run(server) { client throws in
             #expect(try client.send("PUT /._a", content: "x").status == 201)
@@ -252,7 +253,7 @@ struct ShareRowTests {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")
-        share.rules.litter = .aside
+        share.rules.macMetadata = .aside
         share.keptFreeBytes = .max
         try Served.run(try WebServer(share, configuration: Served.configuration())) { client throws in
             for name in ["/._a", "/a"] {

@@ -12,7 +12,7 @@ struct ConnectionOverrideTests {
     private static func answer(
         _ line: String, _ fields: [String] = [], _ middleware: [any Middleware],
         configure: (inout Configuration) -> Void = { _ in }, _ routes: (inout Routes) -> Void
-    ) throws -> LiveClient.Answer {
+    ) throws -> ChangeEventClient.Answer {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
@@ -26,7 +26,7 @@ struct ConnectionOverrideTests {
             server.shutdown()
             server.waitUntilStopped()
         }
-        return try LiveClient(address: address).send(line, fields)
+        return try ChangeEventClient(address: address).send(line, fields)
     }
 
     private static func routes(_ routes: inout Routes) {

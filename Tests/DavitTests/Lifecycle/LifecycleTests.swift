@@ -12,15 +12,15 @@ struct LifecycleTests {
         let end: Lifecycle.Phase
     }
 
-    private static let started: [Step] = [(.start, [.start]), (.started, [.tellStarted])]
+    private static let started: [Step] = [(.start, [.start]), (.started, [.notifyStarted])]
     private static let suspended: [Step] =
-        started + [(.enteredBackground, [.pause]), (.paused, [.tellSuspended])]
+        started + [(.enteredBackground, [.pause]), (.paused, [.notifySuspended])]
 
     static let stories: [Story] = [
         Story(
             testDescription: "W017: a second start is always an error",
             steps: [
-                (.start, [.start]), (.start, [.refuseStart]), (.started, [.tellStarted]),
+                (.start, [.start]), (.start, [.refuseStart]), (.started, [.notifyStarted]),
                 (.start, [.refuseStart]),
             ],
             end: .listening),
@@ -30,7 +30,7 @@ struct LifecycleTests {
         Story(
             testDescription: "W019: stop and restart",
             steps: started + [
-                (.stop, [.stop]), (.stop, []), (.start, [.refuseStart]), (.stopped, [.tellStopped]),
+                (.stop, [.stop]), (.stop, []), (.start, [.refuseStart]), (.stopped, [.notifyStopped]),
             ]
                 + started, end: .listening),
         Story(
@@ -39,33 +39,33 @@ struct LifecycleTests {
         Story(
             testDescription: "stop while starting",
             steps: [
-                (.start, [.start]), (.stop, []), (.started, [.tellStarted, .stop]),
-                (.stopped, [.tellStopped]),
+                (.start, [.start]), (.stop, []), (.started, [.notifyStarted, .stop]),
+                (.stopped, [.notifyStopped]),
             ],
             end: .stopped),
         Story(
             testDescription: "W020: a signal stops the server, also while it starts",
             steps: started + [
-                (.stopped, [.tellStopped]), (.start, [.start]), (.stopped, []),
-                (.started, [.tellStarted, .tellStopped]),
+                (.stopped, [.notifyStopped]), (.start, [.start]), (.stopped, []),
+                (.started, [.notifyStarted, .notifyStopped]),
             ], end: .stopped),
         Story(
             testDescription:
                 "W016: suspends in the background without connections, and resumes",
-            steps: suspended + [(.becameActive, [.resume]), (.resumed, [.tellResumed])], end: .listening),
+            steps: suspended + [(.becameActive, [.resume]), (.resumed, [.notifyResumed])], end: .listening),
         Story(
             testDescription: "W016: an open connection delays suspension and holds background time",
             steps: started + [
                 (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
-                (.disconnected, [.pause, .holdBackgroundTime(false)]), (.paused, [.tellSuspended]),
+                (.disconnected, [.pause, .holdBackgroundTime(false)]), (.paused, [.notifySuspended]),
             ], end: .paused),
         Story(
             testDescription: "W016: background time expires before the connection closes",
             steps: started + [
                 (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
                 (.backgroundTimeEnded, [.dismissConnections, .pause, .holdBackgroundTime(false)]),
-                (.backgroundTimeEnded, []), (.disconnected, []), (.paused, [.tellSuspended]),
-                (.becameActive, [.resume]), (.resumed, [.tellResumed]),
+                (.backgroundTimeEnded, []), (.disconnected, []), (.paused, [.notifySuspended]),
+                (.becameActive, [.resume]), (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "W016: active again before anything happened",
@@ -76,18 +76,18 @@ struct LifecycleTests {
         Story(
             testDescription: "W016: active again while pausing",
             steps: started + [
-                (.enteredBackground, [.pause]), (.becameActive, []), (.paused, [.tellSuspended, .resume]),
-                (.resumed, [.tellResumed]),
+                (.enteredBackground, [.pause]), (.becameActive, []), (.paused, [.notifySuspended, .resume]),
+                (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "W016: a connection that arrived while pausing resumes the server",
             steps: started + [
                 (.enteredBackground, [.pause]), (.connected, [.holdBackgroundTime(true)]),
-                (.paused, [.tellSuspended, .resume]), (.resumed, [.tellResumed]),
+                (.paused, [.notifySuspended, .resume]), (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "W016: started in the background",
-            steps: [(.enteredBackground, []), (.start, [.start]), (.started, [.tellStarted, .pause])],
+            steps: [(.enteredBackground, []), (.start, [.start]), (.started, [.notifyStarted, .pause])],
             end: .pausing),
         Story(
             testDescription: "W016: suspension disabled",
@@ -97,9 +97,9 @@ struct LifecycleTests {
         Story(
             testDescription: "becoming active does not resume an explicitly suspended server",
             steps: started + [
-                (.suspend, [.pause]), (.paused, [.tellSuspended]), (.enteredBackground, []),
+                (.suspend, [.pause]), (.paused, [.notifySuspended]), (.enteredBackground, []),
                 (.becameActive, []),
-                (.resume, [.resume]), (.resumed, [.tellResumed]),
+                (.resume, [.resume]), (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "resume waits for the foreground",
@@ -107,19 +107,19 @@ struct LifecycleTests {
         Story(
             testDescription: "a port in use is reported, and retried only on the next event",
             steps: suspended + [
-                (.becameActive, [.resume]), (.resumeFailed, [.tellResumeFailed]), (.disconnected, []),
-                (.becameActive, [.resume]), (.resumeFailed, [.tellResumeFailed]), (.resume, [.resume]),
-                (.resumed, [.tellResumed]),
+                (.becameActive, [.resume]), (.resumeFailed, [.notifyResumeFailed]), (.disconnected, []),
+                (.becameActive, [.resume]), (.resumeFailed, [.notifyResumeFailed]), (.resume, [.resume]),
+                (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "W019: stop while suspended or suspending",
-            steps: suspended + [(.stop, [.stop]), (.stopped, [.tellStopped])] + [
-                (.becameActive, []), (.start, [.start]), (.started, [.tellStarted]), (.suspend, [.pause]),
-                (.stop, [.stop]), (.paused, []), (.stopped, [.tellStopped]),
+            steps: suspended + [(.stop, [.stop]), (.stopped, [.notifyStopped])] + [
+                (.becameActive, []), (.start, [.start]), (.started, [.notifyStarted]), (.suspend, [.pause]),
+                (.stop, [.stop]), (.paused, []), (.stopped, [.notifyStopped]),
             ], end: .stopped),
         Story(
             testDescription: "a stop resets earlier requests",
-            steps: started + [(.suspend, [.pause]), (.stopped, [.tellStopped]), (.paused, [])] + started,
+            steps: started + [(.suspend, [.pause]), (.stopped, [.notifyStopped]), (.paused, [])] + started,
             end: .listening),
     ]
 

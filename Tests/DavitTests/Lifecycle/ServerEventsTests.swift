@@ -16,10 +16,10 @@ struct ServerEventsTests {
     @Test func everyObserverGetsEverythingFromItsBeginningOn() async {
         let hub = EventHub()
         let first = hub.observe()
-        hub.tell(.suspended)
+        hub.notify(.suspended)
         let second = hub.observe()
-        hub.tell(.firstClientConnected)
-        hub.tell(.stopped)
+        hub.notify(.firstClientConnected)
+        hub.notify(.stopped)
         #expect(await Self.untilStopped(first) == [.suspended, .firstClientConnected, .stopped])
         #expect(await Self.untilStopped(second) == [.firstClientConnected, .stopped])
     }
@@ -27,10 +27,10 @@ struct ServerEventsTests {
     @Test func aSlowReaderIsToldWhatItMissed() async {
         let hub = EventHub()
         let events = hub.observe()
-        for _ in 0..<ServerEvents.limit { hub.tell(.suspended) }
-        hub.tell(.firstClientConnected)
-        hub.tell(.lastClientDisconnected)
-        hub.tell(.stopped)
+        for _ in 0..<ServerEvents.limit { hub.notify(.suspended) }
+        hub.notify(.firstClientConnected)
+        hub.notify(.lastClientDisconnected)
+        hub.notify(.stopped)
         let all = await Self.untilStopped(events)
         #expect(all.count == ServerEvents.limit + 1)
         #expect(all.first == .missed(3))
@@ -41,15 +41,15 @@ struct ServerEventsTests {
         let hub = EventHub()
         let events = hub.observe()
         let reader = Task { await Self.untilStopped(events) }
-        for _ in 0..<3 { hub.tell(.suspended) }
-        hub.tell(.stopped)
+        for _ in 0..<3 { hub.notify(.suspended) }
+        hub.notify(.stopped)
         #expect(await reader.value == [.suspended, .suspended, .suspended, .stopped])
     }
 
     @Test func itEndsWithTheServerAndWhatWaitedIsRead() async {
         var hub: EventHub? = EventHub()
         guard let events = hub?.observe() else { return }
-        hub?.tell(.suspended)
+        hub?.notify(.suspended)
         hub = nil
         var all: [ServerEvent] = []
         for await event in events { all.append(event) }

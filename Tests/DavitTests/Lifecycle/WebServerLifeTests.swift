@@ -42,7 +42,7 @@ struct WebServerLifeTests {
             let addresses = try server.start()
             if round == 0 { first = addresses }
             #expect(addresses == first)
-            let client = LiveClient(address: addresses[0])
+            let client = ChangeEventClient(address: addresses[0])
             if round == 0 {
                 #expect(try client.send("LOCK /a", content: Self.lock).status == 201)
             }
@@ -61,7 +61,7 @@ struct WebServerLifeTests {
     @Test func w019AnotherServerCanHaveTheStateAtOnce() throws {
         for _ in 0..<30 {
             let server = try makeShare()
-            let client = LiveClient(address: try server.start()[0])
+            let client = ChangeEventClient(address: try server.start()[0])
             #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
             server.shutdown()
             server.waitUntilStopped()
@@ -71,7 +71,7 @@ struct WebServerLifeTests {
     @Test func w021AShareIsSuspendedWithItsState() async throws {
         let server = try makeShare()
         let addresses = try server.start()
-        let client = LiveClient(address: addresses[0])
+        let client = ChangeEventClient(address: addresses[0])
         #expect(try client.send("LOCK /a", content: Self.lock).status == 201)
         await server.suspend()
         #expect(server.isRunning)
@@ -100,7 +100,7 @@ struct WebServerLifeTests {
         var events = server.events.makeAsyncIterator()
         let addresses = try server.start()
         #expect(await events.next() == .started(addresses))
-        #expect(try LiveClient(address: addresses[0]).send("GET /").content == "here")
+        #expect(try ChangeEventClient(address: addresses[0]).send("GET /").content == "here")
         #expect(await events.next() == .firstClientConnected)
         #expect(await events.next() == .lastClientDisconnected)
         server.applicationEnteredBackground()
@@ -121,7 +121,7 @@ struct WebServerLifeTests {
         }
         let server = try WebServer(configuration: configuration) { $0.get("/") { _ in .text("here") } }
         var events = server.events.makeAsyncIterator()
-        let client = LiveClient(address: try server.start()[0])
+        let client = ChangeEventClient(address: try server.start()[0])
         #expect((try? client.send("GET /"))?.text ?? "" == "")
         isOpen.store(true, ordering: .relaxed)
         let answer = try client.send("GET /").text

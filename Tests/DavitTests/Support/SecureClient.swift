@@ -6,7 +6,7 @@ import DavitTransport
 
 /// A TLS connection for a sequence of requests. Its calls block.
 final class SecureClient {
-    enum Failure: Error, Equatable {
+    enum CommandFailure: Error, Equatable {
         case closed
         case refused(String)
     }
@@ -23,7 +23,7 @@ final class SecureClient {
             try flush()
             switch state {
             case .done: return
-            case .failed(let reason): throw Failure.refused(reason)
+            case .failed(let reason): throw CommandFailure.refused(reason)
             case .needsInput: try receive()
             }
         }
@@ -42,7 +42,7 @@ final class SecureClient {
             let (bytes, state) = tls.read()
             answer += bytes
             guard bytes.isEmpty else { continue }
-            if case .failed(let reason) = state { throw Failure.refused(reason) }
+            if case .failed(let reason) = state { throw CommandFailure.refused(reason) }
             try receive()
         }
     }
@@ -56,7 +56,7 @@ final class SecureClient {
             let outcome = unsafe bytes.withUnsafeBytes {
                 unsafe Socket.send(socket.rawValue, UnsafeRawBufferPointer(rebasing: $0[start...]))
             }
-            guard case .bytes(let count) = outcome else { throw Failure.closed }
+            guard case .bytes(let count) = outcome else { throw CommandFailure.closed }
             start += count
         }
     }
@@ -66,7 +66,7 @@ final class SecureClient {
         let outcome = unsafe piece.withUnsafeMutableBytes {
             unsafe Socket.receive(socket.rawValue, into: $0)
         }
-        guard case .bytes(let count) = outcome else { throw Failure.closed }
+        guard case .bytes(let count) = outcome else { throw CommandFailure.closed }
         tls.receive(Array(piece[..<count]))
     }
 }

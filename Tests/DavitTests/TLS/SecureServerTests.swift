@@ -21,8 +21,8 @@ struct SecureServerTests {
     /// Writes a certificate and its key, and returns the fingerprint.
     @discardableResult
     private func write(_ names: String..., to name: String = "server") throws -> [UInt8] {
-        let made = try CertificateMaker.makeLeaf(
-            names: names, addresses: [], authority: try Shop.authority.get(), now: Shop.now)
+        let made = try CertificateGenerator.makeLeaf(
+            names: names, addresses: [], authority: try TestPKI.authority.get(), now: TestPKI.now)
         _ = try file(name + ".pem", made.certificate.pem() + made.key.pem())
         return try made.certificate.fingerprint()
     }
@@ -61,7 +61,7 @@ struct SecureServerTests {
             #expect(try SecureClient(address).get("/who", content: 6).hasSuffix("true -"))
             #expect(server.url == "https://localhost:\(address.port)/")
             #expect(server.certificateAuthority == nil)
-            let plain = try LiveClient(address: address).send("GET /who?x", host: "localhost:1")
+            let plain = try ChangeEventClient(address: address).send("GET /who?x", host: "localhost:1")
             #expect(plain.status == 301)
             #expect(plain["Location"] == "https://localhost:1/who?x")
         }
@@ -106,9 +106,9 @@ struct SecureServerTests {
 
     @Test func clientsShowCertificates() throws {
         try write("localhost")
-        let authority = try Shop.authority.get()
+        let authority = try TestPKI.authority.get()
         let path = try file("clients.pem", try authority.certificate.pem())
-        let anna = try Shop.client("anna", signedBy: authority)
+        let anna = try TestPKI.client("anna", signedBy: authority)
         try serve(try server(.init(files(), clients: .required(authorities: path)))) { address throws in
             let client = try SecureClient(address, .init(identity: anna))
             #expect(try client.get("/who", content: 12).hasSuffix("true CN=anna"))
@@ -142,7 +142,7 @@ struct SecureServerTests {
             }()
             return nil
         } catch {
-            let failure = Failure(error, folder: "/srv")
+            let failure = CommandFailure(error, folder: "/srv")
             return failure.message.replacing(folder.path, with: "X")
         }
     }
@@ -151,8 +151,8 @@ struct SecureServerTests {
         try write("localhost")
         try write("other", to: "other")
         let good = try TestCertificate(
-            CertificateMaker.makeLeaf(
-                names: ["a"], addresses: [], authority: try Shop.authority.get(), now: Shop.now))
+            CertificateGenerator.makeLeaf(
+                names: ["a"], addresses: [], authority: try TestPKI.authority.get(), now: TestPKI.now))
         let empty = try file("empty", [])
         let certificate = try file("cert", good.chain)
         let encrypted = try file("encrypted", try good.encryptedKey())

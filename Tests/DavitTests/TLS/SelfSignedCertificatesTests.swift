@@ -9,7 +9,7 @@ import Testing
 /// A certificate authority and a certificate that a server creates and stores.
 struct SelfSignedCertificatesTests {
     private let folder: TemporaryFolder
-    private let now = Shop.now
+    private let now = TestPKI.now
     private static let day: Int64 = 86_400
 
     init() throws { folder = try TemporaryFolder() }

@@ -18,7 +18,7 @@ final class TestFile: FileContent {
 }
 
 /// A stream that delivers the given content in pieces and may fail at the end.
-final class Pieces: BodyStream {
+final class PiecewiseStream: BodyStream {
     private var rest: ArraySlice<UInt8>
     private let size: Int
     private let failure: HTTPError?

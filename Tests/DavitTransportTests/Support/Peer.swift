@@ -34,7 +34,7 @@ final class Peer {
         #if TLS
         isBytewise = false
         tls = secured ?? Wire.isSecure ? try TLSTestClient() : nil
-        try shakeHands()
+        try performHandshake()
         #endif
     }
 
@@ -45,10 +45,10 @@ final class Peer {
         socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
         try Socket.setTimeout(socket.rawValue, seconds: 60)
         tls = try TLSTestClient(options)
-        try shakeHands()
+        try performHandshake()
     }
 
-    private func shakeHands() throws {
+    private func performHandshake() throws {
         guard let tls else { return }
         while true {
             let state = tls.handshake()

@@ -95,7 +95,7 @@ private struct ClosureHandler: Handler {
 }
 
 /// A gate that opens once and that tasks can wait for.
-final class Gate: Sendable {
+final class AsyncSignal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 

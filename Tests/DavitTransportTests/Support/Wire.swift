@@ -13,8 +13,8 @@ enum Wire {
         clients: ClientCertificates = .off, tickets: TicketKeys? = nil, identities: [TLSIdentity]? = nil
     ) throws -> TLSContext {
         try TLSContext(
-            identities: try identities ?? [try Shop.server.get()], clients: clients,
-            tickets: tickets ?? TicketKeys(now: Shop.now))
+            identities: try identities ?? [try TestPKI.server.get()], clients: clients,
+            tickets: tickets ?? TicketKeys(now: TestPKI.now))
     }
     #endif
 }

@@ -1,0 +1,181 @@
+/// Why a command failed. The command exits with status 1.
+package enum CommandFailure: Error, Hashable, Sendable {
+    case folderMissing(String)
+    case notAFolder(String)
+    case folderNotReadable(String)
+    case portInUse(host: String, port: UInt16)
+    case portNeedsPrivileges(port: UInt16)
+    case addressNotAvailable(host: String)
+    case unknownHost(String)
+    /// Another process listens on it, or the file is not a socket.
+    case socketInUse(String)
+    /// The reason, including the path.
+    case socketNotUsable(String)
+    case accessLogNotWritable(String, reason: String)
+    case stateFolderNotWritable(String, reason: String)
+    case stateFolderInShare(state: String, share: String)
+    /// Another server uses the state folder; `process` is 0 if its ID is unknown.
+    case stateFolderHeld(String, process: Int32)
+    case stateFromNewerVersion(String)
+    case stateUnreadable(String, reason: String)
+    /// A check found errors.
+    case stateDamaged(String)
+    /// The state folder has no state.
+    case noState(String, share: String)
+    /// No lock has this token or path.
+    case noLock(String, folder: String)
+    /// The server that uses the state folder did not answer; `process` is 0 if its ID is unknown.
+    case serverSilent(String, process: Int32, reason: String)
+    /// Neither HOME nor XDG_STATE_HOME is set.
+    case noStateFolder
+    case userFileUnreadable(String, reason: String)
+    /// Users other than its owner can read or change it.
+    case userFileNotPrivate(String)
+    case userFileLine(String, line: Int, problem: String)
+    case userFileEmpty(String)
+    case badUser(name: String, problem: String)
+    case recordingFolderNotWritable(String, reason: String)
+    case recordingFolderNotEmpty(String)
+    case recordingFolderInShare(String, share: String)
+    /// A recording or transcript cannot be read.
+    case recordingUnreadable(String, reason: String)
+    /// The folder does not contain a recording.
+    case noRecording(String)
+    /// The server cannot be reached, or it refused to create what the replay needs.
+    case cannotReplay(reason: String)
+    /// A replay found differences, which have already been printed.
+    case replayDiffers(count: Int)
+    /// A certificate, a key or a list of authorities cannot be used; the path is nil if it is not from a
+    /// file.
+    case certificateNotUsable(String?, reason: String)
+    case badAuthentication(problem: String)
+    /// `davit password` did not get a password.
+    case noPassword(reason: String)
+    case other(String)
+
+    /// The message, without the prefix `davit: `.
+    package var message: String {
+        switch self {
+        case .folderMissing(let path): "folder \(path) does not exist"
+        case .notAFolder(let path): "\(path) is not a folder"
+        case .folderNotReadable(let path): "cannot read folder \(path)"
+        case .portInUse(let host, let port): "port \(port) is in use on \(host)"
+        case .portNeedsPrivileges(let port): "port \(port) requires privileges"
+        case .addressNotAvailable(let host): "\(host) is not an address of this machine"
+        case .unknownHost(let host): "unknown host \(host)"
+        case .socketInUse(let path): "\(path) is in use"
+        case .socketNotUsable(let reason): "cannot create socket: \(reason)"
+        case .accessLogNotWritable(let path, let reason):
+            "cannot write access log \(path): \(reason)"
+        case .stateFolderNotWritable(let path, let reason):
+            "cannot write state folder \(path): \(reason)"
+        case .stateFolderInShare(let state, let share):
+            "state folder \(state) is inside the shared folder \(share)"
+        case .stateFolderHeld(let path, 0): "state folder \(path) is in use by another davit"
+        case .stateFolderHeld(let path, let process):
+            "state folder \(path) is in use by another davit (pid \(process))"
+        case .stateFromNewerVersion(let path): "state in \(path) was written by a newer version of davit"
+        case .stateUnreadable(let path, let reason): "cannot read state in \(path): \(reason)"
+        case .stateDamaged(let path): "state in \(path) is damaged"
+        case .noState(let path, let share): "no state for \(share) in \(path)"
+        case .noLock(let name, _): "no lock with path or token \(name)"
+        case .serverSilent(let path, 0, let reason):
+            "no answer from the server that uses state folder \(path): \(reason)"
+        case .serverSilent(let path, let process, let reason):
+            "no answer from the server that uses state folder \(path) (pid \(process)): \(reason)"
+        case .noStateFolder: "no state folder: neither XDG_STATE_HOME nor HOME is set"
+        case .userFileUnreadable(let path, let reason): "cannot read user file \(path): \(reason)"
+        case .userFileNotPrivate(let path):
+            "user file \(path) is accessible to other users (expected mode 0600)"
+        case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
+        case .userFileEmpty(let path): "user file \(path) has no accounts"
+        case .badUser(let name, let problem): "invalid account '\(name)': \(problem)"
+        case .recordingFolderNotWritable(let path, let reason):
+            "cannot record in \(path): \(reason)"
+        case .recordingFolderNotEmpty(let path): "recording folder \(path) is not empty"
+        case .recordingFolderInShare(let path, let share):
+            "recording folder \(path) is inside the shared folder \(share)"
+        case .recordingUnreadable(let path, let reason): "cannot read \(path): \(reason)"
+        case .noRecording(let path): "no recording in \(path)"
+        case .cannotReplay(let reason): "cannot replay: \(reason)"
+        case .replayDiffers(1): "1 unexpected difference"
+        case .replayDiffers(let count): "\(count) unexpected differences"
+        case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
+        case .badAuthentication(let problem): "invalid authentication settings: \(problem)"
+        case .noPassword(let reason): "no password: \(reason)"
+        case .other(let reason): reason
+        }
+    }
+
+    /// The suggestion that follows the message, or nil.
+    package var advice: String? {
+        switch self {
+        case .folderMissing(let path): "Create it (mkdir -p '\(path)'), or check the name."
+        case .notAFolder: "davit shares folders. Specify the folder that contains this file."
+        case .folderNotReadable: "Run davit as a user who can read it, or change the permissions."
+        case .portInUse: "Stop the other server, or choose another port: --port 8081, or --port 0."
+        case .portNeedsPrivileges: "Choose a port of 1024 or higher: --port 8080"
+        case .addressNotAvailable: "List the addresses with 'ip address', or use --host localhost."
+        case .unknownHost: "Check the name, or specify an address."
+        case .socketInUse:
+            "Stop the other server, or choose another path. Files other than sockets are never replaced."
+        case .socketNotUsable: "Choose a path in a folder that davit can write to, such as /run/davit."
+        case .accessLogNotWritable: "Choose a file that davit can write to, or - for standard error."
+        case .stateFolderNotWritable: "Choose another folder: --state-dir /some/folder"
+        case .stateFolderInShare:
+            "Clients could read it. Choose a folder outside the share: --state-dir /some/folder"
+        case .stateFolderHeld:
+            "Stop that server, or choose another state folder for this one: --state-dir /some/folder"
+        case .stateFromNewerVersion: "Use that version of davit, or another folder: --state-dir /some/folder"
+        case .stateUnreadable:
+            "Restore a backup, or move the folder away to start without locks and properties."
+        case .stateDamaged:
+            "Stop the server and copy the folder. Then restore a backup, or move the folder away."
+        case .noState: "Serve the folder once to create it, or specify its location: --state-dir /some/folder"
+        case .noLock(_, let folder): "List the locks: davit locks list '\(folder)'"
+        case .serverSilent: "Try again as the server's user, or stop the server first."
+        case .noStateFolder: "Choose a folder: --state-dir /some/folder"
+        case .userFileUnreadable:
+            "The file must contain lines NAME:PASSWORD and be readable by the user that runs davit."
+        case .userFileNotPrivate(let path): "Restrict the permissions: chmod 600 '\(path)'"
+        case .userFileLine:
+            "Each line is NAME:PASSWORD or from 'davit password'. Empty lines and lines beginning with # are ignored."
+        case .userFileEmpty: "Add lines NAME:PASSWORD, or lines that 'davit password' prints."
+        case .badUser: "Choose another name or password, or create a new line with 'davit password'."
+        case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
+        case .noPassword: nil
+        case .recordingFolderNotWritable: "Choose another folder: --record /some/folder"
+        case .recordingFolderNotEmpty: "Each recording needs a new folder: --record /some/folder"
+        case .recordingFolderInShare:
+            "Clients could read it. Choose a folder outside the share: --record /some/folder"
+        case .recordingUnreadable, .noRecording:
+            "Specify files that 'davit serve --record' has written, or their folder."
+        case .cannotReplay:
+            "Check that the server is running, and add --user NAME:PASSWORD if it has accounts."
+        case .certificateNotUsable:
+            "Certificates and keys must be PEM files. See 'davit serve --help' and docs/configuration.md."
+        case .replayDiffers, .other: nil
+        }
+    }
+}
+
+/// The exit status of the command.
+package enum ExitStatus {
+    package static let success: Int32 = 0
+    package static let failure: Int32 = 1
+    /// `EX_USAGE` of sysexits.
+    package static let usage: Int32 = 64
+}
+
+/// The text for standard error: the message, then the suggestion.
+package enum ErrorText {
+    package static func of(_ error: UsageError, in command: Subcommand = .serve) -> String {
+        text(error.message, error.advice(for: command))
+    }
+
+    package static func of(_ failure: CommandFailure) -> String { text(failure.message, failure.advice) }
+
+    private static func text(_ message: String, _ advice: String?) -> String {
+        "davit: \(message)\n" + (advice.map { "       \($0)\n" } ?? "")
+    }
+}

@@ -1,0 +1,55 @@
+internal import DavitEngine
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// Lists and removes locks for an administrator, in the server or, if none is running, in the command. Calls
+/// block.
+struct LockAdmin: Sendable {
+    /// How often to retry while another request changes the locked resource, and the delay between attempts.
+    private static let attempts = 200
+    private static let restMilliseconds = 10
+
+    let share: Share
+    /// The origin of the request, for the log.
+    let origin: String
+
+    /// Returns one page of locks.
+    func list(from skipped: Int) -> ControlResponse {
+        do throws(StoreError) {
+            let locks = try share.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)
+            return .lines(locks.map { ListedLock($0).line })
+        } catch {
+            return .refused(reason: "cannot read locks: \(error)")
+        }
+    }
+
+    func end(_ selection: LockSelection) -> ControlResponse {
+        guard let choice = LockChoice(selection) else { return .lines([]) }
+        do throws(StoreError) {
+            for _ in 0..<Self.attempts {
+                if let locks = try share.breakLocks(choice, from: origin) {
+                    return .lines(locks.map { ListedLock($0).line })
+                }
+                SystemThread.sleep(milliseconds: Self.restMilliseconds)
+            }
+            return .refused(reason: "the locked resource is busy")
+        } catch {
+            return .refused(reason: "cannot remove locks: \(error)")
+        }
+    }
+}
+
+extension LockChoice {
+    /// Returns nil for an invalid path.
+    fileprivate init?(_ selection: LockSelection) {
+        switch selection {
+        case .token(let token): self = .token(token)
+        case .path(let path):
+            guard let path = ResourcePath(segments: path.split(separator: UInt8(ascii: "/"))) else {
+                return nil
+            }
+            self = .root(path)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import DavitServer
+internal import DavitSystem
+internal import Synchronization
+
+/// Starts and stops the shares, websites, thread pool and access log of a server.
+final class LifecycleObservers: Sendable {
+    private enum Phase { case ended, prepared, started }
+
+    private let environment: ServerEnvironment
+    private let pool: BlockingPool
+    private let accessLog: LogFile?
+    /// Locked during calls to residents, to serialize them.
+    private let phase = Mutex(Phase.prepared)
+
+    init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?) {
+        self.environment = environment
+        self.pool = pool
+        self.accessLog = accessLog
+    }
+
+    /// Prepares for the start of the server, before it listens.
+    func prepare() {
+        phase.withLock { $0 = .prepared }
+        pool.reopen()
+        accessLog?.takeLines()
+    }
+
+    /// Notifies the residents that the server listens. Does nothing if it has stopped in the meantime.
+    func start() {
+        phase.withLock { phase in
+            guard phase == .prepared else { return }
+            environment.forEachLifecycleObserver { $0.serverDidStart() }
+            phase = .started
+        }
+    }
+
+    /// Stops the residents and then the pool. Blocks.
+    func end() {
+        phase.withLock { phase in
+            phase = .ended
+            environment.forEachLifecycleObserver { $0.serverWillStop() }
+            pool.shutdown()
+            environment.forEachLifecycleObserver { $0.serverDidStop() }
+            accessLog?.finish()
+        }
+    }
+}

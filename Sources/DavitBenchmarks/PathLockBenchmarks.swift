@@ -1,0 +1,22 @@
+internal import DavitEngine
+internal import DavitHTTP
+
+func pathLockBenchmarks() -> [Benchmark] {
+    let path = ResourcePath(segments: ["Documents", "Reports", "2026", "minutes.txt"].map(\.utf8)) ?? .root
+    let claims = [PathLockRequest(path: path, mode: .exclusive)]
+    var table = PathLockTable()
+    let pathLocks = PathLocks()
+    return [
+        Benchmark("ClaimTable, one path of 4 segments") {
+            let (ticket, isGranted) = table.enter(claims)
+            return table.leave(ticket).count + (isGranted ? 1 : 0)
+        },
+        Benchmark(
+            "PathSections, one path of 4 segments",
+            awaiting: {
+                guard let section = try? await pathLocks.acquire(claims) else { return -1 }
+                section.release()
+                return 1
+            }),
+    ]
+}

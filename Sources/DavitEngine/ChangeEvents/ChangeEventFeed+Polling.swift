@@ -1,0 +1,139 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import Synchronization
+
+/// Reads changes from the journal and passes them to the readers.
+///
+/// Only one pass runs at a time. A notification that arrives during a pass sets a flag, and the thread that
+/// runs the pass repeats it. This includes notifications of changes that the pass itself found.
+extension ChangeEventFeed {
+    /// The maximum number of changes requested from the journal at a time.
+    private static let pieceChanges = 256
+    /// The maximum number of journal steps per pass; the rest is left to the next pass.
+    private static let stepLimit = 40
+    /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
+    private static let ticksOfBeat = 3
+    /// After a thorough pass that takes longer than a second, the next one waits this many times as long.
+    private static let restFactor = 10
+
+    /// Handles a notification that something has or may have changed. May block.
+    /// - Parameter last: the number of the last recorded change; nil if changes may not be recorded yet.
+    func changed(_ last: Int64?) {
+        let isOurs = state.withLock { state in
+            guard let token = state.token else { return false }
+            if let last, last <= token.number { return false }
+            if state.isLooking {
+                state.isDue = true
+                return false
+            }
+            state.isLooking = true
+            return true
+        }
+        if isOurs { lookUntilDone(isThorough: false) }
+    }
+
+    /// Runs every few seconds: a thorough pass also finds changes that cause no notification. May block.
+    func tick() {
+        let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+            guard !state.readers.isEmpty else { return (false, []) }
+            state.ticks += 1
+            if state.ticks.isMultiple(of: Self.ticksOfBeat) { state.readers.forAll { $0.isBeat = true } }
+            let isOurs = !state.isLooking && ContinuousClock.now >= state.restEnd
+            if isOurs { state.isLooking = true }
+            return (isOurs, state.readers.takeWoken())
+        }
+        for waiting in woken { waiting.resume() }
+        guard isOurs else { return }
+        let begin = ContinuousClock.now
+        lookUntilDone(isThorough: true)
+        let duration = ContinuousClock.now - begin
+        if duration > .seconds(1) {
+            state.withLock { $0.restEnd = .now + duration * Self.restFactor }
+        }
+    }
+
+    private func lookUntilDone(isThorough: Bool) {
+        var isThorough = isThorough
+        repeat {
+            state.withLock { $0.isDue = false }
+            look(isThorough: isThorough)
+            isThorough = false
+        } while state.withLock({ state in
+            state.isLooking = state.isDue
+            return state.isDue
+        })
+    }
+
+    private func look(isThorough: Bool) {
+        let (folders, token) = state.withLock { ($0.readers.folders, $0.token) }
+        guard let token else { return }
+        do throws(JournalError) {
+            if isThorough { try compare(folders) }
+            guard let position = try advance(JournalPass(following: folders)) else { return }
+            guard token.isValid(at: position) else { return reset(position) }
+            do throws(JournalError) { try notify(since: token, through: position) } catch {
+                guard error == .forgotten else { throw error }
+                reset(position)
+            }
+        } catch {
+            // The journal has reported the error and retries at the next tick. `gone` can only refer to the
+            // root here.
+            if error == .gone { gone(.root) }
+        }
+    }
+
+    private func advance(_ pass: JournalPass) throws(JournalError) -> JournalPosition? {
+        for _ in 0..<Self.stepLimit {
+            if let position = try journal.advance(pass) { return position }
+        }
+        return nil
+    }
+
+    /// Compares each of the folders with the file system.
+    private func compare(_ folders: WatchedFolders) throws(JournalError) {
+        for (paths, isDeep) in [(folders.flat, false), (folders.deep, true)] {
+            for path in paths {
+                do throws(JournalError) { _ = try journal.advance(JournalPass(path, isDeep: isDeep)) } catch {
+                    guard error == .gone else { throw error }
+                    gone(path)
+                }
+            }
+        }
+    }
+
+    private func notify(since token: SyncToken, through position: JournalPosition) throws(JournalError) {
+        var known = token
+        while known.number < position.last {
+            let changes = try journal.changes(
+                in: .root, isDeep: true, since: known, through: position.last, limit: Self.pieceChanges)
+            let isLast = changes.count < Self.pieceChanges
+            let number = isLast ? position.last : changes.last?.number ?? position.last
+            known = SyncToken(journal: token.journal, number: number)
+            record { [known] state in
+                for change in changes { state.readers.record(change) }
+                // New readers may have joined in the meantime.
+                if let other = state.token, other.journal == known.journal, other.number < known.number {
+                    state.token = known
+                }
+            }
+        }
+    }
+
+    /// Resets all readers, because the past changes are no longer known.
+    private func reset(_ position: JournalPosition) {
+        record { state in
+            if state.token != nil { state.token = SyncToken(position) }
+            state.readers.reset(through: position.last)
+        }
+    }
+
+    private func gone(_ path: ResourcePath) { record { $0.readers.record(gone: path) } }
+
+    private func record(_ body: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            body(&state)
+            return state.readers.takeWoken()
+        }
+        for waiting in woken { waiting.resume() }
+    }
+}

@@ -1,0 +1,162 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import Synchronization
+
+/// Notifies readers of changes in a share. One pass over the journal serves all readers.
+///
+/// Does nothing while there are no readers.
+final class ChangeEventFeed: Sendable {
+    struct State {
+        var readers = ChangeEventSubscribers()
+        /// The changes up to this token have been passed to the readers; nil if there are no readers.
+        var token: SyncToken?
+        var isLooking = false
+        /// Whether a notification has arrived since the pass began.
+        var isDue = false
+        var ticks = 0
+        /// The earliest time of the next thorough pass.
+        var restEnd = ContinuousClock.now
+    }
+
+    let journal: any ChangeJournal
+    private let readerLimit: Int
+    let state = Mutex(State())
+
+    init(_ journal: any ChangeJournal, readerLimit: Int) {
+        self.journal = journal
+        self.readerLimit = readerLimit
+    }
+
+    var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
+
+    /// Adds a reader.
+    /// - Parameters:
+    ///   - missing: the requested collections that do not exist.
+    ///   - position: the position up to which the requested collections have been compared with the file
+    ///     system.
+    /// - Returns: nil if there are too many readers; otherwise the id of the reader, and the number of the
+    ///   last change that ``catchUp(_:_:)`` must cover if the reader resumes.
+    func join(
+        _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition
+    ) -> (id: Int, through: Int64)? {
+        state.withLock { state in
+            guard state.readers.count < readerLimit else { return nil }
+            // If there are other readers and the journal was replaced, the next pass will detect it.
+            let token = state.readers.isEmpty ? SyncToken(position) : state.token ?? SyncToken(position)
+            state.token = token
+            let through =
+                token.journal == position.journal ? max(token.number, position.last) : position.last
+            let id = state.readers.add(scopes, known: through)
+            state.readers.withReader(id) { reader in
+                // Send the first event id immediately.
+                reader.pending.isBeat = true
+                for scope in missing { reader.pending.record(gone: scope) }
+            }
+            return (id, through)
+        }
+    }
+
+    /// Passes missed changes to a new reader, or resets it.
+    /// - Parameter changes: the changes by scope; nil if they are unknown.
+    func catchUp(_ id: Int, _ changes: [(scope: ChangeEventScope, changes: [ResourceChange])]?) {
+        state.withLock { state in
+            state.readers.withReader(id) { reader in
+                guard let changes else { return reader.pending.reset() }
+                for (scope, changes) in changes {
+                    for change in changes { reader.pending.record(change, in: scope) }
+                    // Locks have no change numbers, so the reader must query them again.
+                    reader.pending.record(locksOf: scope.href)
+                }
+            }
+        }
+    }
+
+    /// - Parameter id: the id of a reader, which may have been removed already.
+    func leave(_ id: Int) {
+        let waiting = state.withLock { state in
+            let waiting = state.readers.remove(id)
+            if state.readers.isEmpty { state.token = nil }
+            return waiting
+        }
+        waiting?.resume()
+    }
+
+    /// Ends the stream of a reader after its pending events.
+    func end(_ id: Int) {
+        let waiting = state.withLock { state in
+            state.readers.withReader(id) { reader -> CheckedContinuation<Void, Never>? in
+                reader.isFinished = true
+                defer { reader.waiting = nil }
+                return reader.waiting
+            }
+        }
+        if let waiting, let waiting { waiting.resume() }
+    }
+
+    // MARK: Events
+
+    /// Waits for the next events of a reader.
+    /// - Returns: nil at the end of the stream.
+    func next(_ id: Int) async -> [UInt8]? {
+        while true {
+            switch take(id) {
+            case .events(let pending, let scopes, let token, let isNew):
+                return pending.events(watching: scopes, knowing: token, isNew: isNew)
+            case .end: return nil
+            case .nothing: await wait(id)
+            }
+        }
+    }
+
+    private enum NextEvents {
+        case events(PendingChangeEvents, watching: [ChangeEventScope], knowing: SyncToken, isNew: Bool)
+        case end, nothing
+    }
+
+    private func take(_ id: Int) -> NextEvents {
+        state.withLock { state in
+            guard let token = state.token else { return .end }
+            return state.readers.withReader(id) { reader in
+                if reader.pending.isEmpty { return reader.isFinished ? .end : .nothing }
+                // A new reader may already know later changes than the others.
+                let number = max(token.number, reader.known)
+                defer {
+                    reader.pending = PendingChangeEvents()
+                    reader.notified = number
+                }
+                return .events(
+                    reader.pending, watching: reader.scopes,
+                    knowing: SyncToken(journal: token.journal, number: number),
+                    isNew: reader.notified != number)
+            } ?? .end
+        }
+    }
+
+    private func wait(_ id: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
+                let mustWait = state.withLock { state in
+                    state.readers.withReader(id) { reader in
+                        guard reader.pending.isEmpty, !reader.isFinished else { return false }
+                        reader.waiting = waiting
+                        return true
+                    } ?? false
+                }
+                if !mustWait { waiting.resume() }
+            }
+        } onCancel: {
+            // The connection is being closed.
+            leave(id)
+        }
+    }
+
+    /// Notifies readers of locks that were created or removed. Does not block.
+    func locksChanged(_ locks: [Lock]) {
+        let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            if state.readers.isEmpty { return [] }
+            for lock in locks { state.readers.record(lock) }
+            return state.readers.takeWoken()
+        }
+        for waiting in woken { waiting.resume() }
+    }
+}

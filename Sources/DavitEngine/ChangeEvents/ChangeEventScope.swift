@@ -1,0 +1,26 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// A collection that a client watches.
+struct ChangeEventScope: Hashable, Sendable {
+    /// The canonical path.
+    let path: ResourcePath
+    /// Whether everything below the collection is watched, or only its members.
+    let isDeep: Bool
+    /// The href as the client spelled it, percent-encoded, with a trailing slash.
+    let href: [UInt8]
+
+    /// Returns the href of a resource in this scope, without a trailing slash; of the collection itself, with
+    /// one.
+    /// - Parameter path: the canonical path of the resource.
+    func href(of path: ResourcePath) -> [UInt8] {
+        var href = href
+        var isFirst = true
+        for segment in path.segments.dropFirst(self.path.segments.count) {
+            if !isFirst { href.append(UInt8(ascii: "/")) }
+            isFirst = false
+            PercentCoding.append(segment, to: &href)
+        }
+        return href
+    }
+}

@@ -1,0 +1,205 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// GET of a collection with the query `events`: returns server-sent events about changes in it; see
+/// `docs/live.md`.
+struct ChangeEventsMethod: Sendable {
+    /// The maximum number of collections per stream.
+    private static let scopeLimit = 64
+
+    let share: Share
+
+    static func isAsked(_ request: HTTPRequest) -> Bool {
+        guard let query = request.target.rawQuery else { return false }
+        return FormFields.bytes(of: query).contains { $0.name == Array("events".utf8) }
+    }
+
+    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let request = context.request
+        guard let feed = share.changeEvents else {
+            return .error(
+                .notFound, "This share does not support change events: it has no journal.", for: request)
+        }
+        guard Self.accepts(request) else {
+            return .error(.notAcceptable, "Changes are only available as text/event-stream.", for: request)
+        }
+        let requestedScopes = try requestedScopes(context)
+        if share.refusesPage(of: request, acceptsLinks: false) {
+            return .error(.forbidden, "Cross-site requests are not allowed.", for: request)
+        }
+        guard requestedScopes.count <= Self.scopeLimit else {
+            return .error(
+                .badRequest, "A stream can watch at most \(Self.scopeLimit) folders.", for: request)
+        }
+        let (scopes, position) = try await compared(requestedScopes)
+        guard let position else { throw WebDAVError(.notFound) }
+        if request.method == .head { return Self.response(.empty) }
+        let missing = scopes.filter { $0.scope == nil }.map(\.requestedScope)
+        guard let (id, through) = feed.join(scopes.compactMap(\.scope), missing: missing, at: position) else {
+            throw .busy
+        }
+        let stream = ChangeEventStream(feed, id)
+        if let since = Self.since(request) {
+            try await catchUp(id, feed, scopes.compactMap(\.scope), since, position, through)
+        }
+        return Self.response(.stream(stream))
+    }
+
+    private static func response(_ body: HTTPBody) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(.contentType, "text/event-stream")
+        // Compression would need 100 KiB of memory per stream, for few bytes of content.
+        fields.append(.cacheControl, "no-store, no-transform")
+        // Otherwise nginx would buffer the events.
+        fields.append(named: "X-Accel-Buffering", "no")
+        return HTTPResponse(.ok, fields: fields, body: body)
+    }
+
+    /// Whether `text/event-stream` is acceptable; the most specific range in Accept applies (RFC 9110
+    /// §12.5.1).
+    private static func accepts(_ request: HTTPRequest) -> Bool {
+        guard request.contains(.accept) else { return true }
+        var best = (rank: 0, isAcceptable: false)
+        request.forEachElement(of: .accept) { range in
+            guard let type = ContentType(parsing: range) else { return }
+            let rank =
+                switch type.essence {
+                case "text/event-stream": 3
+                case "text/*": 2
+                case "*/*": 1
+                default: 0
+                }
+            guard rank > best.rank else { return }
+            best = (rank, type.parameters["q"].map { Weight(parsing: $0.span) != .zero } ?? true)
+        }
+        return best.isAcceptable
+    }
+
+    /// Returns the last event id that the client received, from an earlier connection or another source.
+    /// - Returns: nil if there is none; a nil token if it is invalid.
+    private static func since(_ request: HTTPRequest) -> (token: SyncToken?, Void)? {
+        let text = request.string(named: "Last-Event-ID") ?? request.query["since"] ?? ""
+        return text.isEmpty ? nil : (SyncToken(parsing: text), ())
+    }
+
+    // MARK: Watched collections
+
+    /// Returns the requested collections with the names as the client spelled them; the target itself if the
+    /// query specifies none.
+    private func requestedScopes(_ context: RequestContext) throws(WebDAVError) -> [ChangeEventScope] {
+        let fields = context.request.target.rawQuery.map { FormFields.bytes(of: $0) } ?? []
+        let isDeep = fields.contains {
+            $0.name == Array("depth".utf8) && $0.value == Array("infinity".utf8)
+        }
+        var href = context.href
+        if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
+        var requestedScopes: [ChangeEventScope] = []
+        for field in fields where field.name == Array("in".utf8) {
+            let segments = field.value.split(separator: UInt8(ascii: "/"))
+            guard let below = ResourcePath(segments: segments) else { throw WebDAVError(.badRequest) }
+            let path = below.rebased(from: .root, to: context.path) ?? context.path
+            var own = href
+            for segment in segments {
+                PercentCoding.append(segment, to: &own)
+                own.append(UInt8(ascii: "/"))
+            }
+            let requestedScope = ChangeEventScope(path: path, isDeep: isDeep, href: own)
+            if !requestedScopes.contains(requestedScope) { requestedScopes.append(requestedScope) }
+        }
+        return requestedScopes.isEmpty
+            ? [ChangeEventScope(path: context.path, isDeep: isDeep, href: href)] : requestedScopes
+    }
+
+    /// Compares the requested collections and their ancestors with the file system. A change in an ancestor
+    /// shows that a collection was removed.
+    /// - Returns: each request with its scope, nil if it is not a collection; and a nil position if none is.
+    private func compared(
+        _ requestedScopes: [ChangeEventScope]
+    ) async throws(WebDAVError) -> (
+        [(requestedScope: ChangeEventScope, scope: ChangeEventScope?)], JournalPosition?
+    ) {
+        var scopes: [(requestedScope: ChangeEventScope, scope: ChangeEventScope?)] = []
+        var position: JournalPosition?
+        var known: Set<ResourcePath> = []
+        for requestedScope in requestedScopes {
+            guard let path = try await collection(requestedScope.path) else {
+                scopes.append((requestedScope, nil))
+                continue
+            }
+            do throws(WebDAVError) {
+                for above in path.ancestors where known.insert(above).inserted {
+                    _ = try await share.compared(above, isDeep: false)
+                }
+                position = try await share.compared(path, isDeep: requestedScope.isDeep)
+                scopes.append(
+                    (
+                        requestedScope,
+                        ChangeEventScope(path: path, isDeep: requestedScope.isDeep, href: requestedScope.href)
+                    ))
+            } catch {
+                guard error.status == .notFound else { throw error }
+                scopes.append((requestedScope, nil))
+            }
+        }
+        return (scopes, position)
+    }
+
+    /// Returns the canonical path of a collection; nil if there is none.
+    private func collection(_ path: ResourcePath) async throws(WebDAVError) -> ResourcePath? {
+        if share.isHidden(path) { return nil }
+        let share = share
+        do throws(WebDAVError) {
+            return try await share.attempt { wait throws(WebDAVError) in
+                let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: wait) }
+                return lookup.info?.isCollection == true ? lookup.path : nil
+            }
+        } catch {
+            switch error.status {
+            case .notFound, .conflict, .forbidden, .badRequest, .uriTooLong: return nil
+            default: throw error
+            }
+        }
+    }
+
+    // MARK: Missed changes
+
+    private func catchUp(
+        _ id: Int, _ feed: ChangeEventFeed, _ scopes: [ChangeEventScope], _ since: (token: SyncToken?, Void),
+        _ position: JournalPosition, _ through: Int64
+    ) async throws(WebDAVError) {
+        guard let token = since.token, token.isValid(at: position) else { return feed.catchUp(id, nil) }
+        do throws(WebDAVError) {
+            var missed: [(scope: ChangeEventScope, changes: [ResourceChange])] = []
+            for scope in scopes {
+                let changes = try await share.askingJournal { journal throws(JournalError) in
+                    try journal.changes(
+                        in: scope.path, isDeep: scope.isDeep, since: token, through: through,
+                        limit: PendingChangeEvents.nameLimit + 1)
+                }
+                guard changes.count <= PendingChangeEvents.nameLimit else { return feed.catchUp(id, nil) }
+                // The client has never seen resources that were removed before its initial synchronization
+                // began.
+                missed.append((scope, changes.filter { $0.kind != .removed || $0.number > token.base }))
+            }
+            feed.catchUp(id, missed)
+        } catch {
+            guard error.condition == .validSyncToken else { throw error }
+            feed.catchUp(id, nil)
+        }
+    }
+}
+
+extension ResourcePath {
+    /// The parent collections, from the root down.
+    fileprivate var ancestors: [ResourcePath] {
+        var ancestors: [ResourcePath] = []
+        var path = parent
+        while let here = path {
+            ancestors.append(here)
+            path = here.parent
+        }
+        return ancestors.reversed()
+    }
+}

@@ -1,0 +1,86 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+extension Share {
+    /// Looks up a path. Circular links are treated like links that lead outside the share: the result is
+    /// `unservable`.
+    func lookUp(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+        try serving(path) { () throws(StoreError) in
+            try resources.lookup(path, last: .followed, wait: wait)
+        }
+    }
+
+    private func serving(
+        _ path: ResourcePath, _ lookup: () throws(StoreError) -> Lookup
+    ) throws(StoreError) -> Lookup {
+        do throws(StoreError) {
+            return try lookup()
+        } catch .loop {
+            return Lookup(path: path, state: .unservable)
+        } catch {
+            throw error
+        }
+    }
+
+    /// Looks up a path, both without and with following a symbolic link at its end. Needs a second lookup
+    /// only if there is a link.
+    ///
+    /// - Parameter other: under path locks, the result of an earlier lookup for the same change.
+    func lookUp(
+        at path: ResourcePath, last: SymlinkMode, beside other: Lookup?, _ mode: LookupMode
+    ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
+        let resolved = try serving(path) { () throws(StoreError) in
+            switch mode {
+            case .first(let wait): try resources.lookup(path, last: .followed, wait: wait)
+            case .atOnceAssumingFreeNames: try resources.locationOfFreeName(path, beside: other)
+            case .atOnce, .mayWait:
+                try resources.lookupForChange(path, last: .followed, beside: other, wait: mode.wait)
+            }
+        }
+        guard last == .notFollowed, resolved.path != path else { return (resolved, resolved) }
+        return (try resources.lookup(path, last: .notFollowed, wait: mode.wait), resolved)
+    }
+
+    /// Looks up a path that `If` refers to. An invalid path is treated as an unmapped URL (RFC 4918 §10.4.4).
+    func lookUpTagged(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+        do throws(StoreError) {
+            return try lookUp(at: path, wait: wait)
+        } catch {
+            switch error {
+            case .forbidden, .invalidName, .nameTooLong: return Lookup(path: path, state: .unservable)
+            default: throw error
+            }
+        }
+    }
+
+    /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
+    /// is skipped and left to the sweep of leftovers.
+    func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
+
+    /// Runs cleanup of entire trees; see ``tidy(_:)``.
+    func tidyTree(for context: RequestContext, _ body: @escaping @Sendable () -> Void) async {
+        _ = await work.runLong(for: context.request.client, .cleansUp, body)
+    }
+
+    /// Returns the location of a target under another spelling of its own name, if the destination is such a
+    /// spelling: no other resource has the name, and the target must not be replaced by itself.
+    ///
+    /// - Parameter path: the requested destination.
+    func ownName(
+        _ destination: Lookup?, of target: Lookup, as path: ResourcePath, _ wait: Wait
+    ) throws(StoreError) -> Lookup? {
+        guard let there = destination?.info, let here = target.info, there.identity == here.identity,
+            let stored = destination?.path, let parent = target.path.parent, stored.parent == parent,
+            path.name != target.path.name
+        else { return nil }
+        if stored != target.path {
+            // These may be two hard links or one name; only the directory entries show which.
+            if wait == .never { throw .wouldBlock }
+            guard try resources.isOneName(target.path, stored) else { return nil }
+        }
+        return parent.appending(path.name).map {
+            Lookup(path: $0, state: .unmapped, collection: target.collection)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// POST with `?action=`: processes HTML forms by calling the corresponding WebDAV methods.
+struct ActionMethod: Sendable {
+    let share: Share
+    let page: (any CollectionPage)?
+
+    func respond(_ action: FormAction, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let target = try await checkedCollection(context)
+        let results: [FormResult]
+        do throws(WebDAVError) {
+            var request = ActionRequest(action, context, share: share)
+            if action != .upload { try await request.readFields() }
+            if action == .archive { return try await archive(request, target) }
+            if let question = try await question(request, target) { return question }
+            results = try await perform(request)
+        } catch {
+            if error.connectionError != nil { throw error }
+            return try await answer(
+                .ended(action, status: error.status, []), error.response(), context, target)
+        }
+        let failure = results.first { !$0.isDone }
+        let status = failure?.status ?? results.last?.status ?? .noContent
+        let answer = FormOutcome.ended(action, status: status, results)
+        return try await self.answer(answer, Self.response(results), context, target)
+    }
+
+    /// Returns one result per member, in the order of the form.
+    private func perform(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
+        switch request.action {
+        case .upload: return try await UploadForm(share: share, request: request).perform()
+        case .mkcol:
+            let name = try request.newName()
+            return [
+                try await request.result(of: name) { () async throws(WebDAVError) in
+                    let member = try request.member(name)
+                    return try await share.change(MkColMethod(share: share), context: member)
+                }
+            ]
+        case .delete:
+            return try await request.each { (_, member) async throws(WebDAVError) in
+                try await share.change(DeleteMethod(share: share), context: member)
+            }
+        case .move, .copy:
+            let transfer = try TransferForm(share: share, request, isMove: request.action == .move)
+            return try await request.each { (name, member) async throws(WebDAVError) in
+                try await transfer.perform(name, member)
+            }
+        case .rename:
+            guard try request.members().count == 1, let new = context(request, try request.newName()) else {
+                throw WebDAVError(.badRequest)
+            }
+            let transfer = Transfer(to: new, overwrites: request.isTicked("replace"))
+            return try await request.each { (_, member) async throws(WebDAVError) in
+                if share.isHidden(new) { throw WebDAVError(.forbidden) }
+                return try await share.change(
+                    MoveMethod(share: share, transfer: transfer), context: member)
+            }
+        case .unlock: return [try await unlock(request)]
+        case .restore: return try await restore(request)
+        case .purge:
+            return try await request.eachTrashed { (entry) async throws(WebDAVError) in
+                try await share.change(PurgeMethod(share: share, entry: entry), context: request.context)
+            }
+        case .archive: return []
+        }
+    }
+
+    private func context(_ request: ActionRequest, _ name: [UInt8]) -> ResourcePath? {
+        request.context.path.appending(name)
+    }
+
+    private func archive(
+        _ request: ActionRequest, _ target: ResourcePath
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let names = try request.members()
+        guard let page else { throw WebDAVError(.notFound) }
+        let visit = CollectionVisit(request.context, target: target, share: share)
+        do throws(HTTPError) {
+            guard let response = try await page.archive(of: names, visit) else {
+                throw HTTPError(.notFound, "Archives are not supported.")
+            }
+            return response
+        } catch {
+            throw WebDAVError(connection: error)
+        }
+    }
+
+    /// Breaks a lock on the member that the form specifies, or on the collection itself.
+    private func unlock(_ request: ActionRequest) async throws(WebDAVError) -> FormResult {
+        guard let token = request.fields["token"], !token.isEmpty else { throw WebDAVError(.badRequest) }
+        let method = BreakLockMethod(
+            share: share, lock: share.state.lock(for: LockToken(uri: token), now: request.context.now))
+        let isOfMember = request.fields["member"]?.isEmpty == false
+        let name = isOfMember ? try request.members()[0] : nil
+        return try await request.result(of: name) { () async throws(WebDAVError) in
+            let target = try name.map { (name) throws(WebDAVError) in try request.member(name) }
+            return try await share.change(method, context: target ?? request.context)
+        }
+    }
+
+    /// Responds with 201 or 204, as MOVE does, and with Location.
+    private func restore(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
+        guard let choice = RestoreConflictPolicy(rawValue: request.fields["taken"] ?? "rename") else {
+            throw WebDAVError(.badRequest)
+        }
+        return try await request.eachTrashed { (entry) async throws(WebDAVError) in
+            try await share.restore(entry, ifTaken: choice, request.context)
+        }
+    }
+
+    // MARK: The collection
+
+    /// Looks up the collection that the form was sent to, and checks the conditions of the request, which
+    /// apply to it.
+    /// - Returns: the canonical path of the collection.
+    private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
+        let share = share
+        return try await share.attempt { wait throws(WebDAVError) in
+            let lookup = try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait)
+            }
+            guard let info = lookup.info else { throw WebDAVError(.notFound) }
+            guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }
+            let check = WriteGuard(share: share, context: context, wait: wait)
+            try check.checkPreconditions(target: info)
+            try check.checkIf(target: info, path: lookup.path)
+            return lookup.path
+        }
+    }
+
+    // MARK: Response
+
+    /// Returns a page that asks the user to confirm or to choose a destination; nil if the form is complete.
+    private func question(
+        _ request: ActionRequest, _ target: ResourcePath
+    ) async throws(WebDAVError) -> HTTPResponse? {
+        guard let page, request.context.request.wantsHTML else { return nil }
+        let isAnswered =
+            request.action.wantsDestination
+            ? TransferForm.isComplete(request)
+            : !request.action.wantsQuestion || request.isTicked("confirmed")
+        if isAnswered { return nil }
+        let question = FormOutcome.asks(request.action, members: try request.members())
+        let visit = CollectionVisit(request.context, target: target, share: share)
+        do throws(HTTPError) {
+            return try await page.response(to: question, on: visit)
+        } catch {
+            throw WebDAVError(connection: error)
+        }
+    }
+
+    /// Returns a page or a redirect to the collection for browsers, and the WebDAV response for other
+    /// clients.
+    private func answer(
+        _ answer: FormOutcome, _ plain: HTTPResponse, _ context: RequestContext, _ target: ResourcePath
+    ) async throws(WebDAVError) -> HTTPResponse {
+        guard context.request.wantsHTML else { return plain }
+        let visit = CollectionVisit(context, target: target, share: share)
+        do throws(HTTPError) {
+            if let response = try await page?.response(to: answer, on: visit) { return response }
+        } catch {
+            throw WebDAVError(connection: error)
+        }
+        guard case .ended(let action, _, let results) = answer, !results.isEmpty,
+            results.allSatisfy(\.isDone)
+        else { return plain }
+        return Self.back(to: visit.href, action, results)
+    }
+
+    /// The maximum number of trash ids in a redirect, which keeps the URL short.
+    private static let limitKept = 100
+
+    /// Responds with 303 to the collection. The query specifies the action and the number of members rather
+    /// than a message, because text in a URL could be forged. For deletions it also contains the ids in the
+    /// trash, up to ``limitKept``.
+    private static func back(
+        to href: [UInt8], _ action: FormAction, _ results: [FormResult]
+    ) -> HTTPResponse {
+        var query = "?done=\(action.rawValue)&count=\(results.count)"
+        let kept = action == .delete ? results.flatMap(\.kept) : []
+        if 1...limitKept ~= kept.count { query += "&kept=" + kept.joined(separator: ",") }
+        var response = HTTPResponse(.seeOther)
+        response.fields.append(.location, href + Array(query.utf8))
+        return response
+    }
+
+    /// Returns the response of the method for a single result. Several results become 204 if all succeeded
+    /// with it, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
+    private static func response(_ results: [FormResult]) -> HTTPResponse {
+        if results.count == 1 { return results[0].response }
+        if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(.noContent) }
+        let writer = MultistatusWriter()
+        writer.begin()
+        for result in results {
+            writer.beginResponse(href: result.href)
+            writer.responseStatus(result.status == .multistatus ? .failedDependency : result.status)
+            writer.endResponse()
+        }
+        writer.end()
+        return .multistatus(body: .bytes(writer.drain()))
+    }
+}
+
+extension ActionRequest {
+    /// Runs `body` for each member that the form specifies; a failure does not stop the others.
+    /// - Throws: 400 if the form specifies no member; errors of the connection.
+    func each(
+        _ body: (_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse
+    ) async throws(WebDAVError) -> [FormResult] {
+        var results: [FormResult] = []
+        for name in try members() {
+            results.append(
+                try await result(of: name) { () async throws(WebDAVError) in
+                    try await body(name, try member(name))
+                })
+        }
+        return results
+    }
+
+    /// Runs `body` for each trash entry that the form specifies in `id` fields.
+    /// - Throws: 400 if there are no `id` fields; 404, with nothing done, if an entry does not exist; errors
+    ///   of the connection.
+    func eachTrashed(
+        _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
+    ) async throws(WebDAVError) -> [FormResult] {
+        var entries: [TrashEntry] = []
+        for id in fields.all("id") { entries.append(try await share.trashEntry(id)) }
+        if entries.isEmpty { throw WebDAVError(.badRequest) }
+        var results: [FormResult] = []
+        for entry in entries {
+            results.append(
+                try await result(of: Array(entry.path.name)) { () async throws(WebDAVError) in
+                    try await body(entry)
+                })
+        }
+        return results
+    }
+
+    /// Returns the result for one member, or for the collection itself if `name` is nil.
+    /// - Throws: only errors of the connection, because no response can be sent then.
+    func result(
+        of name: [UInt8]?, _ body: () async throws(WebDAVError) -> HTTPResponse
+    ) async throws(WebDAVError) -> FormResult {
+        let response: HTTPResponse
+        do throws(WebDAVError) { response = try await body() } catch {
+            if error.connectionError != nil { throw error }
+            response = error.response()
+        }
+        var href = context.collectionHref(of: context.path)
+        if let name { PercentCoding.append(name, to: &href) }
+        if let location = response.fields.first(.location) { href = Array(location.utf8) }
+        return FormResult(name: name, status: response.status, href: href, response: response)
+    }
+}

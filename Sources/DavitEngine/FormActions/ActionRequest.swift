@@ -1,0 +1,121 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// A form that was sent to a collection.
+///
+/// Forms contain no CSRF token: browsers send Sec-Fetch-Site or Origin, which identify the site of the form.
+/// Clients that send neither are not browsers and can use the WebDAV methods instead.
+struct ActionRequest {
+    /// The maximum size in bytes of a form without files; larger forms are refused with 413.
+    private static let limitBytes = 4 << 20
+    /// The maximum number of fields in a form; more are refused with 413.
+    private static let limitFields = 100_000
+    /// The maximum size in bytes of a field in a form with files.
+    static let limitFieldBytes = 64 << 10
+
+    let share: Share
+    /// The context of the request to the collection.
+    let context: RequestContext
+    let action: FormAction
+    /// The fields in the query, which accompany forms with files.
+    let query: FormFields
+    /// The fields of a form without files; empty for a form that is read part by part.
+    private(set) var fields = FormFields()
+
+    /// Returns the action that a request specifies; nil if it specifies none.
+    /// - Throws: 404 for an unknown action; 403 unless a page of this server sent the form.
+    static func action(of context: RequestContext, share: Share) throws(WebDAVError) -> FormAction? {
+        guard let name = context.request.query["action"] else { return nil }
+        guard let action = FormAction(rawValue: name) else { throw WebDAVError(.notFound) }
+        guard context.request.site(names: share.serverNames) == .own else { throw WebDAVError(.forbidden) }
+        return action
+    }
+
+    init(_ action: FormAction, _ context: RequestContext, share: Share) {
+        self.share = share
+        self.action = action
+        self.context = context
+        query = context.request.query
+    }
+
+    /// Reads the fields of a form without files.
+    /// - Throws: 400, 413 or 415.
+    mutating func readFields() async throws(WebDAVError) {
+        if context.request.contentType?.essence == "multipart/form-data" {
+            fields = try await readParts()
+            return
+        }
+        do throws(HTTPError) {
+            guard context.request.contentType?.essence == "application/x-www-form-urlencoded" else {
+                throw HTTPError(.unsupportedMediaType, "Expected a form.")
+            }
+            let bytes = try await context.request.content(limitBytes: Self.limitBytes)
+            do throws(FormFields.ParseError) {
+                fields = try FormFields(parsing: bytes, limitFields: Self.limitFields)
+            } catch {
+                throw HTTPError(.badRequest, "The form is malformed.")
+            }
+        } catch {
+            throw WebDAVError(error.status)
+        }
+    }
+
+    /// Reads the fields of a form without files that was sent as `multipart/form-data`.
+    private func readParts() async throws(WebDAVError) -> FormFields {
+        let parts = try FormParts(of: context.request)
+        var read: [FormFields.Field] = []
+        var bytes = 0
+        while let (head, content) = try await parts.next() {
+            if head.fileName != nil { continue }
+            let value = try await parts.text(content, limitBytes: Self.limitFieldBytes)
+            read.append(.init(name: head.name, value: value))
+            bytes += head.name.utf8.count + value.utf8.count
+            if bytes > Self.limitBytes || read.count > Self.limitFields {
+                throw WebDAVError(.contentTooLarge)
+            }
+        }
+        return FormFields(read)
+    }
+
+    /// Whether a checkbox of the form is checked.
+    func isTicked(_ name: String) -> Bool { fields[name] == "yes" }
+
+    /// Returns the names of the members that the form specifies.
+    /// - Throws: 400 for an invalid name, or if there are no members.
+    func members() throws(WebDAVError) -> [[UInt8]] {
+        var members: [[UInt8]] = []
+        for value in fields.all("member") {
+            guard let name = PercentCoding.decode(Array(value.utf8)), context.path.appending(name) != nil
+            else { throw WebDAVError(.badRequest) }
+            members.append(name)
+        }
+        if members.isEmpty { throw WebDAVError(.badRequest) }
+        return members
+    }
+
+    /// Returns the name that the user entered for a new or renamed member.
+    /// - Throws: 400 for an invalid name.
+    func newName() throws(WebDAVError) -> [UInt8] {
+        let name = Array((fields["name"] ?? "").utf8)
+        guard context.path.appending(name) != nil, !name.contains(where: \.isControl) else {
+            throw WebDAVError(.badRequest)
+        }
+        return name
+    }
+
+    /// Returns the request as if it were sent to a member of the collection.
+    /// - Throws: 400 for an invalid name; 404 if the path belongs to another mount.
+    func member(
+        _ name: some Collection<UInt8>, content: any RequestBody = EmptyRequestBody.shared
+    ) throws(WebDAVError) -> RequestContext {
+        guard let path = context.path.appending(name) else { throw WebDAVError(.badRequest) }
+        if share.isHidden(path) { throw WebDAVError(.notFound) }
+        return context.member(path, content: content)
+    }
+
+    /// Returns the request as if it were sent to the collection itself, with the content of a new member.
+    func collection(content: any RequestBody) -> RequestContext {
+        context.member(context.path, content: content)
+    }
+}

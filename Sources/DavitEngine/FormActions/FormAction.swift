@@ -1,0 +1,79 @@
+public import DavitHTTP
+
+/// An action that a form requests on a collection: the value of `action` in the query of a POST.
+///
+/// Each action that changes something corresponds to a WebDAV method. The `member` fields contain names as
+/// percent-encoded segments, because names need not be valid UTF-8; `name` contains a new name as entered.
+public enum FormAction: String, CaseIterable, Sendable {
+    /// PUT of each file in a `multipart/form-data` body, as it arrives. If the name exists, a number is
+    /// appended, unless the field `replace` has the value `yes`, before the files or in the query.
+    case upload
+    /// MKCOL of `name`.
+    case mkcol
+    /// DELETE of each `member`.
+    case delete
+    /// MOVE of each `member` to the collection in `to`; see ``TransferForm``.
+    case move
+    /// COPY of each `member` to the collection in `to`; see ``TransferForm``.
+    case copy
+    /// MOVE of the only `member` to `name` in the same collection.
+    case rename
+    /// Ends the lock with the token URI `token` on `member`, or on the collection itself if there is no
+    /// `member`, regardless of its owner.
+    case unlock
+    /// Restores each `id` from the trash; `taken` specifies what to do if its name exists.
+    case restore
+    /// Permanently deletes each `id` from the trash.
+    case purge
+    /// GET of the collection as an archive of each `member`, for more members than fit in a URL.
+    case archive
+
+    /// Whether the action changes nothing.
+    var isReading: Bool { self == .archive }
+
+    /// Whether the user must confirm the action: the form must contain `confirmed=yes`.
+    var wantsQuestion: Bool {
+        switch self {
+        case .delete, .unlock, .purge: true
+        case .upload, .mkcol, .move, .copy, .rename, .restore, .archive: false
+        }
+    }
+
+    /// Whether the action requires a destination, which the user is asked for if the form does not contain
+    /// one.
+    var wantsDestination: Bool {
+        switch self {
+        case .move, .copy: true
+        case .upload, .mkcol, .delete, .rename, .unlock, .restore, .purge, .archive: false
+        }
+    }
+}
+
+/// The outcome of a form, or a question to the user, from which a page is made.
+public enum FormOutcome {
+    /// Nothing was done: the user is asked to submit the form again, with `confirmed` or with `to`.
+    case asks(FormAction, members: [[UInt8]])
+    /// The form was processed. The results are in the order of the form; there are none if the form was
+    /// refused as a whole with `status`.
+    case ended(FormAction, status: HTTPStatus, [FormResult])
+}
+
+/// The outcome for one member that a form specifies.
+public struct FormResult {
+    /// The name in the form; nil for the collection itself.
+    public let name: [UInt8]?
+    /// The status of the corresponding WebDAV method.
+    public let status: HTTPStatus
+    /// The current or former href of the member for this client, percent-encoded.
+    public let href: [UInt8]
+    /// The WebDAV response, for clients other than browsers.
+    let response: HTTPResponse
+
+    /// The ids of the entries that the trash keeps of the member; see `Davit-Trash`.
+    public var kept: [String] {
+        response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
+    }
+
+    /// Whether the action succeeded completely; a 207 response reports failures.
+    public var isDone: Bool { status.code < 300 && status != .multistatus }
+}

@@ -1,0 +1,97 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// A form that moves or copies members into a collection; each member keeps its name.
+///
+/// The collection is specified either in `to`, as the user entered it: relative to the root of the share if
+/// it begins with a slash, otherwise relative to the collection that the form was sent to; or in
+/// `destination`, as an href relative to the root of the share, because names need not be valid UTF-8.
+struct TransferForm {
+    let share: Share
+    let request: ActionRequest
+    let isMove: Bool
+    /// The path of the destination collection.
+    private let collection: ResourcePath
+
+    /// Whether the form specifies a destination.
+    static func isComplete(_ request: ActionRequest) -> Bool {
+        request.fields["to"]?.isEmpty == false || request.fields["destination"]?.isEmpty == false
+    }
+
+    /// - Throws: 400 for an invalid path; 403 if the path belongs to another mount.
+    init(share: Share, _ request: ActionRequest, isMove: Bool) throws(WebDAVError) {
+        self.share = share
+        self.request = request
+        self.isMove = isMove
+        collection = try Self.collection(request)
+        if share.isHidden(collection) { throw WebDAVError(.forbidden) }
+    }
+
+    private static func collection(_ request: ActionRequest) throws(WebDAVError) -> ResourcePath {
+        let slash = UInt8(ascii: "/")
+        let typed: [UInt8]
+        if let href = request.fields["destination"], !href.isEmpty {
+            guard href.utf8.first == slash, let path = PercentCoding.decode(Array(href.utf8)) else {
+                throw WebDAVError(.badRequest)
+            }
+            typed = path
+        } else {
+            typed = Array((request.fields["to"] ?? "").utf8)
+        }
+        if typed.isEmpty { throw WebDAVError(.badRequest) }
+        var path = typed.first == slash ? ResourcePath.root : request.context.path
+        for segment in typed.split(separator: slash) {
+            // `..` and `.` have their usual meaning.
+            if segment.elementsEqual("..".utf8) {
+                guard let parent = path.parent else { throw WebDAVError(.badRequest) }
+                path = parent
+            } else if !segment.elementsEqual(".".utf8) {
+                guard let longer = path.appending(segment) else { throw WebDAVError(.badRequest) }
+                path = longer
+            }
+        }
+        return path
+    }
+
+    /// Moves or copies one member.
+    func perform(_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+        let replaces = request.isTicked("replace")
+        // A copy in the same collection needs another name.
+        if !isMove, collection == request.context.path, !replaces {
+            let isCollection = try await isCollection(member)
+            for name in MemberNames(name, isCollection: isCollection, isTaken: true).names {
+                do throws(WebDAVError) {
+                    return try await perform(member, as: name, replaces: false)
+                } catch {
+                    // The member context has no conditions, so 412 means that the name exists.
+                    guard error.status == .preconditionFailed else { throw error }
+                }
+            }
+            throw .busy
+        }
+        return try await perform(member, as: name, replaces: replaces)
+    }
+
+    private func isCollection(_ member: RequestContext) async throws(WebDAVError) -> Bool {
+        let share = share
+        return try await share.attempt { wait throws(WebDAVError) in
+            try storing { () throws(StoreError) in
+                try share.lookUp(at: member.path, wait: wait).info?.isCollection == true
+            }
+        }
+    }
+
+    private func perform(
+        _ member: RequestContext, as name: [UInt8], replaces: Bool
+    ) async throws(WebDAVError) -> HTTPResponse {
+        guard let destination = collection.appending(name) else { throw WebDAVError(.badRequest) }
+        if share.isHidden(destination) { throw WebDAVError(.forbidden) }
+        let transfer = Transfer(to: destination, overwrites: replaces)
+        var response =
+            isMove
+            ? try await share.change(MoveMethod(share: share, transfer: transfer), context: member)
+            : try await share.change(CopyMethod(share: share, transfer: transfer), context: member)
+        if response.status == .created { response.fields.append(.location, member.href(of: destination)) }
+        return response
+    }
+}

@@ -1,0 +1,76 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// The digests of stored content that a client requests (RFC 9530 §4).
+struct WantDigest: Sendable {
+    /// Algorithms for the representation, most preferred first.
+    let representation: [DigestAlgorithm]
+    /// Algorithms for the content of this message, most preferred first.
+    private let content: [DigestAlgorithm]
+
+    /// Whether a request asks for digests. O(1).
+    static func isIn(_ request: HTTPRequest) -> Bool {
+        request.contains(.wantReprDigest) || request.contains(.wantContentDigest)
+    }
+
+    init(_ request: HTTPRequest) {
+        func preference(_ name: FieldName) -> [DigestAlgorithm] {
+            let value = request.combinedBytes(of: name) ?? []
+            return DigestField.parsePreference(value.span).filter(RunningDigest.isAvailable)
+        }
+        representation = preference(.wantReprDigest)
+        content = preference(.wantContentDigest)
+    }
+
+    /// Adds the requested digests to a response for this content, if they are stored or can be computed. A
+    /// digest may be left out, also because too much long work is queued.
+    ///
+    /// Content is sent exactly as stored, so a complete response has the digests of the representation.
+    /// `Content-Digest` of a partial response is not supported. Reads up to
+    /// ``ShareConfiguration/digestLimitBytes``.
+    /// - Parameter client: The client whose quota of long work is charged.
+    func fulfil(
+        in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share,
+        for client: String
+    ) async throws(WebDAVError) {
+        let isWhole = response.status == .ok
+        guard isWhole || response.status == .partialContent, let file = resource.content?.file else { return }
+        let preferences = isWhole ? [representation, content] : [representation]
+        guard preferences.contains(where: { !$0.isEmpty }) else { return }
+        let info = resource.info
+        var known = try await share.storedDigests(of: info, at: path)
+        var found: [ContentDigest?] = []
+        for preference in preferences {
+            var digest = preference.lazy.compactMap { algorithm in known.first { $0.algorithm == algorithm } }
+                .first
+            if digest == nil, let best = preference.first, file.length <= share.configuration.digestLimitBytes
+            {
+                digest = try await share.digest(best, of: info, file, at: path, for: client)
+                if let digest { known.append(digest) }
+            }
+            found.append(digest)
+        }
+        if let digest = found[0] { response.fields.append(.reprDigest, DigestField.encode(digest)) }
+        if isWhole, let digest = found[1] {
+            response.fields.append(.contentDigest, DigestField.encode(digest))
+        }
+    }
+}
+
+extension Share {
+    /// Returns the digests that a client sent when it uploaded the content.
+    fileprivate func storedDigests(
+        of info: ResourceInfo, at path: ResourcePath
+    ) async throws(WebDAVError) -> [ContentDigest] {
+        guard state.hasRows(at: path) else { return [] }
+        let state = state
+        return try await offload { () throws(WebDAVError) in
+            do throws(StateError) {
+                return try state.properties(at: path, identity: info.identity).digests(of: info)
+            } catch {
+                throw WebDAVError(state: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import DavitHTTP
+internal import DavitStore
+
+/// A request for exclusive or shared access to a path and everything below it.
+package struct PathLockRequest: Hashable, Sendable {
+    package enum Mode: Hashable, Sendable {
+        /// Compatible with overlapping shared requests.
+        case shared
+        /// Not compatible with any overlapping request.
+        case exclusive
+    }
+
+    /// The path, normalized so that all spellings of it are equal and therefore exclude each other.
+    package let key: ResourcePath
+    package let mode: Mode
+
+    /// - Parameter path: Canonical path.
+    package init(path: ResourcePath, mode: Mode) {
+        key = path.equivalenceKey
+        self.mode = mode
+    }
+
+    /// Whether one path equals or contains the other.
+    package func overlaps(_ other: PathLockRequest) -> Bool {
+        key.contains(other.key) || other.key.contains(key)
+    }
+
+    /// Whether two owners may hold both at the same time.
+    package func isCompatible(with other: PathLockRequest) -> Bool {
+        if mode == .shared, other.mode == .shared { return true }
+        return !overlaps(other)
+    }
+}

@@ -1,0 +1,168 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// The requests for path locks that are held or waiting: the most recent ones in a list, all others in a tree
+/// of paths.
+///
+/// A short list is searched faster than tree branches are built and removed, and while changes are short
+/// there are only a few requests.
+///
+/// Each set of requests gets a ticket, in the order of arrival. It conflicts with all incompatible requests
+/// that have a smaller ticket. A set without conflicts is granted. Any other set waits for the latest of its
+/// conflicts and, when that one leaves, checks for the next. In a queue for one path, a set that leaves
+/// therefore causes only one check.
+package struct PathLockTable {
+    /// A path with requests, or with requests below it.
+    private final class Node {
+        var children: [SegmentKey: Node] = [:]
+        var here = PathLockTickets()
+        var below = PathLockTickets()
+    }
+
+    /// Maximum number of sets in the list.
+    private static let listLimit = 8
+
+    private struct Entry {
+        let claims: [PathLockRequest]
+        var isGranted: Bool
+        /// Tickets to check again when this one leaves.
+        var parked: [UInt64] = []
+    }
+
+    private let root = Node()
+    private var entries: [UInt64: Entry] = [:]
+    /// The sets that are not in the tree, in the order of their tickets; all others have smaller tickets.
+    private var list: [(ticket: UInt64, claims: [PathLockRequest])] = []
+    private var lastTicket: UInt64 = 0
+
+    package init() {}
+
+    /// Number of sets that are held or waiting.
+    package var count: Int { entries.count }
+
+    /// Whether the table is empty, including the nodes of its tree.
+    package var isEmpty: Bool {
+        entries.isEmpty && root.children.isEmpty && root.here.isEmpty && root.below.isEmpty
+    }
+
+    /// - Returns: A ticket that has never been used before, and whether the set is granted immediately.
+    package mutating func enter(_ claims: [PathLockRequest]) -> (ticket: UInt64, isGranted: Bool) {
+        let conflict = latestConflict(of: claims, before: lastTicket + 1)
+        let ticket = add(claims, isGranted: conflict == 0)
+        if conflict != 0 { entries[conflict]?.parked.append(ticket) }
+        return (ticket, conflict == 0)
+    }
+
+    /// - Returns: nil if the set cannot be granted immediately; the table is then unchanged.
+    package mutating func enterIfFree(_ claims: [PathLockRequest]) -> UInt64? {
+        guard latestConflict(of: claims, before: lastTicket + 1) == 0 else { return nil }
+        return add(claims, isGranted: true)
+    }
+
+    private mutating func add(_ claims: [PathLockRequest], isGranted: Bool) -> UInt64 {
+        lastTicket += 1
+        entries[lastTicket] = Entry(claims: claims, isGranted: isGranted)
+        list.append((lastTicket, claims))
+        if list.count > Self.listLimit { emptyList() }
+        return lastTicket
+    }
+
+    private mutating func emptyList() {
+        for (ticket, claims) in list {
+            for claim in claims { add(claim, ticket) }
+        }
+        list.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether the set with a ticket is granted: false if it is waiting, nil if it has left.
+    package func isGranted(_ ticket: UInt64) -> Bool? { entries[ticket]?.isGranted }
+
+    /// Removes a set that is held or waiting. Ignores unknown tickets.
+    /// - Returns: The tickets that are granted as a result, in ascending order.
+    package mutating func leave(_ ticket: UInt64) -> [UInt64] {
+        guard let entry = entries.removeValue(forKey: ticket) else { return [] }
+        if let index = list.firstIndex(where: { $0.ticket == ticket }) {
+            list.remove(at: index)
+        } else {
+            for claim in entry.claims { remove(claim, ticket) }
+        }
+        if entry.parked.isEmpty { return [] }
+        var granted: [UInt64] = []
+        for parked in entry.parked {
+            // A set that has left remains in the list of the set it waited for.
+            guard let waiting = entries[parked] else { continue }
+            let conflict = latestConflict(of: waiting.claims, before: parked)
+            if conflict == 0 {
+                entries[parked]?.isGranted = true
+                granted.append(parked)
+            } else {
+                entries[conflict]?.parked.append(parked)
+            }
+        }
+        return granted.sorted()
+    }
+
+    /// Returns the latest ticket before `ticket` that has a request incompatible with any of `claims`; 0 if
+    /// there is none.
+    private func latestConflict(of claims: [PathLockRequest], before ticket: UInt64) -> UInt64 {
+        for other in list.reversed() where other.ticket < ticket {
+            for claim in other.claims where !claims.allSatisfy({ $0.isCompatible(with: claim) }) {
+                return other.ticket
+            }
+        }
+        if root.children.isEmpty, root.here.isEmpty { return 0 }
+        // All tickets in the tree are smaller.
+        return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
+    }
+
+    // MARK: Tree
+
+    /// Returns the latest ticket before `ticket` that is incompatible with `claim`; 0 if there is none.
+    private func latestConflict(of claim: PathLockRequest, before ticket: UInt64) -> UInt64 {
+        var node = root
+        var latest = node.here.latestConflict(before: ticket, with: claim.mode)
+        var offset = 0
+        while let segment = claim.key.nextSegment(at: &offset) {
+            guard let child = node.children[segment] else { return latest }
+            node = child
+            latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
+        }
+        return max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
+    }
+
+    /// - Parameter ticket: Not smaller than any ticket in the tree.
+    private func add(_ claim: PathLockRequest, _ ticket: UInt64) {
+        var node = root
+        var offset = 0
+        while let segment = claim.key.nextSegment(at: &offset) {
+            node.below.add(ticket, claim.mode)
+            if let child = node.children[segment] {
+                node = child
+            } else {
+                let child = Node()
+                node.children[segment.detached] = child
+                node = child
+            }
+        }
+        node.here.add(ticket, claim.mode)
+    }
+
+    /// Also removes the nodes that are no longer needed.
+    private func remove(_ claim: PathLockRequest, _ ticket: UInt64) {
+        var node = root
+        var offset = 0
+        var steps: [(parent: Node, segment: SegmentKey)] = []
+        while let segment = claim.key.nextSegment(at: &offset) {
+            node.below.remove(ticket, claim.mode)
+            steps.append((node, segment))
+            guard let child = node.children[segment] else { return }
+            node = child
+        }
+        node.here.remove(ticket, claim.mode)
+        for step in steps.reversed() {
+            guard node.here.isEmpty, node.below.isEmpty else { return }
+            step.parent.children[step.segment] = nil
+            node = step.parent
+        }
+    }
+}

@@ -1,0 +1,198 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// An error that can indicate a lack of space on a volume.
+protocol SpaceError: Error {
+    var isOutOfSpace: Bool { get }
+    /// Thrown when the call must be repeated on a thread that may block.
+    static var mustWait: Self { get }
+}
+
+extension StoreError: SpaceError {
+    var isOutOfSpace: Bool { self == .outOfSpace || self == .quotaExceeded }
+    static var mustWait: StoreError { .wouldBlock }
+}
+
+extension WebDAVError: SpaceError {
+    var isOutOfSpace: Bool { status == .insufficientStorage }
+    static var mustWait: WebDAVError { WebDAVError(store: .wouldBlock) }
+}
+
+/// Frees space on a volume for new content, at the expense of its trash.
+///
+/// The length announced by a client is only compared with the available space, including that used by the
+/// trash (``announcing(_:at:_:)``): a request without content removes nothing. Entries are removed only when
+/// received bytes cannot be written, oldest first, and only as many as needed
+/// (``reservingSpace(for:at:wait:_:)``).
+extension Share {
+    /// Maximum number of retries of a write, each after freeing more space.
+    private static let evictionLimit = 4
+
+    /// Runs `body`, which reserves space for bytes that have not been received yet. If the volume has too
+    /// little space, but would have enough without its trash, runs it again without a reservation.
+    ///
+    /// - Parameters:
+    ///   - bytes: The length announced by the client; nil if unknown.
+    ///   - path: The path of the content.
+    ///   - body: Receives the number of bytes to reserve; nil for none.
+    /// - Throws: Errors of `body`: 507 if there would not be enough space even without the trash.
+    func announcing<R>(
+        _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        do throws(StoreError) { return try body(bytes) } catch {
+            guard error.isOutOfSpace, let bytes, try trashCovers(bytes, at: path) else { throw error }
+        }
+        return try body(nil)
+    }
+
+    /// Runs `body`, which stores received bytes. While their volume has too little space, removes the oldest
+    /// entries of its trash and retries.
+    ///
+    /// - Parameters:
+    ///   - bytes: The number of bytes.
+    ///   - path: The path of the content.
+    ///   - wait: With `never`, throws `wouldBlock` instead of removing entries.
+    ///   - body: Stores either all of the bytes or none.
+    func reservingSpace<R, E: SpaceError>(
+        for bytes: Int64, at path: ResourcePath, wait: Wait = .allowed, _ body: () throws(E) -> R
+    ) throws(E) -> R {
+        for attempt in 0..<Self.evictionLimit {
+            do throws(E) { return try body() } catch {
+                guard error.isOutOfSpace, configuration.trash != nil, state.hasTrash else { throw error }
+                if wait == .never { throw E.mustWait }
+                // The volume also needs some space for its own metadata.
+                let room = attempt == 0 ? bytes : bytes + bytes / 16 + 65_536
+                guard (try? evictTrash(for: room, at: path)) == true else { throw error }
+            }
+        }
+        return try body()
+    }
+
+    /// Same as ``reservingSpace(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the copy
+    /// again.
+    func stagingCopy(
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool = true,
+        _ stage: () throws(StoreError) -> any StagedTree
+    ) throws(StoreError) -> any StagedTree {
+        do throws(StoreError) {
+            let staged = try stage()
+            guard staged.failures.contains(where: { $0.error.isOutOfSpace }), configuration.trash != nil,
+                state.hasTrash
+            else { return staged }
+            staged.destroy()
+        } catch {
+            guard error.isOutOfSpace, configuration.trash != nil, state.hasTrash,
+                let bytes = try? copiedBytes(of: source, includesMembers: includesMembers),
+                (try? evictTrash(for: bytes, at: destination)) == true
+            else { throw error }
+            return try stage()
+        }
+        if let bytes = try? copiedBytes(of: source, includesMembers: includesMembers) {
+            _ = try? evictTrash(for: bytes, at: destination)
+        }
+        return try stage()
+    }
+
+    /// Returns the number of bytes that a copy occupies, in whole blocks. Traverses the tree, without
+    /// following links to collections.
+    private func copiedBytes(of source: ResourcePath, includesMembers: Bool) throws(StoreError) -> Int64 {
+        func blocks(_ length: Int64) -> Int64 { length > .max - 4095 ? .max : (length + 4095) & ~4095 }
+        guard let info = try stored.lookup(source, last: .followed, wait: .allowed).info else { return 0 }
+        if !info.isCollection { return blocks(info.length) }
+        var bytes: Int64 = 0
+        var pending = includesMembers ? [source] : []
+        var member = Member()
+        while let collection = pending.popLast() {
+            // Unreadable collections are not copied.
+            guard let cursor = try? stored.members(of: collection) else { continue }
+            while try cursor.next(&member) {
+                if !member.info.isCollection {
+                    bytes = bytes.addingReportingOverflow(blocks(member.info.length)).partialValue
+                    if bytes < 0 { return .max }
+                } else if member.canonicalPath == nil, let path = collection.appending(member.name) {
+                    pending.append(path)
+                }
+            }
+        }
+        return bytes
+    }
+
+    // MARK: Trash of a volume
+
+    private struct SpaceShortage {
+        /// The collection that will contain the content.
+        let collection: ResourcePath
+        let trash: ResourcePath
+        /// Number of missing bytes; 0 or less if there is enough space.
+        var bytes: Int64
+    }
+
+    /// Returns how much space the volume of `path` lacks; nil if it has no trash.
+    private func shortage(of bytes: Int64, at path: ResourcePath) throws(StoreError) -> SpaceShortage? {
+        guard configuration.trash != nil, state.hasTrash, let collection = path.parent,
+            let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
+            let trash = try resources.trashLocation("x", for: ResourceLocation(path), volume: volume)?
+                .location.path.parent
+        else { return nil }
+        let (missing, isTooMuch) = bytes.subtractingReportingOverflow(try resources.room(at: collection))
+        return SpaceShortage(collection: collection, trash: trash, bytes: isTooMuch ? .max : missing)
+    }
+
+    /// Whether there is too little space for `bytes`, but enough without the trash of that volume. Removes
+    /// nothing.
+    func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
+        // The most recent entry may be the largest.
+        measureTrash()
+        guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
+        return try covers(shortage)
+    }
+
+    private func covers(_ shortage: SpaceShortage) throws(StoreError) -> Bool {
+        if shortage.bytes > state.trashTotals.bytes { return false }
+        var missing = shortage.bytes
+        try forEachTrashEntry(in: shortage.trash) { _, length in
+            missing -= length
+            return missing > 0
+        }
+        return missing <= 0
+    }
+
+    /// Removes the oldest entries from the trash of a volume until it has space for `bytes`, or until the
+    /// sizes of the removed entries add up to the missing space: a volume may delay freeing it. Removes none
+    /// if removing all of them would not be enough.
+    ///
+    /// - Returns: Whether there is enough space, or something was removed.
+    private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
+        measureTrash()
+        guard let shortage = try shortage(of: bytes, at: path) else { return false }
+        if shortage.bytes <= 0 { return true }
+        guard try covers(shortage) else { return false }
+        var missing = shortage.bytes
+        var hasEvicted = false
+        try forEachTrashEntry(in: shortage.trash) { entry, length in
+            guard purge(entry) else { return true }
+            hasEvicted = true
+            missing -= length
+            if let room = try? resources.room(at: shortage.collection), room >= bytes { missing = 0 }
+            return missing > 0
+        }
+        return hasEvicted
+    }
+
+    /// Calls `body` with the entries of one volume whose removal frees space, oldest first, until it returns
+    /// false.
+    private func forEachTrashEntry(
+        in trash: ResourcePath, _ body: (TrashEntry, Int64) -> Bool
+    ) throws(StoreError) {
+        do throws(StateError) {
+            try state.forEachTrashEntry { entry in
+                guard entry.location.isMember(of: trash), let length = entry.length, length > 0 else {
+                    return true
+                }
+                return body(entry, length)
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// A file that is kept open between requests, with its status when it was opened.
+final class CachedOpenFile: Sendable {
+    let status: FileStatus
+    let resource: OpenResource
+
+    init(status: FileStatus, resource: OpenResource) {
+        self.status = status
+        self.resource = resource
+    }
+}
+
+/// A cache of open files that were requested more than once, keyed by canonical path.
+///
+/// Entries are always validated: a request that finds a file here checks what the path refers to now, and
+/// uses the file only if it is the same one with the same status. An open file keeps its inode number, and
+/// its content is read for each response. Therefore no modification, not even a write through a memory map,
+/// can cause stale bytes to be served.
+final class OpenFileCache: Sendable {
+    /// The maximum number of open files; above it, files that were not used recently are closed.
+    static let countLimit = 1024
+
+    private let table = Mutex(Table())
+
+    func find(_ path: ResourcePath) -> CachedOpenFile? { table.withLock { $0.find(path) } }
+
+    /// Returns true, most of the time, from the second request for a path on: a file that is read once is not
+    /// worth a descriptor.
+    func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
+
+    /// - Parameter file: the file at this path, which contains no links.
+    func keep(_ file: CachedOpenFile, at path: ResourcePath) {
+        // The replaced file is closed on release here, outside the lock, because closing a removed file frees
+        // its blocks.
+        let replaced = table.withLock { $0.insert(file, at: path) }
+        _ = consume replaced
+    }
+
+    /// Removes a file that the path no longer refers to.
+    func drop(_ file: CachedOpenFile, at path: ResourcePath) {
+        table.withLock { $0.remove(file, at: path) }
+    }
+
+    /// Closes the file at a path that was removed or replaced: a removed file uses disk space as long as it
+    /// is open, and the next operation may need that space.
+    func forget(_ path: ResourcePath) {
+        let forgotten = table.withLock { $0.remove(at: path) }
+        _ = consume forgotten
+    }
+
+    /// As ``forget(_:)``, for a collection and all its descendants. Cost: linear in the number of open files.
+    func forgetTree(_ path: ResourcePath) {
+        let forgotten = table.withLock { $0.removeAll { path.contains($0) } }
+        _ = consume forgotten
+    }
+
+    /// Closes all files that were not used since the last call. May block.
+    /// - Returns: whether any files remain open.
+    func closeUnused() -> Bool {
+        let (closed, isEmpty) = table.withLock { ($0.removeUnused(), $0.isEmpty) }
+        _ = consume closed
+        return !isEmpty
+    }
+
+    /// Closes all files, when file descriptors have run out.
+    /// - Returns: false if none were open.
+    func closeAll() -> Bool {
+        let used = closeUnused()
+        return closeUnused() || used
+    }
+}
+
+/// The clock algorithm: a hand cycles through the slots and replaces a file that was not used since its last
+/// visit.
+private struct Table {
+    private struct Slot {
+        let path: ResourcePath
+        let file: CachedOpenFile
+        var isUsed: Bool
+    }
+
+    private static let seenCount = 4096
+
+    private var slots: [Slot] = []
+    private var index: [ResourcePath: Int] = [:]
+    private var hand = 0
+    private var limit = 0
+    /// Hashes of requested paths.
+    private var seen: [UInt32] = []
+
+    var isEmpty: Bool { slots.isEmpty }
+
+    mutating func find(_ path: ResourcePath) -> CachedOpenFile? {
+        guard let position = index[path] else { return nil }
+        slots[position].isUsed = true
+        return slots[position].file
+    }
+
+    mutating func isWanted(_ path: ResourcePath) -> Bool {
+        if seen.isEmpty { seen = [UInt32](repeating: 0, count: Self.seenCount) }
+        let hash = path.hashValue
+        let mark = UInt32(truncatingIfNeeded: hash >> 16) | 1
+        let bucket = hash & (Self.seenCount - 1)
+        defer { seen[bucket] = mark }
+        return seen[bucket] == mark
+    }
+
+    /// - Returns: the file that was replaced or rejected.
+    mutating func insert(_ file: CachedOpenFile, at path: ResourcePath) -> CachedOpenFile? {
+        if limit == 0 { limit = max(1, min(OpenFileCache.countLimit, ResourceLimits.descriptorLimit / 8)) }
+        let slot = Slot(path: path, file: file, isUsed: false)
+        if let position = index[path] {
+            defer { slots[position] = slot }
+            return slots[position].file
+        }
+        if slots.count < limit {
+            index[path] = slots.count
+            slots.append(slot)
+            return nil
+        }
+        let position = hand % slots.count
+        hand = position + 1
+        // A file in use is kept, and the new one is not inserted this time, so that a scan of many files
+        // displaces few.
+        if slots[position].isUsed {
+            slots[position].isUsed = false
+            return nil
+        }
+        let old = slots[position]
+        index[old.path] = nil
+        index[path] = position
+        slots[position] = slot
+        return old.file
+    }
+
+    /// The caller holds `file`, so it is closed later, outside the lock.
+    mutating func remove(_ file: CachedOpenFile, at path: ResourcePath) {
+        guard let position = index[path], slots[position].file === file else { return }
+        remove(at: position)
+    }
+
+    /// - Returns: the removed file.
+    mutating func remove(at path: ResourcePath) -> CachedOpenFile? {
+        guard let position = index[path] else { return nil }
+        let file = slots[position].file
+        remove(at: position)
+        return file
+    }
+
+    mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [CachedOpenFile] {
+        var removed: [CachedOpenFile] = []
+        // In reverse, so that the last file, which takes the place of a removed one, has already been
+        // visited.
+        for position in slots.indices.reversed() where isGone(slots[position].path) {
+            removed.append(slots[position].file)
+            remove(at: position)
+        }
+        return removed
+    }
+
+    mutating func removeUnused() -> [CachedOpenFile] {
+        var removed: [CachedOpenFile] = []
+        for position in slots.indices.reversed() {
+            if slots[position].isUsed {
+                slots[position].isUsed = false
+            } else {
+                removed.append(slots[position].file)
+                remove(at: position)
+            }
+        }
+        return removed
+    }
+
+    /// Moves the last slot to the removed position.
+    private mutating func remove(at position: Int) {
+        index[slots[position].path] = nil
+        let last = slots.removeLast()
+        if position < slots.count {
+            slots[position] = last
+            index[last.path] = position
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import DavitHTTP
+internal import DavitStore
+
+/// A folder that was hidden together with the sidecars of its members.
+final class TreeWithSidecars: DetachedTree {
+    private let tree: any DetachedTree
+    private let sidecars: (any DetachedTree)?
+
+    init(_ tree: any DetachedTree, sidecars: (any DetachedTree)?) {
+        self.tree = tree
+        self.sidecars = sidecars
+    }
+
+    func destroy() -> [(path: ResourcePath, error: StoreError)] {
+        let failures = tree.destroy()
+        // If part of the folder could not be removed, its sidecars are kept.
+        if failures.isEmpty { _ = sidecars?.destroy() }
+        return failures
+    }
+
+    func restore() throws(StoreError) {
+        try tree.restore()
+        try? sidecars?.restore()
+    }
+}
+
+/// A copy of a folder, together with a copy of its sidecars.
+///
+/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
+final class CopyWithSidecars: StagedTree, @unchecked Sendable {
+    private let tree: any StagedTree
+    /// Nil if there are no sidecars.
+    private let sidecars: (any StagedTree)?
+    private let sidecarFolder: FileResourceStore
+    /// The sidecars of the replaced folder.
+    private var replaced: (any DetachedTree)?
+    private var hasSidecars = false
+
+    init(
+        _ tree: any StagedTree, sidecars: (any StagedTree)?, sidecarFolder: FileResourceStore
+    ) {
+        self.tree = tree
+        self.sidecars = sidecars
+        self.sidecarFolder = sidecarFolder
+    }
+
+    var path: ResourcePath { tree.path }
+    var destination: ResourcePath {
+        get { tree.destination }
+        set {
+            tree.destination = newValue
+            sidecars?.destination = newValue
+        }
+    }
+    var info: ResourceInfo { tree.info }
+    var failures: [(path: ResourcePath, error: StoreError)] { tree.failures }
+
+    func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        if MacMetadataName.sidecar(in: path) != nil, let sidecars,
+            let identity = try sidecars.identity(ofCopyOf: path)
+        {
+            return identity
+        }
+        return try tree.identity(ofCopyOf: path)
+    }
+
+    func publish(isReplacing: Bool) throws(StoreError) {
+        try tree.publish(isReplacing: isReplacing)
+        publishSidecars()
+    }
+
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) {
+        try tree.publish(keepingReplacedAt: trash)
+        publishSidecars()
+    }
+
+    private func publishSidecars() {
+        // The folder's copy is already published, so errors of sidecars are ignored.
+        if (try? sidecarFolder.identity(at: destination)) ?? nil != nil {
+            replaced = try? sidecarFolder.detach(destination)
+        }
+        hasSidecars = sidecars.map { (try? $0.publish(isReplacing: false)) != nil } ?? false
+    }
+
+    func publishOverContent() throws(StoreError) { try tree.publishOverContent() }
+
+    func unpublish(isReplacing: Bool) throws(StoreError) {
+        try tree.unpublish(isReplacing: isReplacing)
+        if hasSidecars { try? sidecars?.unpublish(isReplacing: false) }
+        try? replaced?.restore()
+        replaced = nil
+    }
+
+    func destroy() {
+        tree.destroy()
+        sidecars?.destroy()
+        _ = replaced?.destroy()
+        replaced = nil
+    }
+}

@@ -1,0 +1,14 @@
+/// The two endpoints of a connection.
+public struct ConnectionEndpoints: Hashable, Sendable {
+    /// The server's endpoint. If the server listens on all addresses, the address to which the peer
+    /// connected.
+    public let local: NetworkAddress
+    /// The peer's endpoint; behind a proxy, that of the proxy.
+    public let remote: NetworkAddress
+
+    /// Creates a pair of endpoints.
+    public init(local: NetworkAddress, remote: NetworkAddress) {
+        self.local = local
+        self.remote = remote
+    }
+}

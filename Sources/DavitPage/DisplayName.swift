@@ -1,0 +1,22 @@
+/// Formats names for display, as `visible` in `href.js` does.
+///
+/// Invalid UTF-8 and bidirectional control characters become U+FFFD: with such a character, a program whose
+/// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Right-to-left scripts do not need them.
+enum DisplayName {
+    static func text(_ name: [UInt8]) -> String {
+        let text = String(decoding: name, as: UTF8.self)
+        // Fast path: all of these characters begin with this byte, which few names contain.
+        guard name.contains(0xE2) else { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { shown.append(isTurning(scalar) ? "\u{FFFD}" : scalar) }
+        return String(shown)
+    }
+
+    /// Whether a scalar is a bidirectional mark, embedding, override or isolate (UAX #9 §2).
+    private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

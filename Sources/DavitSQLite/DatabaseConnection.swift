@@ -1,0 +1,71 @@
+internal import CSQLite
+package import DavitStore
+
+/// A connection to the database; owns its `sqlite3` handle. Used by one thread at a time.
+@safe package struct DatabaseConnection: ~Copyable {
+    let handle: OpaquePointer
+
+    /// - Parameter busyMilliseconds: how long a call waits for locks of other processes.
+    package init(path: String, busyMilliseconds: Int32) throws(StateError) {
+        // Connections are passed between threads under a mutex, so SQLite's own mutexes are not needed.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var opened: OpaquePointer?
+        // A single process uses the database, so with this VFS every connection keeps the WAL index in
+        // process memory. Locks between connections then need no system calls; otherwise each commit makes
+        // six.
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, "unix-excl")
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = StateError(sqlite: opened)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
+        unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
+    }
+
+    // The connection is released with its last statement; closing the last connection runs a checkpoint.
+    deinit { unsafe sqlite3_close_v2(handle) }
+
+    /// Runs statements without parameters, ignoring result rows.
+    package borrowing func execute(_ sql: StaticString) throws(StateError) {
+        let code = unsafe sqlite3_exec(handle, sql.utf8Start, nil, nil, nil)
+        guard code == SQLITE_OK else { throw unsafe StateError(sqlite: handle) }
+    }
+
+    /// Returns the single integer result of a query without parameters.
+    package borrowing func integer(_ sql: StaticString) throws(StateError) -> Int64 {
+        var result: Int64 = 0
+        try Statement(sql, on: self).forEachRow([]) { row in result = row.integer(0) }
+        return result
+    }
+
+    /// Returns the first column of each row of a query without parameters.
+    package borrowing func texts(_ sql: StaticString) throws(StateError) -> [String] {
+        var result: [String] = []
+        try Statement(sql, on: self).forEachRow([]) { row in result.append(row.text(0)) }
+        return result
+    }
+
+    /// Sets the durability of commits and checkpoints.
+    borrowing func promise(_ durability: SQLiteStateStore.Durability) throws(StateError) {
+        switch durability {
+        case .processDeath: try execute("PRAGMA synchronous = NORMAL")
+        // On Apple systems, a sync only reaches the drive's cache without this option.
+        case .powerLoss: try execute("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
+        }
+    }
+
+    /// Runs a passive checkpoint, which copies all log pages that no reader needs any more. Waits for the
+    /// disk, but not for other connections.
+    borrowing func checkpoint() throws(StateError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard code == SQLITE_OK || code == SQLITE_BUSY else { throw unsafe StateError(sqlite: handle) }
+    }
+
+    /// Interrupts the running statement, which fails with an error. May be called from any thread during the
+    /// lifetime of the connection.
+    borrowing func interrupt() { unsafe sqlite3_interrupt(handle) }
+
+    /// Whether a transaction is open; some errors end it implicitly.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+}

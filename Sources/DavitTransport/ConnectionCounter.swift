@@ -1,0 +1,76 @@
+package import DavitHTTP
+internal import Synchronization
+
+/// Counts open connections, in total and per peer network, and enforces their limits.
+package final class ConnectionCounter: Sendable {
+    private struct State {
+        var count = 0
+        var perNetwork: [PeerNetwork: Int] = [:]
+        /// Callbacks that are called once when a connection may be opened again.
+        var onRoom: [@Sendable () -> Void] = []
+    }
+
+    private let limit: Int
+    private let limitPerAddress: Int
+    private let onOccupancy: (@Sendable (Bool) -> Void)?
+    /// Proxies, which connect on behalf of many clients and have no limit of their own.
+    private let unlimited: [IPNetwork]
+    private let state = Mutex(State())
+
+    /// - Parameter onOccupancy: called with true when the first connection opens, and with false when the
+    ///   last one closes. Called while the lock is held, so that the calls are in order: it must not block or
+    ///   call this object.
+    package init(
+        limit: Int, limitPerAddress: Int, unlimited: [IPNetwork] = [],
+        onOccupancy: (@Sendable (Bool) -> Void)? = nil
+    ) {
+        self.onOccupancy = onOccupancy
+        self.limit = max(1, limit)
+        self.unlimited = unlimited
+        self.limitPerAddress = max(1, limitPerAddress)
+    }
+
+    /// Counts a new connection. Local sockets and proxies are exempt from the limit per address, because they
+    /// connect on behalf of many clients.
+    /// - Returns: false if the peer already has too many connections.
+    package func enter(_ address: NetworkAddress) -> Bool {
+        state.withLock { state in
+            let network = PeerNetwork(of: address.address)
+            let count = state.perNetwork[network, default: 0]
+            guard count < limitPerAddress || isUnlimited(address) else { return false }
+            state.perNetwork[network] = count + 1
+            state.count += 1
+            if state.count == 1 { onOccupancy?(true) }
+            return true
+        }
+    }
+
+    private func isUnlimited(_ address: NetworkAddress) -> Bool {
+        guard let known = address.address else { return true }
+        return unlimited.contains { $0.contains(known) }
+    }
+
+    package func leave(_ address: NetworkAddress) {
+        let onRoom = state.withLock { state -> [@Sendable () -> Void] in
+            let network = PeerNetwork(of: address.address)
+            let count = state.perNetwork[network, default: 1] - 1
+            state.perNetwork[network] = count == 0 ? nil : count
+            state.count -= 1
+            if state.count == 0 { onOccupancy?(false) }
+            guard state.count < limit else { return [] }
+            defer { state.onRoom = [] }
+            return state.onRoom
+        }
+        for call in onRoom { call() }
+    }
+
+    /// Returns true if another connection may be opened; otherwise calls `onRoom`, on any thread, when that
+    /// is possible again.
+    package func hasRoom(onRoom: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.count < limit { return true }
+            state.onRoom.append(onRoom)
+            return false
+        }
+    }
+}

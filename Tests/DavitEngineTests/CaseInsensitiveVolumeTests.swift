@@ -1,0 +1,100 @@
+import DavitEngine
+import DavitFileStore
+import DavitHTTP
+import DavitServer
+import DavitStore
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// Names on a volume that ignores the case of letters. The volume is simulated, because few machines have
+/// one.
+struct CaseInsensitiveVolumeTests {
+    private let folder: TemporaryFolder
+    private let client: TestClient<WebDAVHandler>
+    private let share: Share
+
+    init() throws {
+        // Each system call is for a single name here.
+        folder = try TemporaryFolder(in: "/dev/shm")
+        share = Share(
+            resources: try FileResourceStore(root: folder.path, walksComponents: true),
+            state: try ShareState(store: MemoryStateStore()), work: HereWork(),
+            configuration: ShareConfiguration(), now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
+        client = TestClient(WebDAVHandler(share: share, page: nil))
+    }
+
+    private func names() async throws -> [String] {
+        let listing = try await client.send("PROPFIND", "/", [("Depth", "1")]).text
+        return listing.split(separator: "<D:href>").dropFirst(2).map {
+            String($0.prefix { $0 != "<" })
+        }.sorted()
+    }
+
+    @Test(arguments: [false, true], ["F", "T"])
+    func aRenameOfTheCaseRemovesNothing(respells: Bool, overwrite: String) async throws {
+        let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
+            #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
+            #expect(try await client.send("GET", "/FOO").text == "kept")
+            let set = try await client.send("PROPPATCH", "/foo", text: setProperty("a", "value"))
+            #expect(set.status == 207)
+            let move = [("Destination", "/Foo"), ("Overwrite", overwrite)]
+            #expect(try await client.send("MOVE", "/foo", move).status == 201)
+            #expect(try await names() == ["/Foo"])
+            #expect(try await client.send("GET", "/Foo").text == "kept")
+            let asked = try await client.send("PROPFIND", "/Foo", [("Depth", "0")], text: askProperty("a"))
+            #expect(asked.text.contains(">value<"))
+            // Rename it back, without rows.
+            #expect(try await client.send("PUT", "/bar", text: "bar").status == 201)
+            let back = [("Destination", "/BAR"), ("Overwrite", overwrite)]
+            #expect(try await client.send("MOVE", "/bar", back).status == 201)
+            #expect(try await names() == ["/BAR", "/Foo"])
+            #expect(try await client.send("GET", "/bar").text == "bar")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aCopyOntoItselfIsRefused(respells: Bool) async throws {
+        let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
+            #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
+            #expect(try await client.send("COPY", "/foo", [("Destination", "/Foo")]).status == 403)
+            #expect(try await client.send("MOVE", "/foo", [("Destination", "/foo")]).status == 403)
+            #expect(try await names() == ["/foo"])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aFolderIsRenamedWithItsMembers(respells: Bool) async throws {
+        let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
+        try await FileFaults.$plan.withValue(plan) { () async throws in
+            #expect(try await client.send("MKCOL", "/foo").status == 201)
+            #expect(try await client.send("PUT", "/foo/a", text: "kept").status == 201)
+            #expect(try await client.send("MOVE", "/foo", [("Destination", "/FOO/")]).status == 201)
+            #expect(try await names() == ["/FOO/"])
+            #expect(try await client.send("GET", "/FOO/a").text == "kept")
+        }
+    }
+
+    /// The rename over content that recovery uses does not remove the only name, either.
+    @Test(arguments: [false, true])
+    func aRenameOverItselfRemovesNothing(respells: Bool) async throws {
+        try folder.makeFile("foo")
+        let store = try FileResourceStore(root: folder.path, walksComponents: true)
+        try FileFaults.$plan.withValue(FaultPlan(folding: CaseInsensitiveVolume(respells: respells))) {
+            () throws in
+            let (foo, other) = (
+                ResourcePath.root.appending("foo".utf8), ResourcePath.root.appending("Foo".utf8)
+            )
+            try store.rename(#require(foo), overContent: #require(other))
+        }
+        #expect(try store.identity(at: #require(ResourcePath.root.appending("Foo".utf8))) != nil)
+        #expect(try store.identity(at: #require(ResourcePath.root.appending("foo".utf8))) == nil)
+    }
+}
+
+/// Runs work on the caller's thread, where the volume simulated by the test applies.
+private struct HereWork: BlockingWork {
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
+}

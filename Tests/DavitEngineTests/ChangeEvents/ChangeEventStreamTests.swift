@@ -1,0 +1,183 @@
+import DavitEngine
+import DavitHTTP
+import DavitServer
+import DavitTesting
+import Testing
+
+/// The life cycle of an event stream: how it begins, resumes and ends.
+struct ChangeEventStreamTests {
+    typealias Event = EventReader.Event
+
+    @Test func itGoesOnWhereItWas() async throws {
+        let share = try TestShare.live()
+        var id = ""
+        do {
+            let reader = try await share.events("/?events")
+            #expect(share.shell("mkdir a") == 0)
+            #expect(try await reader.next() == Event("change", "+ /a/"))
+            id = reader.id
+        }
+        #expect(!share.share.tickChangeEvents())
+        #expect(share.shell("mkdir b c; rmdir a") == 0)
+        let reader = try await share.events("/?events", since: id)
+        let missed = try #require(try await reader.next())
+        #expect(missed.name == "change")
+        #expect(Set(missed.lines) == ["+ /b/", "+ /c/", "- /a/"])
+        // Locks have no change numbers.
+        #expect(try await reader.next() == Event("locks", "/"))
+        #expect(reader.id != id)
+        // No change is reported twice.
+        #expect(share.shell("mkdir d") == 0)
+        #expect(try await reader.next() == Event("change", "+ /d/"))
+        let again = try await share.events("/?events&since=" + reader.id.replacing(",", with: "%2C"))
+        #expect(share.shell("mkdir e") == 0)
+        #expect(try await again.next() == Event("locks", "/"))
+        #expect(try await again.next() == Event("change", "+ /e/"))
+    }
+
+    static let unknown = [
+        "7", "data:,davit-sync-00ff-12", "data:,davit-sync-00000000000000000000000000000000-1", "\u{1F600}",
+    ]
+
+    @Test(arguments: unknown)
+    func whoseStateIsUnknownListsAnew(id: String) async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("mkdir d") == 0)
+        let reader = try await share.events("/?events&in=d/&in=", since: id)
+        #expect(try await reader.next() == Event("reset", "/d/", "/"))
+        #expect(share.shell("mkdir a") == 0)
+        #expect(try await reader.next() == Event("change", "+ /a/"))
+    }
+
+    @Test func whoMissedTooMuchListsAnew() async throws {
+        let share = try TestShare.live()
+        let id = try await share.events("/?events").id
+        #expect(share.shell("touch $(seq 1100)") == 0)
+        let reader = try await share.events("/?events", since: id)
+        #expect(try await reader.next() == Event("reset", "/"))
+    }
+
+    /// The pending events of a slow reader are limited; other readers still receive all events.
+    @Test func whoReadsTooSlowlyListsAnew() async throws {
+        let share = try TestShare.live()
+        let slow = try await share.events("/?events")
+        let fast = try await share.events("/?events")
+        for round in 0..<3 {
+            #expect(share.shell("mkdir $(seq \(round)000 \(round)499); mkdir end\(round)") == 0)
+            while let event = try await fast.next(), !event.lines.contains("+ /end\(round)/") {
+                #expect(event.name == "change")
+            }
+        }
+        #expect(try await slow.next() == Event("reset", "/"))
+        #expect(share.shell("mkdir more") == 0)
+        #expect(try await slow.next() == Event("change", "+ /more/"))
+    }
+
+    /// A name that changes often between two reads is reported once.
+    @Test func namesAreToldOnce() async throws {
+        let share = try TestShare.live()
+        let slow = try await share.events("/?events")
+        let fast = try await share.events("/?events")
+        for round in 0..<5 {
+            #expect(share.shell("echo \(round) >> a; mkdir b\(round)") == 0)
+            while let event = try await fast.next(), !event.lines.contains("+ /b\(round)/") {}
+        }
+        let told = try #require(try await slow.next())
+        #expect(
+            told.lines == told.lines.filter { $0 != "+ /a" }.sorted() + ["+ /a"] || Set(told.lines).count == 6
+        )
+        #expect(told.lines.count == 6)
+    }
+
+    @Test func itEndsWhenTheServerIsToStop() async throws {
+        let share = try TestShare.live()
+        let reader = try await share.events("/?events")
+        #expect(try await share.client.send("LOCK", "/a", text: lockBody(scope: "shared")).status == 201)
+        reader.finishEarly()
+        // Pending events are sent first.
+        var names: Set<String> = []
+        while let event = try await reader.next() { names.insert(event.name) }
+        #expect(names.contains("locks"))
+        let other = try await share.events("/?events")
+        other.finishEarly()
+        #expect(try await other.next() == nil)
+    }
+
+    @Test func itShowsThatItIsThere() async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("mkdir d") == 0)
+        let reader = try await share.events("/d/?events")
+        for _ in 0..<3 { #expect(share.share.tickChangeEvents()) }
+        #expect(try await reader.block() == ":")
+        // Changes elsewhere are not reported, but their numbers are, because an old id may expire.
+        let id = reader.id
+        #expect(share.shell("touch a") == 0)
+        for _ in 0..<3 { #expect(share.share.tickChangeEvents()) }
+        var block = try await reader.block()
+        for _ in 0..<3 where block == ":" {
+            for _ in 0..<3 { #expect(share.share.tickChangeEvents()) }
+            block = try await reader.block()
+        }
+        #expect(block?.hasPrefix("id: data:,davit-sync-") == true && block != "id: \(id)")
+    }
+
+    @Test func thereAreNoMoreThanAreAllowed() async throws {
+        let share = try TestShare.live { $0.eventStreamLimit = 2 }
+        let first = try await share.events("/?events")
+        var second: EventReader? = try await share.events("/?events")
+        let third = try await share.client.begin("GET", "/?events")
+        #expect(third.status == .serviceUnavailable)
+        #expect(third.fields.contains(.retryAfter))
+        #expect(second?.id == first.id)
+        second = nil
+        #expect(try await share.client.begin("GET", "/?events").status == .ok)
+    }
+
+    // MARK: The response
+
+    @Test func itIsForBrowsersAndPassesProxies() async throws {
+        let share = try TestShare.live { $0.isReadOnly = true }
+        do {
+            let response = try await share.client.begin("GET", "/?events", [("Accept", "text/event-stream")])
+            #expect(response.status == .ok)
+            #expect(response.fields.first(.contentType) == "text/event-stream")
+            #expect(response.fields.first(.cacheControl) == "no-store, no-transform")
+            #expect(response.fields.first(named: "X-Accel-Buffering") == "no")
+            #expect(try await EventReader(response).block() == "retry: 2000")
+        }
+        let head = try await share.client.send("HEAD", "/?events")
+        #expect(head.status == 200 && head.body.isEmpty)
+        #expect(!share.share.tickChangeEvents())
+    }
+
+    static let refused: [(target: String, accept: String?, status: UInt16)] = [
+        ("/none/?events", nil, 404), ("/?events&in=none/", nil, 404), ("/?events&in=../x", nil, 400),
+        ("/?events&in=a/./b", nil, 400), ("/?events&in=%00", nil, 400), ("/?events", "text/html", 406),
+        ("/?events", "text/event-stream;q=0, */*", 406), ("/?events", "text/html, */*;q=0.1", 200),
+        ("/?events", "text/*", 200), ("/?events=", nil, 200), ("/?page=2&events", nil, 200),
+        ("/?events&in=" + (0..<65).map { "d\($0)" }.joined(separator: "&in="), nil, 400),
+        ("/?events&in=.davit-principalsfolder/", nil, 404), ("/?events&in=f", nil, 404),
+    ]
+
+    @Test(arguments: refused)
+    func whatCannotBeIsSaid(target: String, accept: String?, status: UInt16) async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("touch f") == 0)
+        let fields = accept.map { [("Accept", $0)] } ?? []
+        #expect(try await share.client.begin("GET", target, fields).status.code == status)
+    }
+
+    /// A file has no members.
+    @Test func ofAFileTheQueryMeansNothing() async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("echo 1 > f") == 0)
+        #expect(try await share.client.send("GET", "/f?events").text == "1\n")
+    }
+
+    @Test func withoutAJournalItIsSaid() async throws {
+        let share = try TestShare()
+        let answer = try await share.client.send("GET", "/?events")
+        #expect(answer.status == 404)
+        #expect(answer.text.contains("does not support change events"))
+    }
+}

@@ -1,0 +1,110 @@
+import DavitEngine
+import DavitHTTP
+import DavitStore
+import DavitTesting
+import Testing
+
+/// Which changes run on the event loop, and which on a thread that may block.
+struct InlineCommitTests {
+    typealias Request = (method: String, target: String, fields: [(String, String)], body: String?)
+
+    /// Changes of a single name; `#` is replaced by a new number each time.
+    static let brief: [Request] = [
+        ("PUT", "/new#", [], "1"), ("PUT", "/file", [], "2"), ("MKCOL", "/folder#", [], nil),
+        ("MOVE", "/folder", [("Destination", "/moved#")], nil),
+        ("MOVE", "/old", [("Destination", "/file")], nil), ("DELETE", "/old", [], nil),
+    ]
+
+    private func makeShare(in parent: String) async throws -> TestShare {
+        let share = try TestShare(TemporaryFolder(in: parent))
+        try await prepare(share)
+        return share
+    }
+
+    /// Recreates resources that the previous request may have removed.
+    private func prepare(_ share: TestShare) async throws {
+        #expect(share.shell("mkdir -p folder tree/inner; echo 1 >file; echo 1 >old") == 0)
+    }
+
+    private func send(_ request: Request, number: Int, to share: TestShare) async throws -> UInt16 {
+        func filled(_ text: String) -> String { text.replacing("#", with: "\(number)") }
+        return try await share.client.send(
+            request.method, filled(request.target), request.fields.map { ($0.0, filled($0.1)) },
+            body: request.body.map { Array($0.utf8) }
+        ).status
+    }
+
+    @Test func oneChangeOfANameInMemoryNeedsNoOtherThread() async throws {
+        let share = try await makeShare(in: "/dev/shm")
+        for request in Self.brief {
+            var hops = Int.max
+            // The kernel may return EAGAIN if other names change at the same time.
+            for number in 0..<1_000 where hops != 0 {
+                try await prepare(share)
+                let before = share.hopCount
+                let status = try await send(request, number: number, to: share)
+                #expect(status == 201 || status == 204, "\(request)")
+                hops = share.hopCount - before
+            }
+            #expect(hops == 0, "\(request)")
+        }
+    }
+
+    /// The assumption that a name does not exist must not affect the response.
+    @Test(
+        arguments: [
+            ("MKCOL", "/file", [], nil, 405), ("MKCOL", "/folder", [], nil, 405),
+            ("MKCOL", "/link", [], nil, 403),
+            ("MKCOL", "/none/a", [], nil, 409), ("MKCOL", "/new", [("If-Match", "*")], nil, 412),
+            ("MKCOL", "/file", [("If-None-Match", "*")], nil, 405), ("MKCOL", "/new", [], "x", 415),
+            ("DELETE", "/none", [], nil, 404), ("DELETE", "/file", [("If-Match", "\"x\"")], nil, 412),
+            ("DELETE", "/file/", [], nil, 404), ("PUT", "/folder", [], "x", 405),
+            ("PUT", "/file", [("If-None-Match", "*")], "x", 412), ("PUT", "/none/a", [], "x", 409),
+            ("MOVE", "/old", [("Destination", "/file"), ("Overwrite", "F")], nil, 412),
+            ("MOVE", "/old", [("Destination", "/none/a")], nil, 409),
+            ("MOVE", "/old", [("Destination", "/old")], nil, 403),
+            ("MOVE", "/old", [("Destination", "http://elsewhere/a")], nil, 502),
+            ("MOVE", "/none", [("Destination", "/file")], nil, 404), ("MOVE", "/old", [], nil, 400),
+        ] as [(String, String, [(String, String)], String?, UInt16)])
+    func aRefusalIsTheSameInMemoryAndOnADisk(
+        method: String, target: String, fields: [(String, String)], body: String?, status: UInt16
+    ) async throws {
+        for parent in ["/dev/shm", "/tmp"] {
+            let share = try await makeShare(in: parent)
+            #expect(share.shell("ln -s nowhere link") == 0)
+            #expect(
+                try await send((method, target, fields, body), number: 0, to: share) == status, "\(parent)")
+            #expect(share.shell("[ -d folder ] && [ ! -e new ] && cmp file old") == 0, "\(parent)")
+            #expect(share.share.pathLocks.count == 0)
+        }
+    }
+
+    @Test func onADiskEveryChangeGoesToAnotherThread() async throws {
+        let share = try await makeShare(in: "/tmp")
+        for request in Self.brief {
+            try await prepare(share)
+            let before = share.hopCount
+            #expect(try await send(request, number: 0, to: share) < 300, "\(request)")
+            #expect(share.hopCount == before + 1, "\(request)")
+        }
+    }
+
+    /// Collections, large content, and resources with rows.
+    @Test func whatMayTakeLongGoesToAnotherThread() async throws {
+        let share = try await makeShare(in: "/dev/shm")
+        #expect(share.shell("head -c 2000000 /dev/zero >large; cp large larger; mkdir rows") == 0)
+        let patch: Request = ("PROPPATCH", "/rows/a", [], setProperty("p", "1"))
+        let requests: [Request] = [
+            ("PUT", "/large", [], "1"), ("DELETE", "/larger", [], nil), ("DELETE", "/tree", [], nil),
+            ("PUT", "/rows/a", [], "1"), ("MOVE", "/rows", [("Destination", "/rows2")], nil),
+            ("COPY", "/file", [("Destination", "/copy")], nil), ("DELETE", "/rows2/a", [], nil),
+        ]
+        #expect(try await send(("PUT", "/rows/a", [], "0"), number: 0, to: share) == 201)
+        #expect(try await send(patch, number: 0, to: share) == 207)
+        for request in requests {
+            let before = share.hopCount
+            #expect(try await send(request, number: 0, to: share) < 300, "\(request)")
+            #expect(share.hopCount > before, "\(request)")
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import DavitEngine
+import DavitHTTP
+import DavitTesting
+import Synchronization
+import Testing
+
+struct PathLocksTests {
+    static func path(_ text: String) -> ResourcePath {
+        ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
+    }
+
+    static func claim(_ text: String, _ mode: PathLockRequest.Mode) -> PathLockRequest {
+        PathLockRequest(path: path(text), mode: mode)
+    }
+
+    // MARK: Table
+
+    static let pairs: [(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool)] = [
+        ([claim("a", .shared)], [claim("a", .shared)], true),
+        ([claim("a", .shared)], [claim("a/b", .shared)], true),
+        ([claim("a", .shared)], [claim("a", .exclusive)], false),
+        ([claim("a", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a", .exclusive)], [claim("a", .exclusive)], false),
+        ([claim("a", .exclusive)], [claim("a/b/c", .shared)], false),
+        ([claim("a", .shared)], [claim("a/b/c", .exclusive)], false),
+        ([claim("a/b/c", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a/b/c", .shared)], [claim("a", .exclusive)], false),
+        ([claim("", .exclusive)], [claim("a", .shared)], false),
+        ([claim("a", .exclusive)], [claim("", .exclusive)], false),
+        // Siblings never conflict, even if one name is a prefix of the other.
+        ([claim("a/b", .exclusive)], [claim("a/c", .exclusive)], true),
+        ([claim("a/b", .exclusive)], [claim("a/bc", .exclusive)], true),
+        // One conflicting request blocks the whole set.
+        ([claim("a", .exclusive)], [claim("b", .exclusive), claim("a/x", .shared)], false),
+        // Requests of one set do not conflict with each other.
+        ([], [claim("a", .exclusive), claim("a/b", .exclusive), claim("a", .shared)], true),
+        ([claim("a", .exclusive)], [], true),
+        // Canonically equivalent names are equal; others are not.
+        ([claim("\u{E9}", .exclusive)], [claim("e\u{301}", .exclusive)], false),
+        ([claim("a/e\u{301}/b", .exclusive)], [claim("a/\u{E9}", .shared)], false),
+        ([claim("a/\u{E9}", .exclusive)], [claim("a/e\u{301}/b/c", .shared)], false),
+        ([claim("\u{E9}", .exclusive)], [claim("\u{E8}", .exclusive)], true),
+        ([claim("\u{E9}", .exclusive)], [claim("\u{E9}a", .exclusive)], true),
+        ([claim("K", .exclusive)], [claim("\u{212A}", .exclusive)], false),
+    ]
+
+    @Test(arguments: pairs)
+    func grantsWhatIsNotInTheWay(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool) {
+        var table = PathLockTable()
+        let first = table.enter(held)
+        #expect(first.isGranted)
+        let second = table.enter(asked)
+        #expect(second.isGranted == isGranted)
+        #expect(table.isGranted(second.ticket) == isGranted)
+        #expect(table.leave(first.ticket) == (isGranted ? [] : [second.ticket]))
+        #expect(table.isGranted(second.ticket) == true)
+        #expect(table.leave(second.ticket) == [])
+        #expect(table.isEmpty)
+    }
+
+    @Test func theFirstInLineGoesFirst() {
+        var table = PathLockTable()
+        let reader = table.enter([Self.claim("a/b", .shared)]).ticket
+        let writer = table.enter([Self.claim("a", .exclusive)]).ticket
+        // Compatible with the reader that holds the lock, but not with the writer that came earlier.
+        let late = table.enter([Self.claim("a/b", .shared)]).ticket
+        let elsewhere = table.enter([Self.claim("b", .exclusive)])
+        #expect(elsewhere.isGranted)
+        #expect(table.isGranted(late) == false)
+        #expect(table.leave(reader) == [writer])
+        #expect(table.leave(writer) == [late])
+    }
+
+    /// A set is held if no earlier set conflicts with it.
+    private struct Oracle {
+        var line: [(ticket: UInt64, claims: [PathLockRequest])] = []
+
+        var granted: Set<UInt64> {
+            var granted: Set<UInt64> = []
+            for (index, asker) in line.enumerated() {
+                let isFree = line[..<index].allSatisfy { earlier in
+                    earlier.claims.allSatisfy { a in asker.claims.allSatisfy { a.isCompatible(with: $0) } }
+                }
+                if isFree { granted.insert(asker.ticket) }
+            }
+            return granted
+        }
+    }
+
+    static let names = ["", "a", "b", "a/a", "a/b", "a/b/c", "a/b/d", "a/bc", "b/a", "b/a/a/a"]
+
+    static func randomClaims(_ generator: inout some RandomNumberGenerator) -> [PathLockRequest] {
+        (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+            // The root, which conflicts with everything, is used rarely.
+            let isAnywhere = Int.random(in: 0..<8, using: &generator) == 0
+            let name = names[Int.random(in: (isAnywhere ? 0 : 1)..<names.count, using: &generator)]
+            return claim(name, Bool.random(using: &generator) ? .shared : .exclusive)
+        }
+    }
+
+    @Test(arguments: 0..<40)
+    func agreesWithTheOracle(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var table = PathLockTable()
+        var oracle = Oracle()
+        for _ in 0..<400 {
+            let before = oracle.granted
+            if oracle.line.count < 12, Bool.random(using: &generator) {
+                let claims = Self.randomClaims(&generator)
+                let (ticket, isGranted) = table.enter(claims)
+                oracle.line.append((ticket, claims))
+                #expect(isGranted == oracle.granted.contains(ticket))
+            } else if !oracle.line.isEmpty {
+                // A held set is released, or a waiting one is cancelled.
+                let leaving = oracle.line.remove(at: Int.random(in: 0..<oracle.line.count, using: &generator))
+                let granted = table.leave(leaving.ticket)
+                #expect(granted == oracle.granted.subtracting(before).sorted())
+            }
+            for (ticket, _) in oracle.line {
+                #expect(table.isGranted(ticket) == oracle.granted.contains(ticket))
+            }
+            #expect(table.count == oracle.line.count)
+        }
+        for (ticket, _) in oracle.line { _ = table.leave(ticket) }
+        #expect(table.isEmpty)
+    }
+
+    // MARK: Waiting
+
+    @Test func aSectionThatIsNotFreeIsNotWaitedFor() async throws {
+        let pathLocks = PathLocks()
+        let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        var hasRun = false
+        let refused = pathLocks.withPathLockIfFree([
+            Self.claim("b", .exclusive), Self.claim("a/b", .exclusive),
+        ]) {
+            hasRun = true
+            return 1
+        }
+        #expect(refused == nil && !hasRun && pathLocks.count == 1)
+        first.release()
+        let inner = pathLocks.withPathLockIfFree([Self.claim("a", .exclusive)]) { () -> Int? in
+            #expect(pathLocks.count == 1)
+            return pathLocks.withPathLockIfFree([Self.claim("a/b", .shared)]) { 1 }
+        }
+        #expect(inner == nil && pathLocks.count == 0)
+        #expect(pathLocks.withPathLockIfFree([Self.claim("a", .exclusive)]) { 1 } == 1)
+        #expect(pathLocks.count == 0)
+    }
+
+    @Test func aTaskWaitsUntilTheSectionIsReleased() async throws {
+        let pathLocks = PathLocks()
+        let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let witness = Witness()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let second = try? await pathLocks.acquire([Self.claim("a/b", .shared)])
+                #expect(second != nil)
+                let wasReleased = witness.isReleased.load(ordering: .acquiring)
+                #expect(wasReleased)
+            }
+            while pathLocks.count < 2 { await Task.yield() }
+            witness.isReleased.store(true, ordering: .releasing)
+            first.release()
+            // A second call has no effect, even on the current holder.
+            first.release()
+        }
+        #expect(pathLocks.count == 0)
+    }
+
+    @Test func aCancelledTaskIsInNobodysWay() async throws {
+        let pathLocks = PathLocks()
+        let reader = try await pathLocks.acquire([Self.claim("a", .shared)])
+        let writer = Task {
+            try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
+        }
+        while pathLocks.count < 2 { await Task.yield() }
+        let late = Task {
+            try await pathLocks.acquire([Self.claim("a", .shared)]).release()
+        }
+        while pathLocks.count < 3 { await Task.yield() }
+        writer.cancel()
+        await #expect(throws: CancellationError.self) { try await writer.value }
+        // Only the writer blocked the late reader.
+        try await late.value
+        reader.release()
+        #expect(pathLocks.count == 0)
+    }
+
+    @Test func aTaskThatIsCancelledAlreadyDoesNotWait() async throws {
+        let pathLocks = PathLocks()
+        let held = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(pathLocks.count == 1)
+        held.release()
+        #expect(pathLocks.count == 0)
+    }
+
+    private enum Failure: Error { case cancelled, thrown }
+
+    @Test func aSectionEndsHoweverItsBodyEnds() async throws {
+        let pathLocks = PathLocks()
+        let claims = [Self.claim("a", .exclusive)]
+        let count = try await pathLocks.withPathLock(claims, ifCancelled: Failure.cancelled) {
+            () async throws(Failure) in pathLocks.count
+        }
+        #expect(count == 1)
+        #expect(pathLocks.count == 0)
+        await #expect(throws: Failure.thrown) {
+            try await pathLocks.withPathLock(claims, ifCancelled: Failure.cancelled) {
+                () async throws(Failure) in throw Failure.thrown
+            }
+        }
+        #expect(pathLocks.count == 0)
+        do {
+            let forgotten = try await pathLocks.acquire(claims)
+            _ = forgotten
+        }
+        #expect(pathLocks.count == 0)
+    }
+
+    @Test(arguments: 0..<4)
+    func manyTasksNeverHoldWhatDoesNotGoTogether(seed: UInt64) async {
+        let pathLocks = PathLocks()
+        let witness = Witness()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(number))
+                let claims = Self.randomClaims(&generator)
+                let isCancelled = number % 5 == 0
+                group.addTask {
+                    let task = Task {
+                        guard let section = try? await pathLocks.acquire(claims) else { return }
+                        #expect(witness.enter(number, claims))
+                        await Task.yield()
+                        witness.leave(number)
+                        section.release()
+                    }
+                    if isCancelled { task.cancel() }
+                    await task.value
+                }
+            }
+        }
+        #expect(pathLocks.count == 0)
+    }
+}
+
+/// Tracks which requests are held at the same time.
+private final class Witness: Sendable {
+    let isReleased = Atomic<Bool>(false)
+    private let held = Mutex<[Int: [PathLockRequest]]>([:])
+
+    /// - Returns: Whether `claims` are compatible with all held requests.
+    func enter(_ number: Int, _ claims: [PathLockRequest]) -> Bool {
+        held.withLock { held in
+            defer { held[number] = claims }
+            return held.values.joined().allSatisfy { other in
+                claims.allSatisfy { $0.isCompatible(with: other) }
+            }
+        }
+    }
+
+    func leave(_ number: Int) { held.withLock { $0[number] = nil } }
+}

@@ -1,0 +1,274 @@
+import DavitHTTP
+import DavitServer
+import Synchronization
+import Testing
+
+#if TLS
+/// Runs work step by step under control of the test.
+private final class SteppedWork: BlockingWork {
+    private struct State {
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Steps allowed before work arrived.
+        var steps = 0
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Amount of work started.
+    var count: Int { state.withLock { $0.count } }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        await withCheckedContinuation { continuation in
+            let mayRun = state.withLock { state in
+                state.count += 1
+                if state.steps > 0 {
+                    state.steps -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if mayRun { continuation.resume() }
+        }
+        return work()
+    }
+
+    /// Lets `count` pieces of work finish.
+    func step(_ count: Int = 1) {
+        let resumed = state.withLock { state in
+            let resumed = state.waiting.prefix(count)
+            state.waiting.removeFirst(resumed.count)
+            state.steps += count - resumed.count
+            return resumed
+        }
+        for continuation in resumed { continuation.resume() }
+    }
+}
+
+/// Tests which logins wait, and how long, during a guessing attack.
+@Suite(.timeLimit(.minutes(15)))
+struct PasswordHashingTests {
+    private let work = SteppedWork()
+    private let gate: AuthenticationFixture
+
+    init() throws {
+        var accounts = Accounts()
+        for name in ["anna", "bert"] + (0..<30).map({ "user\($0)" }) {
+            // The password is "päss".
+            try accounts.add(name: name, hash: AccountsTests.scrypt)
+        }
+        gate = try AuthenticationFixture(accounts, work: work)
+    }
+
+    private func until(_ isTrue: () -> Bool) async {
+        while !isTrue() { await Task.yield() }
+    }
+
+    /// Starts `count` wrong logins to an account, each from a different address and network. Returns when one
+    /// of them is being hashed and the others wait.
+    private func attack(
+        _ count: Int, on account: String, _ group: inout ThrowingTaskGroup<HTTPStatus, any Error>
+    ) async {
+        for guess in 0..<count {
+            group.addTask { [gate] in
+                try await gate.basic("\(account):wrong\(guess)", from: "10.\(guess / 256).\(guess % 256).1")
+                    .status
+            }
+        }
+        await until { work.count == 1 && gate.authentication.waitingCount == count - 1 }
+    }
+
+    private func statuses(
+        of group: inout ThrowingTaskGroup<HTTPStatus, any Error>
+    ) async throws -> [HTTPStatus] {
+        var statuses: [HTTPStatus] = []
+        while let status = try await group.next() { statuses.append(status) }
+        return statuses
+    }
+
+    /// Regression: with 50 wrong passwords in flight from many addresses, 30 of 30 right logins were answered
+    /// with 503.
+    @Test func newLoginsOfOtherAccountsWaitATurnEach() async throws {
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            await attack(50, on: "anna", &wrong)
+            let right = try await withThrowingTaskGroup(of: HTTPStatus.self) { right in
+                for user in 0..<30 {
+                    right.addTask { [gate] in
+                        try await gate.basic("user\(user):päss", from: "192.0.2.\(user)").status
+                    }
+                }
+                await until { gate.authentication.waitingCount == 49 + 30 }
+                // The one being hashed, one round of all accounts, and every fourth turn.
+                work.step(1 + 31 + 8)
+                return try await statuses(of: &right)
+            }
+            #expect(right == [HTTPStatus](repeating: .noContent, count: 30))
+            #expect(gate.authentication.waitingCount >= 49 - 10)
+            work.step(1000)
+            #expect(try await statuses(of: &wrong) == [HTTPStatus](repeating: .unauthorized, count: 50))
+        }
+    }
+
+    @Test func newLoginsOfTheSameAccountAreServedInTheirTurn() async throws {
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            await attack(50, on: "anna", &wrong)
+            let right = try await withThrowingTaskGroup(of: HTTPStatus.self) { right in
+                for peer in 0..<30 {
+                    right.addTask { [gate] in
+                        try await gate.basic("anna:päss", from: "192.0.2.\(peer)").status
+                    }
+                }
+                await until { gate.authentication.waitingCount == 49 + 30 }
+                // The first of them is next after the 50 and decides the others.
+                work.step(51)
+                return try await statuses(of: &right)
+            }
+            #expect(right == [HTTPStatus](repeating: .noContent, count: 30))
+            #expect(work.count == 51)
+            #expect(try await statuses(of: &wrong) == [HTTPStatus](repeating: .unauthorized, count: 50))
+        }
+    }
+
+    /// An address that has logged in to an account before has priority.
+    @Test func knownAddressesComeFirst() async throws {
+        work.step()
+        #expect(try await gate.basic("anna:päss", from: "192.0.2.1").status == .noContent)
+        gate.clock.advance(seconds: 301)
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            for guess in 0..<50 {
+                wrong.addTask { [gate] in
+                    try await gate.basic("anna:wrong\(guess)", from: "10.0.\(guess).1").status
+                }
+            }
+            await until { work.count == 2 && gate.authentication.waitingCount == 49 }
+            async let right = gate.basic("anna:päss", from: "192.0.2.1").status
+            await until { gate.authentication.waitingCount == 50 }
+            work.step(2)
+            #expect(try await right == .noContent)
+            #expect(gate.authentication.waitingCount == 48)
+            work.step(1000)
+            _ = try await statuses(of: &wrong)
+        }
+    }
+
+    /// An address with failures has the lowest priority, and so do its other attempts.
+    @Test func addressesThatFailComeLast() async throws {
+        work.step()
+        #expect(try await gate.basic("anna:wrong", from: "198.51.100.1").status == .unauthorized)
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            for guess in 0..<4 {
+                wrong.addTask { [gate] in
+                    try await gate.basic("anna:wrong\(guess)", from: "198.51.100.1").status
+                }
+            }
+            await until { work.count == 2 && gate.authentication.waitingCount == 3 }
+            async let right = gate.basic("anna:päss", from: "192.0.2.1").status
+            await until { gate.authentication.waitingCount == 4 }
+            work.step(2)
+            #expect(try await right == .noContent)
+            work.step(1000)
+            _ = try await statuses(of: &wrong)
+        }
+    }
+
+    @Test func rememberedPasswordsDoNotWait() async throws {
+        work.step()
+        #expect(try await gate.basic("anna:päss", from: "192.0.2.1").status == .noContent)
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            for guess in 0..<300 {
+                wrong.addTask { [gate] in
+                    try await gate.basic("anna:wrong\(guess)", from: "10.\(guess / 200).\(guess % 200).1")
+                        .status
+                }
+            }
+            // 256 wait, one is being hashed, and the others find the queue full.
+            for _ in 0..<300 - 257 { #expect(try await wrong.next() == .serviceUnavailable) }
+            #expect(gate.authentication.waitingCount == 256)
+            let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
+            for _ in 0..<30 {
+                let request = try makeRequest("GET /f HTTP/1.1", "Host: a", line)
+                request.peerAddress = "192.0.2.1"
+                #expect(Immediate().applying(gate.authentication).respondAtOnce(to: request)?.status == .ok)
+            }
+            #expect(work.count == 2)
+            // A new login of another account still gets its turn.
+            async let right = gate.basic("bert:päss", from: "192.0.2.9").status
+            #expect(try await wrong.next() == .serviceUnavailable)
+            work.step(3)
+            #expect(try await right == .noContent)
+            work.step(1000)
+            _ = try await statuses(of: &wrong)
+        }
+    }
+
+    @Test func tooManyOfOneAddressAre429() async throws {
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
+            for guess in 0..<5 {
+                wrong.addTask { [gate] in try await gate.basic("anna:wrong\(guess)").status }
+            }
+            await until { work.count == 1 && gate.authentication.waitingCount == 4 }
+            let refused = try await gate.basic("anna:one more")
+            #expect(refused.status == .tooManyRequests)
+            #expect(refused.fields.first(.retryAfter) == "1")
+            async let other = gate.basic("anna:päss", from: "192.0.2.2").status
+            await until { gate.authentication.waitingCount == 5 }
+            work.step(1000)
+            #expect(try await other == .noContent)
+            #expect(try await statuses(of: &wrong).allSatisfy { $0 == .unauthorized })
+        }
+    }
+
+    @Test func whoDisconnectsLeavesTheQueue() async throws {
+        let first = Task { [gate] in try await gate.basic("anna:wrong").status }
+        await until { work.count == 1 }
+        let leaving = Task { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
+        await until { gate.authentication.waitingCount == 1 }
+        // A request with the same password from the same address shares the wait but is not cancelled with
+        // it.
+        let staying = Task { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
+        for _ in 0..<100 { await Task.yield() }
+        leaving.cancel()
+        #expect(try await leaving.value == .serviceUnavailable)
+        work.step(2)
+        #expect(try await first.value == .unauthorized)
+        #expect(try await staying.value == .noContent)
+        #expect(work.count == 2)
+    }
+
+    /// Different encodings of the same password do not cost more hashes.
+    @Test func otherSpellingsAreTheSamePassword() async throws {
+        work.step(2)
+        for password in ["päss", "wrong"] {
+            for pad in 1...20 {
+                let blanks = String(repeating: " ", count: pad)
+                let value = Base64.encode(Array("anna:\(password)".utf8))
+                let status = try await gate.send(["Authorization: Basic\(blanks)\(value)"]).status
+                #expect(status == (password == "päss" ? .noContent : .unauthorized))
+            }
+        }
+        #expect(work.count == 2)
+    }
+
+    /// Queued passwords are compared with the accounts at the time of hashing.
+    @Test func queuedPasswordsSeeReplacedAccounts() async throws {
+        let first = Task { [gate] in try await gate.basic("anna:wrong").status }
+        await until { work.count == 1 }
+        let removed = Task { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
+        let kept = Task { [gate] in try await gate.basic("bert:päss", from: "192.0.2.3").status }
+        await until { gate.authentication.waitingCount == 2 }
+        var accounts = Accounts()
+        try accounts.add(name: "bert", hash: AccountsTests.scrypt)
+        try gate.authentication.replaceAccounts(accounts)
+        work.step(1000)
+        #expect(try await first.value == .unauthorized)
+        #expect(try await removed.value == .unauthorized)
+        #expect(try await kept.value == .noContent)
+    }
+}
+
+private struct Immediate: Handler {
+    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { HTTPResponse(.noContent) }
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { HTTPResponse(.ok) }
+}
+#endif

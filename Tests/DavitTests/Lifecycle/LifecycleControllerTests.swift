@@ -1,0 +1,264 @@
+import Davit
+import DavitHTTP
+import DavitServer
+import DavitSystem
+import DavitTransport
+import Testing
+
+/// The life cycle of a server with sockets.
+@Suite(.timeLimit(.minutes(15)))
+struct LifecycleControllerTests {
+    /// Creates a server that answers all requests with 204.
+    private final class Bench {
+        let lifecycleController: LifecycleController
+        let http: HTTPServer
+        private var events: ServerEvents.Iterator
+
+        init(_ options: Configuration.LifecycleOptions = .init(), host: String = "127.0.0.1") {
+            let lifecycleController = LifecycleController(options)
+            var transport = TransportConfiguration(endpoints: [.init(host: host, port: 0)])
+            transport.loops = 2
+            transport.grace = .zero
+            transport.deadlines.keepAlive = .seconds(3600)
+            transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
+            transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
+            http = HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error))
+            lifecycleController.attach(http)
+            self.lifecycleController = lifecycleController
+            events = lifecycleController.observe().makeAsyncIterator()
+        }
+
+        deinit { lifecycleController.stop() }
+
+        func start() throws -> [BoundAddress] { try lifecycleController.start {} }
+
+        func event() async -> ServerEvent? { await events.next() }
+    }
+
+    private struct NoContent: Handler {
+        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            HTTPResponse(.noContent)
+        }
+    }
+
+    private static var atOnce: Configuration.LifecycleOptions {
+        var options = Configuration.LifecycleOptions()
+        options.disconnectDelay = .zero
+        return options
+    }
+
+    private static func connect(_ address: BoundAddress) throws -> FileDescriptor {
+        let socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
+        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        return socket
+    }
+
+    /// Sends a request and reads the response, so that the connection is known to be open.
+    private static func expectAnswer(_ socket: borrowing FileDescriptor) throws {
+        let request = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+        _ = unsafe request.withUnsafeBytes { unsafe Socket.send(socket.rawValue, $0) }
+        var answer = [UInt8](repeating: 0, count: 1024)
+        let outcome = unsafe answer.withUnsafeMutableBytes {
+            unsafe Socket.receive(socket.rawValue, into: $0)
+        }
+        guard case .bytes(let count) = outcome else {
+            Issue.record("no answer: \(outcome)")
+            return
+        }
+        #expect(String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 204 "))
+    }
+
+    @Test func w017ASecondStartIsAnError() throws {
+        let bench = Bench()
+        let addresses = try bench.start()
+        #expect(bench.lifecycleController.isRunning)
+        #expect(bench.lifecycleController.addresses == addresses)
+        #expect(throws: TransportError(.alreadyStarted)) { try bench.start() }
+        try Self.expectAnswer(try Self.connect(addresses[0]))
+    }
+
+    @Test func w019AndW035StopAndStartAgainOnTheSamePort() async throws {
+        let bench = Bench()
+        var addresses: [BoundAddress] = []
+        for round in 0..<3 {
+            let now = try bench.start()
+            if round > 0 { #expect(now == addresses) }
+            addresses = now
+            #expect(await bench.event() == .started(addresses))
+            bench.lifecycleController.stop()
+            bench.lifecycleController.waitUntilStopped()
+            #expect(!bench.lifecycleController.isRunning)
+            #expect(bench.lifecycleController.addresses == [])
+            #expect(await bench.event() == .stopped)
+            #expect(throws: (any Error).self) { _ = try Self.connect(addresses[0]) }
+        }
+    }
+
+    /// An observer can restart the server as soon as it is notified of the stop.
+    @Test func aStartOnTheEventOfTheEndIsPossible() async throws {
+        let bench = Bench()
+        for _ in 0..<5 {
+            let addresses = try bench.start()
+            #expect(await bench.event() == .started(addresses))
+            bench.lifecycleController.stop()
+            #expect(await bench.event() == .stopped)
+        }
+    }
+
+    @Test func aStartThatFailsCanBeTriedAgain() async throws {
+        let first = Bench()
+        let port = try first.start()[0].port
+        var transport = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)])
+        transport.loops = 1
+        let lifecycleController = LifecycleController(.init())
+        transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
+        lifecycleController.attach(
+            HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error)))
+        #expect(throws: TransportError(.inUse, host: "127.0.0.1", port: port)) {
+            try lifecycleController.start {}
+        }
+        #expect(!lifecycleController.isRunning)
+        lifecycleController.waitUntilStopped()
+        first.lifecycleController.stop()
+        first.lifecycleController.waitUntilStopped()
+        #expect(try lifecycleController.start {}.map(\.port) == [port])
+        lifecycleController.stop()
+        lifecycleController.waitUntilStopped()
+    }
+
+    @Test func w021SuspendAndResumeKeepThePort() async throws {
+        let bench = Bench()
+        let addresses = try bench.start()
+        #expect(await bench.event() == .started(addresses))
+        for _ in 0..<3 {
+            await bench.lifecycleController.suspend()
+            #expect(bench.lifecycleController.isRunning)
+            #expect(!bench.lifecycleController.isListening)
+            #expect(throws: (any Error).self) { _ = try Self.connect(addresses[0]) }
+            #expect(await bench.event() == .suspended)
+            #expect(try await bench.lifecycleController.resume() == addresses)
+            #expect(bench.lifecycleController.isListening)
+            #expect(await bench.event() == .resumed(addresses))
+        }
+        try Self.expectAnswer(try Self.connect(addresses[0]))
+    }
+
+    @Test func w038TheFirstAndTheLastConnectionAreTold() async throws {
+        let bench = Bench(Self.atOnce)
+        let addresses = try bench.start()
+        #expect(await bench.event() == .started(addresses))
+        for _ in 0..<3 {
+            do {
+                let first = try Self.connect(addresses[0])
+                try Self.expectAnswer(first)
+                #expect(await bench.event() == .firstClientConnected)
+                do { try Self.expectAnswer(try Self.connect(addresses[0])) }
+                // A connection without a request also counts.
+                try Self.expectAnswer(first)
+            }
+            #expect(await bench.event() == .lastClientDisconnected)
+        }
+    }
+
+    /// With a delay that requires a timer of the event loop.
+    @Test func w014TheEndOfTheLastConnectionIsToldAfterTheDelay() async throws {
+        var options = Configuration.LifecycleOptions()
+        options.disconnectDelay = .milliseconds(1)
+        let bench = Bench(options)
+        let addresses = try bench.start()
+        #expect(await bench.event() == .started(addresses))
+        for _ in 0..<2 {
+            do { try Self.expectAnswer(try Self.connect(addresses[0])) }
+            #expect(await bench.event() == .firstClientConnected)
+            #expect(await bench.event() == .lastClientDisconnected)
+        }
+    }
+
+    @Test func w014AStopDoesNotWaitForTheDelay() async throws {
+        var options = Configuration.LifecycleOptions()
+        options.disconnectDelay = .seconds(3600)
+        let bench = Bench(options)
+        let addresses = try bench.start()
+        do { try Self.expectAnswer(try Self.connect(addresses[0])) }
+        bench.lifecycleController.stop()
+        var events: [ServerEvent?] = []
+        for _ in 0..<4 { events.append(await bench.event()) }
+        #expect(events == [.started(addresses), .firstClientConnected, .lastClientDisconnected, .stopped])
+    }
+
+    @Test func w016InTheBackgroundItListensWhileSomebodyIsConnected() async throws {
+        let bench = Bench(Self.atOnce)
+        let addresses = try bench.start()
+        #expect(await bench.event() == .started(addresses))
+        do {
+            let client = try Self.connect(addresses[0])
+            try Self.expectAnswer(client)
+            #expect(await bench.event() == .firstClientConnected)
+            bench.lifecycleController.send(.enteredBackground)
+            #expect(bench.lifecycleController.needsBackgroundTime)
+            try Self.expectAnswer(try Self.connect(addresses[0]))
+            try Self.expectAnswer(client)
+        }
+        #expect(await bench.event() == .lastClientDisconnected)
+        #expect(await bench.event() == .suspended)
+        #expect(!bench.lifecycleController.needsBackgroundTime)
+        #expect(bench.lifecycleController.isRunning)
+        #expect(throws: (any Error).self) { _ = try Self.connect(addresses[0]) }
+        bench.lifecycleController.send(.becameActive)
+        #expect(await bench.event() == .resumed(addresses))
+        try Self.expectAnswer(try Self.connect(addresses[0]))
+    }
+
+    @Test func w016WhenTheBackgroundTimeEndsIdleConnectionsDo() async throws {
+        let bench = Bench(Self.atOnce)
+        let addresses = try bench.start()
+        let client = try Self.connect(addresses[0])
+        try Self.expectAnswer(client)
+        bench.lifecycleController.send(.enteredBackground)
+        bench.lifecycleController.send(.backgroundTimeEnded)
+        var rest = [UInt8](repeating: 0, count: 16)
+        let outcome = unsafe rest.withUnsafeMutableBytes { unsafe Socket.receive(client.rawValue, into: $0) }
+        #expect(outcome == .ended)
+        var events: Set<ServerEvent?> = []
+        for _ in 0..<4 { events.insert(await bench.event()) }
+        #expect(events == [.started(addresses), .firstClientConnected, .lastClientDisconnected, .suspended])
+    }
+
+    @Test func aPortThatWasTakenIsToldAndTriedAgain() async throws {
+        let bench = Bench()
+        let addresses = try bench.start()
+        let port = addresses[0].port
+        await bench.lifecycleController.suspend()
+        var events: [ServerEvent?] = [await bench.event(), await bench.event()]
+        #expect(events == [.started(addresses), .suspended])
+        let failure = TransportError(.inUse, host: "127.0.0.1", port: port)
+        do {
+            let other = try Socket.listen(on: .ipv4Loopback(port: port), backlog: 1)
+            await #expect(throws: failure) { try await bench.lifecycleController.resume() }
+            bench.lifecycleController.send(.becameActive)
+            _ = consume other
+        }
+        events = [await bench.event(), await bench.event()]
+        #expect(events == [.resumeFailed(failure), .resumeFailed(failure)])
+        #expect(bench.lifecycleController.isRunning)
+        #expect(try await bench.lifecycleController.resume() == addresses)
+    }
+
+    @Test func resumingWhatDoesNotRunIsAnError() async throws {
+        let bench = Bench()
+        await bench.lifecycleController.suspend()
+        await #expect(throws: TransportError(.notRunning)) { try await bench.lifecycleController.resume() }
+    }
+
+    @Test func whoObservesLaterHearsOfTheEndOnly() async throws {
+        let bench = Bench(Self.atOnce)
+        let addresses = try bench.start()
+        var later: ServerEvents.Iterator
+        do {
+            let client = try Self.connect(addresses[0])
+            try Self.expectAnswer(client)
+            later = bench.lifecycleController.observe().makeAsyncIterator()
+        }
+        #expect(await later.next() == .lastClientDisconnected)
+    }
+}
