@@ -78,7 +78,7 @@ ratios are computed within a round.{later}{load}""")
 def servers_part(servers, earlier):
     lines = dict(earlier.servers)
     for name, server in servers.items():
-        reads = "may be stale" if server["is_stale"] else "as they are"
+        reads = "may be stale" if server["is_stale"] else "unchanged"
         lines[name] = [name, server["version"], server["settings"],
                       *([reads, server["locks"] or "in memory", server["properties"] or "none"]
                         if server["is_peer"] or name.startswith("davit") else ["–"] * 3)]

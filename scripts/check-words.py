@@ -56,7 +56,7 @@ PROXY = r"(?:proxy|proxies|NAT|nginx|Caddy|Apache|Traefik|HAProxy|gateways?|fire
 PARTICIPLE = r"(?:\w+(?:ed|ing)|read|sent|written|kept|found|made|done|given|known|built|taken|seen|held|put|set|being)"
 
 RULES = [
-    rule("stands", r"\b(?:stands|stood|standing)\b|\b(?:can|could|may|might|must|shall|should|would|to|that|which|they|not|"
+    rule("stands", r"\b(?:stands|stood)\b|\b(?:can|could|may|might|must|shall|should|would|to|that|which|they|not|"
                    r"only) stand\b", "is, is stored, appears", r"\bstand(?:s|ing)? for\b|\bstood for\b|\bstand in for\b|\blong standing\b|"
          r"\bto stand out\b"),
     rule("whoever", r"\bwho(?:m|so)?ever\b", "the caller, a client that, anyone who"),

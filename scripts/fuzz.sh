@@ -34,7 +34,7 @@ if [ ${#targets[@]} -eq 0 ]; then
     read -r -a targets <<<"$("$program" | sed -n 's/^usage: DavitFuzz \([a-z|]*\) .*/\1/p' | tr '|' ' ')"
 fi
 
-# run_target NAME: its output is printed whole when it ends, because others run beside it.
+# run_target NAME: its output is printed whole when it ends, because other targets run at the same time.
 run_target() {
     local target=$1 output status=0 length=600
     local corpus=$corpora/$target findings=.build/fuzz-findings/$target

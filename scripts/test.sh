@@ -31,7 +31,7 @@ total_skipped=0
 failures=()
 times=()
 
-# Lines of a log that say what failed, for the end, where everybody looks first. What Swift Testing prints of a test
+# Lines of a log that say what failed, to be repeated at the end. What Swift Testing prints of a test
 # that starts or passes may hold the word "error" in its arguments.
 keep_failures() {
     grep -vE '^[◇✔]' "$1" | grep -E '✘|(^|[^a-z])(FAILED|FAIL|WARNING|not ok)\b|error: ' | head -n 20 >>"$logs/what-failed"
@@ -100,7 +100,7 @@ suite_build() {
 
 suite_plain() {
     section "build: without traits"
-    # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds stay as they are.
+    # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds are not affected.
     step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
 }
 

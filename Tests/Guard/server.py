@@ -118,7 +118,7 @@ class Server:
                 raise RuntimeError("the server does not become idle")
 
     def _sleepers(self):
-        """Returns how often each thread has gone to sleep; None if one is running."""
+        """Returns how often each thread went to sleep; None if one is running."""
         tasks = f"/proc/{self.pid}/task"
         sleepers = {}
         try:

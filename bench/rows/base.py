@@ -39,7 +39,7 @@ class Row:
     floor = "floor"
     #: At most as many rounds, whatever was asked for.
     rounds = None
-    #: Figures besides processor time and wall time that mean something here.
+    #: Further figures that this row reports, in addition to processor time and wall time.
     figures = ("p99",)
 
     def unavailable(self, setup):
