@@ -207,7 +207,7 @@ if Context.environment["DAVIT_FUZZ"] != nil {
         .executableTarget(
             name: "DavitFuzz",
             dependencies: [
-                "CFuzzer", "Davit", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting",
+                "CFuzzer", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting",
                 "DavitServer",
                 "DavitWebDAV", "DavitXML", "DavitHTTP",
             ],

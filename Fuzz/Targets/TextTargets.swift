@@ -1,4 +1,3 @@
-import Davit
 import DavitArchive
 import DavitServer
 import DavitStore
@@ -13,13 +12,13 @@ func fuzzSyncToken(_ input: [UInt8]) {
 
 /// Account files: each account comes from a line with a colon, and names contain no colon.
 func fuzzUserFile(_ input: [UInt8]) {
-    guard let accounts = try? UserFile.parse(input, path: "users") else { return }
+    guard let accounts = try? AccountLine.parse(file: input) else { return }
     let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    invariant(!accounts.isEmpty && accounts.count <= lines.count, "at most one account per line")
+    invariant(accounts.count <= lines.count, "at most one account per line")
     for account in accounts { invariant(!account.name.utf8.contains(UInt8(ascii: ":")), "a name") }
     var list = Accounts()
     for account in accounts.prefix(4) {
-        if case .hash(let hash) = account.secret { try? list.add(name: account.name, hash: hash) }
+        if Accounts.isHash(account.secret) { try? list.add(name: account.name, hash: account.secret) }
     }
 }
 

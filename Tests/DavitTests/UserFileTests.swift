@@ -24,6 +24,12 @@ struct UserFileTests {
             ])
     }
 
+    /// A colon and the combining mark after it are one `Character`; the colon ends the name anyway.
+    @Test func splitsAtTheFirstColonByte() throws {
+        let users = try UserFile.parse(Array("anna:\u{301}e:x\n".utf8), path: "/u")
+        #expect(users == [.init(name: "anna", password: "\u{301}e:x")])
+    }
+
     static let refused: [(bytes: [UInt8], failure: CommandFailure)] = [
         ([], .userFileEmpty("/u")), (Array("#a:b\n\n".utf8), .userFileEmpty("/u")),
         (Array("a:b\nsecret\n".utf8), .userFileLine("/u", line: 2, problem: "missing colon")),

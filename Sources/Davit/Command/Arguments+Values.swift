@@ -3,11 +3,9 @@ internal import DavitServer
 /// Parsers for option values.
 extension Arguments {
     static func user(_ value: String) throws(UsageError) -> ServeOptions.User {
-        // RFC 7617 §2: the first colon ends the name; the password can contain more.
-        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         // The error does not contain the value, because it can contain a password.
-        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw .badUser }
-        return ServeOptions.User(name: String(parts[0]), password: String(parts[1]))
+        guard let account = try? AccountLine(parsing: value) else { throw .badUser }
+        return ServeOptions.User(name: account.name, password: account.secret)
     }
 
     static func origin(_ value: String) throws(UsageError) -> WebOrigin {
