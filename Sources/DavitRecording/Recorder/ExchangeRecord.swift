@@ -77,7 +77,7 @@ struct ExchangeRecord {
         case .bytes(let bytes): RecordingText.append(content: bytes, to: &text)
         case .omitted(let count, let digest): text += "~ omitted \(count) \(digest ?? "-")\n".utf8
         case .fill(let byte, let count):
-            RecordingText.append(content: Array(repeating: byte, count: count), to: &text)
+            RecordingText.append(repeating: byte, count: count, to: &text)
         }
     }
 }

@@ -54,10 +54,7 @@ enum RecordingText {
     static func append(content bytes: [UInt8], to text: inout [UInt8]) {
         guard let first = bytes.first else { return }
         if bytes.count > lineBytes, bytes.allSatisfy({ $0 == first }) {
-            text.append("~ fill 0x")
-            text.append(hexDigit(first >> 4))
-            text.append(hexDigit(first & 15))
-            text += " \(bytes.count)\n".utf8
+            append(repeating: first, count: bytes.count, to: &text)
         } else if isText(bytes) {
             for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
                 text.append(line.isEmpty ? "|" : "| ")
@@ -67,6 +64,15 @@ enum RecordingText {
         } else {
             append(lines: bytes, to: &text)
         }
+    }
+
+    /// Appends content that repeats one byte. Long content is not built in memory.
+    static func append(repeating byte: UInt8, count: Int, to text: inout [UInt8]) {
+        if count <= lineBytes { return append(content: Array(repeating: byte, count: count), to: &text) }
+        text.append("~ fill 0x")
+        text.append(hexDigit(byte >> 4))
+        text.append(hexDigit(byte & 15))
+        text += " \(count)\n".utf8
     }
 
     private static func append(lines bytes: [UInt8], to text: inout [UInt8]) {
