@@ -101,7 +101,7 @@ let package = Package(
         library(
             "DavitRecording",
             ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
-        // Files and folders as responses: a website, beside WebDAV.
+        // Files and folders as responses: a website, in addition to WebDAV.
         library(
             "DavitSite",
             ["DavitPage", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),

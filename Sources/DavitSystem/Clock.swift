@@ -11,7 +11,7 @@ package enum Clock {
     /// The monotonic time since an unspecified start.
     package static func now() -> Int64 { read(CLOCK_MONOTONIC) }
 
-    /// Like ``now()``, but cheaper and up to a few milliseconds behind.
+    /// Like ``now()``, but cheaper and up to a few milliseconds late.
     package static func coarseNow() -> Int64 {
         #if os(Linux)
         read(CLOCK_MONOTONIC_COARSE)
@@ -23,7 +23,7 @@ package enum Clock {
     /// The time since 1970-01-01T00:00:00Z, without leap seconds; it jumps when the clock is set.
     package static func wallNow() -> Int64 { read(CLOCK_REALTIME) }
 
-    /// Like ``wallNow()``, but cheaper and up to a few milliseconds behind.
+    /// Like ``wallNow()``, but cheaper and up to a few milliseconds late.
     package static func coarseWallNow() -> Int64 {
         #if os(Linux)
         read(CLOCK_REALTIME_COARSE)

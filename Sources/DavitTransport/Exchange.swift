@@ -283,7 +283,7 @@ final class Exchange {
     /// Records the response in the access log. If the response is not complete, the connection can only be
     /// closed.
     private func ended(isComplete: Bool) -> Next {
-        // With TLS, closing without close_notify tells the peer that the response is truncated.
+        // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
         server.maintenance?.schedule(on: loop)
         if let log = server.accessLog {

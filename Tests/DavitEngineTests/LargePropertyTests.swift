@@ -171,7 +171,7 @@ struct LargePropertyTests {
     }
 }
 
-/// Records the largest number of property bytes read at once.
+/// Records the largest number of property bytes read in one call.
 private final class CountingStore: StateStore {
     let largestRead = Mutex(0)
     private let rows = MemoryStateStore()

@@ -240,7 +240,7 @@ struct MacMetadataTests {
     }
 
     @Test(
-        "what is absent is told without another thread", arguments: ["/tmp", "/dev/shm"],
+        "missing files are answered on the same thread", arguments: ["/tmp", "/dev/shm"],
         MacMetadataPolicy.allCases)
     func absentNamesAreQuick(parent: String, policy: MacMetadataPolicy) async throws {
         let share = try TestShare(TemporaryFolder(in: parent)) { $0.rules.macMetadata = policy }

@@ -48,9 +48,9 @@ struct BadInputTests {
         row("/multipart", multipart, "--b\r\nnonsense\r\n\r\n", 400, "byte 5"),
         row("/multipart", multipart, "\(part)a\r\n\r\n1", 400, "byte "),
         row("/multipart", "multipart/form-data", "", 400, "boundary"),
-        row("/form", form, "a=1", 400, "coding", coding: "gzip"),
+        row("/form", form, "a=1", 400, "encoded content", coding: "gzip"),
         // A value of a different type
-        row("/json", "application/json", "{\"a\":1}", 422, "another type"),
+        row("/json", "application/json", "{\"a\":1}", 422, "wrong type"),
         // Unsupported
         row("/form", "text/plain", "a=1", 415, "form"),
         row("/form", form + "; charset=x", "a=1", 415, "charset"),

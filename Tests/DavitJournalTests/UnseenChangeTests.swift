@@ -137,7 +137,7 @@ struct UnseenChangeTests {
         #expect(changes.count == 24)
     }
 
-    /// Clients were told about the item, so its removal must be reported.
+    /// Clients know the item, so its removal must be reported.
     @Test func whatCameBeforeAStopAndWentAfterItIsTold() throws {
         let test = try TestJournal()
         let token = try test.token()

@@ -52,7 +52,7 @@ struct MountTests {
         #expect(try await Self.client.send("GET", "/")["DAV"] == nil)
     }
 
-    // Mounts announce their fields, even within a mounted router and behind middleware.
+    // Mounts announce their fields, even within a mounted router and after middleware.
     @Test(arguments: ["*", "/", "/told", "/told/"])
     func optionsTellsOfMountsWithinMounts(target: String) async throws {
         let response = try await Self.client.send("OPTIONS", target)

@@ -36,7 +36,7 @@ package enum Help: Hashable, Sendable {
                             some clients cannot use
           locks list FOLDER list the locks in a share
           locks break FOLDER LOCK
-                            remove a lock, whoever owns it
+                            remove a lock, also one of another account
           trash ACTION FOLDER
                             list, restore or permanently delete files in the trash
           password [NAME]   print a line with a hashed password for --user-file

@@ -78,7 +78,7 @@ package import DavitHTTP
     package var outputCount: Int { pipe.output.count }
     package var outputIsFull: Bool { outputCount >= Self.outputLimitBytes }
 
-    /// Passes all waiting ciphertext to `body`, several records at once; `body` returns the number of bytes
+    /// Passes all waiting ciphertext to `body`, several records in one call; `body` returns the number of bytes
     /// sent, which are removed.
     package mutating func withOutput<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Int) throws(E) {
         let sent = try unsafe pipe.output.withBytes(body)

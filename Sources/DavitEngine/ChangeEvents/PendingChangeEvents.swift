@@ -39,7 +39,7 @@ struct PendingChangeEvents: Sendable {
 
     mutating func record(gone scope: ChangeEventScope) { gone.append(scope.href) }
 
-    /// Discards the pending changes and tells the client to reload.
+    /// Discards the pending changes and makes the client reload.
     mutating func reset() {
         isReset = true
         changes = [:]

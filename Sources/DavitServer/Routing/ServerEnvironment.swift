@@ -75,7 +75,7 @@ public struct ServerEnvironment: Sendable {
     }
 }
 
-/// Resources behind a handler that live as long as the server, such as open files or a database. Methods are
+/// Resources of a handler that live as long as the server, such as open files or a database. Methods are
 /// called one at a time on a thread that may block; the default implementations do nothing.
 public protocol LifecycleObserver: AnyObject, Sendable {
     /// The server has started listening, possibly again after a stop.

@@ -85,7 +85,7 @@ struct NonceLedgerTests {
         (1, .max, true), (.max, .max - 127, true), (.max, .max - 128, false), (.max, 1, false),
     ]
 
-    /// Counts too far behind may have been used before.
+    /// Counts that are too old may have been used before.
     @Test(arguments: counts)
     func theWindowHasAnEnd(first: UInt32, then: UInt32, isTaken: Bool) {
         var ledger = NonceCountTable()

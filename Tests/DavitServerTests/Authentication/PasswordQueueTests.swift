@@ -49,7 +49,7 @@ struct PasswordQueueTests {
         #expect(fixture.all() == ["a1", "b11", "a2", "b12", "a3", "a4"])
     }
 
-    /// An account served before waits behind those not served since.
+    /// An account served before waits until after those not served since.
     @Test func whoComesAgainWaitsForTheOthers() {
         var fixture = Fixture()
         _ = fixture.add("a1", account: 1, address: 1)

@@ -19,7 +19,8 @@ struct DefectTests {
     }
 
     @Test(
-        "X03 and X04 COPY and MOVE replace what is there unless Overwrite is F", arguments: ["COPY", "MOVE"])
+        "X03 and X04 COPY and MOVE replace the destination unless Overwrite is F",
+        arguments: ["COPY", "MOVE"])
     func x03x04(method: String) throws {
         try Served.share { client throws in
             #expect(try client.send("PUT /b", content: "old").status == 201)

@@ -150,7 +150,7 @@ struct ShareRowTests {
     }
 
     @Test(
-        "W110 and W111 COPY and MOVE replace unless told not to, and not to what is hidden",
+        "W110 and W111 COPY and MOVE replace unless Overwrite is F, and refuse hidden destinations",
         arguments: ["COPY", "MOVE"])
     func w110w111(method: String) throws {
         try serve {

@@ -42,7 +42,7 @@ export const downloadFolder = async (href) => {
     follow(`${href}?archive`, "")
 }
 
-/// Returns the expected content of a ZIP file, {size, count}, if the server can tell within 3 seconds.
+/// Returns the expected content of a ZIP file, {size, count}, if the server determines them within 3 seconds.
 const estimateOf = async (href) => {
     try {
         const { headers } = await fetch(href, { method: "HEAD", signal: AbortSignal.timeout(3000) })

@@ -54,7 +54,7 @@ export class Viewer {
         this.dialog.addEventListener("close", async () => {
             if (!this.controller) return
             this.dialog.showModal()
-            // An open confirmation is now hidden behind the preview: close it and ask again.
+            // An open confirmation is now covered by the preview: close it and ask again.
             const questions = document.querySelectorAll("dialog.confirm[open]")
             for (const one of questions) one.close()
             if (questions.length > 0) await this.shown?.asked

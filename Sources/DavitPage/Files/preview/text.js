@@ -132,7 +132,7 @@ const followLink = (event, article, { app, open }) => {
     if (target.startsWith("#md-")) {
         event.preventDefault()
         let id = target.slice(1)
-        try { id = decodeURIComponent(id) } catch { /* As it is. */ }
+        try { id = decodeURIComponent(id) } catch { /* Use the undecoded text. */ }
         const heading = [...article.querySelectorAll("[id]")].find((one) => one.id === id)
         heading?.setAttribute("tabindex", "-1")
         heading?.focus({ preventScroll: true })
