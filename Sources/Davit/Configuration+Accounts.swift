@@ -19,6 +19,7 @@ extension Configuration {
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
                 },
+                limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
                 now: { Clock.coarseNow() })
         } catch {
             throw .authenticationNotUsable(error)

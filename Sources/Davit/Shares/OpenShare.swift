@@ -216,7 +216,7 @@ final class OpenShare: LifecycleObserver {
 
 extension LimitRefusal {
     /// The fields of the log entry; the log escapes their values.
-    fileprivate var details: KeyValuePairs<StaticString, String> {
+    var details: KeyValuePairs<StaticString, String> {
         [
             "limit": cause, "account": account ?? "", "address": address,
             "suppressed": String(suppressedCount),

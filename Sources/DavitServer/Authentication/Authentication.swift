@@ -76,6 +76,7 @@ public final class Authentication: Middleware {
     private let optionsFields: HTTPFields
     let work: any BlockingWork
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
+    private let limitLog: LimitLog
     let keys = CredentialKeys()
     /// Maximum number of concurrent hashes. Each uses a thread and 32 MiB.
     let hashesAtATime: Int
@@ -99,11 +100,13 @@ public final class Authentication: Middleware {
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration.
+    ///   - limitLog: logs requests whose password finds no place in the queue.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork,
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
+        limitLog: LimitLog = LimitLog { _ in },
         now: @escaping @Sendable () -> Int64
     ) throws(Accounts.Problem) {
         realm = Array(accounts.settings.realm.utf8)
@@ -114,6 +117,7 @@ public final class Authentication: Middleware {
         self.work = work
         self.hashesAtATime = max(1, hashesAtATime)
         self.report = report
+        self.limitLog = limitLog
         self.now = now
     }
 
@@ -226,13 +230,21 @@ public final class Authentication: Middleware {
         case .otherTarget:
             return .text("These credentials are for another target.\n", status: .badRequest)
         case .busy, .cancelled:
+            if case .busy = refusal { logRefusal("logins waiting in total", request) }
             return .error(.serviceUnavailable, "too many logins are waiting")
         case .lineFull:
+            logRefusal("logins waiting from one address", request)
             var response = HTTPResponse.text(
                 "Too many logins from your address are waiting. Try again later.\n", status: .tooManyRequests)
             response.fields.append(.retryAfter, Int64(1))
             return response
         }
+    }
+
+    private func logRefusal(_ cause: StaticString, _ request: HTTPRequest) {
+        // The log only compares times with each other, so a monotonic clock is suitable.
+        let now = Timestamp(seconds: self.now() / 1_000_000_000)
+        limitLog.refused(cause, account: nil, address: request.peerAddress, now: now)
     }
 
     /// Appends one field per challenge, because some clients read only the first challenge of a list.

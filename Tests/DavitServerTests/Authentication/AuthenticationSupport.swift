@@ -93,6 +93,10 @@ struct AuthenticationFixture {
         private let all = Mutex<[Int64]>([])
         var seconds: [Int64] { all.withLock { $0 } }
         func add(_ seconds: Int64) { all.withLock { $0.append(seconds) } }
+
+        private let refused = Mutex<[LimitRefusal]>([])
+        var refusals: [LimitRefusal] { refused.withLock { $0 } }
+        func add(_ refusal: LimitRefusal) { refused.withLock { $0.append(refusal) } }
     }
 
     init(_ accounts: Accounts, work: any BlockingWork = InlineWork(), fields: HTTPFields = HTTPFields())
@@ -100,7 +104,8 @@ struct AuthenticationFixture {
     {
         authentication = try Authentication(
             accounts: accounts, optionsFields: fields, work: work,
-            report: { [reports] in reports.add($1) }, now: { [clock] in clock.now })
+            report: { [reports] in reports.add($1) },
+            limitLog: LimitLog { [reports] in reports.add($0) }, now: { [clock] in clock.now })
         handler = Greeter().applying(authentication)
     }
 

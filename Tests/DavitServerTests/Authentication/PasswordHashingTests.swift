@@ -211,6 +211,8 @@ struct PasswordHashingTests {
             let refused = try await gate.basic("anna:one more")
             #expect(refused.status == .tooManyRequests)
             #expect(refused.fields.first(.retryAfter) == "1")
+            #expect(gate.reports.refusals.map(\.cause) == ["logins waiting from one address"])
+            #expect(gate.reports.refusals.map(\.address) == ["192.0.2.1"])
             async let other = gate.basic("anna:päss", from: "192.0.2.2").status
             await until { gate.authentication.waitingCount == 5 }
             work.step(1000)
