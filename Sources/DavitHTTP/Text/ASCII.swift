@@ -136,3 +136,26 @@ extension [UInt8] {
         unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }
+
+extension UInt8 {
+    /// The lower-case form of an ASCII letter; other bytes unchanged.
+    package var lowercasedASCII: UInt8 { self >= 65 && self <= 90 ? self + 32 : self }
+}
+
+extension [UInt8] {
+    /// Appends the decimal digits of `value`.
+    package mutating func appendDecimal(_ value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        // An Int64 has at most 19 digits.
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            var rest = value.magnitude
+            repeat {
+                start -= 1
+                unsafe digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            unsafe append(contentsOf: digits[start...])
+        }
+    }
+}
