@@ -53,7 +53,7 @@ package enum ServerURL {
     private static func host(
         of host: String, _ addresses: [BoundAddress], _ primary: (SocketAddress.Family) -> String?
     ) -> String {
-        if host == "::1" || ServeOptions.isLoopback(host) { return "localhost" }
+        if host == "::1" || Configuration.isLoopback(host) { return "localhost" }
         guard host == "0.0.0.0" || host == "::" else { return bracketed(host) }
         // For both families on one port, use the first that has a primary address, IPv4 first.
         let families: [SocketAddress.Family] = [.ipv4, .ipv6].filter { family in

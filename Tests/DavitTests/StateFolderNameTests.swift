@@ -16,7 +16,7 @@ struct StateFolderNameTests {
 
     @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
     func saysThatThereIsNone(environment: [String: String]) {
-        #expect(throws: CommandFailure.noStateFolder) {
+        #expect(throws: ServerError.noStateFolder) {
             try StateFolderName.path(forShare: [47]) { environment[$0] }
         }
     }

@@ -74,13 +74,5 @@ package struct ServeOptions: Hashable, Sendable {
     package init(folder: String) { self.folder = folder }
 
     /// The first host that is reachable from other machines, or nil if all are loopback.
-    package var exposedHost: String? { hosts.first { !Self.isLoopback($0) } }
-
-    /// Whether `host` is `localhost`, `::1` or in 127.0.0.0/8. Other names are not resolved, because their
-    /// addresses can change.
-    package static func isLoopback(_ host: String) -> Bool {
-        if host.lowercased() == "localhost" || host == "::1" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
-    }
+    package var exposedHost: String? { hosts.first { !Configuration.isLoopback($0) } }
 }

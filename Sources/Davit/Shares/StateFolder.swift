@@ -11,12 +11,7 @@ enum StateFolder {
     ///   - share: the shared folder.
     static func path(_ given: String?, share: FileResourceReader) throws(ServerError) -> String {
         if let given { return given }
-        do throws(CommandFailure) {
-            return try StateFolderName.path(
-                forShare: share.rootPathBytes, environment: Environment.variable)
-        } catch {
-            throw .noStateFolder
-        }
+        return try StateFolderName.path(forShare: share.rootPathBytes, environment: Environment.variable)
     }
 
     /// Creates the folder at ``path(_:share:)`` if it does not exist, and locks it.

@@ -11,10 +11,10 @@ package enum StateFolderName {
     /// - Parameters:
     ///   - share: the canonical path of the shared folder.
     ///   - environment: returns the value of an environment variable.
-    /// - Throws: ``CommandFailure/noStateFolder``.
+    /// - Throws: ``ServerError/noStateFolder``.
     package static func path(
         forShare share: [UInt8], environment: (String) -> String?
-    ) throws(CommandFailure) -> String {
+    ) throws(ServerError) -> String {
         guard let base = base(environment: environment) else { throw .noStateFolder }
         return base + "/" + key(forShare: share)
     }

@@ -10,7 +10,7 @@ extension Configuration {
             throw .serverNameMalformed(serverName)
         }
         if !accounts.isEmpty || allowsAnonymousVisitors { return }
-        for host in hosts where !ServeOptions.isLoopback(Self.unbracketed(host)) {
+        for host in hosts where !Self.isLoopback(Self.unbracketed(host)) {
             throw .accountsNeeded(host: host)
         }
         if let host = exposedInheritedSocket() { throw .accountsNeeded(host: host) }
@@ -34,6 +34,14 @@ extension Configuration {
         transport.accessLog = accessReport(log, file)
         addSockets(to: &transport)
         return transport
+    }
+
+    /// Whether `host` is `localhost`, `::1` or in 127.0.0.0/8. Other names are not resolved, because their
+    /// addresses can change.
+    static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased() == "localhost" || host == "::1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
     private static func unbracketed(_ host: String) -> String {
