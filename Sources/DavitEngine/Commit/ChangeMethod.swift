@@ -2,64 +2,6 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A snapshot of the target of a change, and of the destination of COPY and MOVE.
-///
-/// A class rather than a struct, because every step of a change passes it on.
-final class ChangeTarget: Sendable {
-    let context: RequestContext
-    /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
-    let target: Lookup
-    /// The resource that clients see at the target: if the target is a symbolic link, the resource it leads
-    /// to. Preconditions, `If` and a trailing slash apply to it. Otherwise the same as ``target``.
-    let resolved: Lookup
-    let destination: Lookup?
-    /// The resource that clients see at the destination.
-    let resolvedDestination: Lookup?
-    /// The canonical paths of other resources that `If` refers to.
-    let tagged: [ResourcePath]
-
-    init(
-        context: RequestContext, target: Lookup, resolved: Lookup, destination: Lookup? = nil,
-        resolvedDestination: Lookup? = nil, tagged: [ResourcePath] = []
-    ) {
-        self.context = context
-        self.target = target
-        self.resolved = resolved
-        self.destination = destination
-        self.resolvedDestination = resolvedDestination
-        self.tagged = tagged
-    }
-
-    /// Whether both changes have the same target and destination.
-    func isInPlace(of other: ChangeTarget) -> Bool {
-        target.path == other.target.path && destination?.path == other.destination?.path
-    }
-
-    /// The paths on which the checks depend, other than the target and the destination.
-    var additionalPaths: [ResourcePath] {
-        var paths = tagged
-        if resolved.path != target.path { paths.append(resolved.path) }
-        if let seen = resolvedDestination?.path, seen != destination?.path { paths.append(seen) }
-        return paths
-    }
-
-    /// Whether the checks and the change depend on the same paths.
-    func hasSamePaths(as other: ChangeTarget) -> Bool {
-        isInPlace(of: other) && additionalPaths == other.additionalPaths
-    }
-
-    /// The effects on resources that symbolic links lead to: their locks protect the links as well, because
-    /// the lock owner locked the name of the link.
-    var symlinkEffects: [WriteEffect] {
-        var effects: [WriteEffect] = []
-        if resolved.path != target.path { effects.append(.write(resolved.path)) }
-        if let destination, let resolvedDestination, resolvedDestination.path != destination.path {
-            effects.append(.write(resolvedDestination.path))
-        }
-        return effects
-    }
-}
-
 /// A change that only affects rows of the database.
 struct RowChange<Outcome: Sendable>: Sendable {
     var rows: [StateChange]

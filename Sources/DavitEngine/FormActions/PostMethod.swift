@@ -11,7 +11,7 @@ internal import Synchronization
 /// the URI cannot collide with that of a member.
 struct PostMethod: ChangeMethod {
     /// The query of the add-member URI.
-    static let query: StaticString = "add-member"
+    static let query = RequestContext.addMemberQuery
 
     /// The body, which is received only once even if several names are tried.
     private final class Received: Sendable {
@@ -113,31 +113,5 @@ struct PostMethod: ChangeMethod {
     private func member(of change: ChangeTarget) throws(WebDAVError) -> ChangeTarget {
         guard let member = change.destination else { throw WebDAVError(.conflict) }
         return ChangeTarget(context: change.context, target: member, resolved: member)
-    }
-}
-
-extension RequestContext {
-    /// Returns the href of a resource of the share for this client.
-    /// - Parameter path: Canonical path.
-    func href(of path: ResourcePath) -> [UInt8] {
-        var href = mountHref
-        PercentCoding.append(path, to: &href)
-        return href
-    }
-
-    /// Returns the href of a collection, which ends in a slash.
-    func collectionHref(of path: ResourcePath) -> [UInt8] {
-        var href = href(of: path)
-        if href.last != UInt8(ascii: "/") { href.append(UInt8(ascii: "/")) }
-        return href
-    }
-
-    /// Returns the URI that adds members to a collection (RFC 5995 §3.1).
-    /// - Parameter path: Canonical path.
-    func addMemberHref(of path: ResourcePath) -> [UInt8] {
-        var href = collectionHref(of: path)
-        href.append(UInt8(ascii: "?"))
-        href.append(contentsOf: PostMethod.query.description.utf8)
-        return href
     }
 }

@@ -1,38 +1,6 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Callbacks through which an application decides on changes to a share and is notified of them.
-///
-/// ```swift
-/// share.hooks.allows = { action in action.kind != .delete || action.principal == "anna" }
-/// share.hooks.completed = { action in print(action.kind, action.filePath) }
-/// ```
-public struct ShareHooks: Sendable {
-    /// Returns whether an action is allowed. Called once for each upload, move, copy, deletion, new
-    /// collection, restored or purged trash entry, and broken lock, after all other checks have passed: for
-    /// an upload when its content has arrived completely but is not yet visible to clients, otherwise before
-    /// anything changes. If it returns false, the request is refused with 403 and nothing changes. If it is
-    /// nil, every action is allowed.
-    ///
-    /// Runs on the event loop and must not block it, but may await asynchronous work for any time; other
-    /// changes are not delayed. If another client changes the affected resources in the meantime, the request
-    /// fails with 503 and can be retried.
-    public var allows: (@Sendable (ShareAction) async -> Bool)?
-    /// Called once for each successful action, including downloads, immediately before the response is sent.
-    /// Not called for actions that failed or succeeded only in part. For a download it is called when the
-    /// response begins. Runs on the thread of the request and must not block; pass longer work on, for
-    /// example to an `AsyncStream`.
-    public var completed: (@Sendable (ShareAction) -> Void)?
-    /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
-    public var lockBroken: (@Sendable (BrokenLock) -> Void)?
-
-    /// Creates hooks that allow everything and are not notified.
-    public init() {}
-
-    /// Whether neither ``allows`` nor ``completed`` is set.
-    var areEmpty: Bool { allows == nil && completed == nil }
-}
-
 extension Share {
     /// Checks that the rules allow the name of the content that a change creates.
     /// - Throws: 403 if they do not.

@@ -1,0 +1,34 @@
+internal import DavitHTTP
+internal import DavitStore
+
+extension ShareAction {
+    /// Describes a change to the resources that were looked up for its check.
+    init(_ kind: Kind, on change: ChangeTarget, in share: Share) {
+        self.kind = kind
+        // A request that adds a member targets the collection; the new member is the destination.
+        let uploaded = change.destination ?? change.target
+        path = kind == .upload ? uploaded.path : change.target.path
+        locate = share.configuration.filePath
+        destination = kind == .upload ? nil : change.destination?.path
+        isCollection =
+            kind == .createCollection || (kind != .upload && change.resolved.info?.isCollection == true)
+        isReplacing =
+            switch kind {
+            case .move, .copy: change.destination?.info != nil
+            case .upload: uploaded.info != nil
+            case .download, .delete, .createCollection, .restore, .purge, .breakLock: false
+            }
+        principal = change.context.principal
+    }
+
+    /// Describes a change to a trash entry.
+    init(_ kind: Kind, of entry: TrashEntry, on change: ChangeTarget, in share: Share) {
+        self.kind = kind
+        path = change.destination?.path ?? entry.path
+        locate = share.configuration.filePath
+        destination = nil
+        isCollection = entry.isCollection
+        isReplacing = change.destination?.info != nil
+        principal = change.context.principal
+    }
+}

@@ -1,0 +1,28 @@
+internal import DavitStore
+
+/// A mode of looking up the resources of a change.
+enum LookupMode: Equatable {
+    /// Before path locks are acquired.
+    case first(Wait)
+    /// While path locks are held, immediately before the change; may block.
+    case mayWait
+    /// As ``mayWait``, but on the event loop; must not block.
+    case atOnce
+    /// As ``atOnce``, but names that the method creates are assumed not to exist. If one does, the change
+    /// fails.
+    case atOnceAssumingFreeNames
+
+    var wait: Wait {
+        switch self {
+        case .first(let wait): wait
+        case .mayWait: .allowed
+        case .atOnce, .atOnceAssumingFreeNames: .never
+        }
+    }
+
+    /// Returns the mode for the lookup of a single name.
+    /// - Parameter isExpected: whether the method creates this name.
+    func expecting(free isExpected: Bool) -> LookupMode {
+        self == .atOnceAssumingFreeNames && !isExpected ? .atOnce : self
+    }
+}
