@@ -58,9 +58,3 @@ package enum EventToken {
     package static let signal = UInt64.max - 1
     package static let sighup = UInt64.max - 2
 }
-
-#if os(Linux)
-package typealias SystemEventQueue = Epoll
-#else
-package typealias SystemEventQueue = Kqueue
-#endif
