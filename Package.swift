@@ -87,13 +87,15 @@ let package = Package(
         library(
             "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
+        // The HTML listing of a folder, for WebDAV and websites alike.
+        library("DavitListing", ["DavitServer", "DavitStore", "DavitHTTP"]),
         // The files of the browser page, in the binary.
         .target(name: "CPageFiles"),
         .target(
             name: "DavitPage",
             dependencies: [
-                "CPageFiles", "DavitArchive", "DavitQRCode", "DavitEngine", "DavitServer", "DavitStore",
-                "DavitHTTP",
+                "CPageFiles", "DavitArchive", "DavitQRCode", "DavitEngine", "DavitListing", "DavitServer",
+                "DavitStore", "DavitHTTP",
             ],
             exclude: ["Files"], swiftSettings: strict),
 
@@ -104,7 +106,7 @@ let package = Package(
         // Files and folders as responses: a website, in addition to WebDAV.
         library(
             "DavitSite",
-            ["DavitPage", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
+            ["DavitListing", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
 
         // The façade and the command.
         library(
@@ -179,9 +181,8 @@ let package = Package(
         tests(
             of: "DavitPage",
             [
-                "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore", "DavitStore",
-                "DavitServer", "DavitSystem",
-                "DavitHTTP",
+                "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore",
+                "DavitListing", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
         tests(

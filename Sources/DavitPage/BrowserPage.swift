@@ -1,5 +1,6 @@
 public import DavitEngine
 public import DavitHTTP
+internal import DavitListing
 internal import DavitStore
 
 /// The browser page of a share. Without scripts it is plain HTML with forms, which supports everything except

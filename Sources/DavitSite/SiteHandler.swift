@@ -1,5 +1,5 @@
 public import DavitHTTP
-internal import DavitPage
+internal import DavitListing
 public import DavitServer
 public import DavitStore
 
@@ -166,6 +166,6 @@ public struct SiteHandler: Handler {
         let page = ListingPage(
             rootName: mount.isRoot ? "Files" : String(decoding: mount.name, as: UTF8.self),
             segments: path.segments.map { Array($0) }, endsInSlash: true)
-        return try await FolderListing.response(page, members)
+        return try await page.response(members)
     }
 }

@@ -1,5 +1,5 @@
 internal import DavitHTTP
-internal import DavitPage
+internal import DavitListing
 internal import DavitServer
 internal import DavitStore
 

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitListing
 import DavitPage
 import DavitTesting
 import Testing

@@ -1,5 +1,5 @@
 import DavitHTTP
-import DavitPage
+import DavitListing
 import Testing
 
 struct ListingPageTests {

@@ -1,4 +1,4 @@
-import DavitPage
+import DavitListing
 import Testing
 
 struct NaturalOrderTests {

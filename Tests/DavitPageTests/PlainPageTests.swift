@@ -1,5 +1,6 @@
 import DavitEngine
 import DavitHTTP
+import DavitListing
 import DavitPage
 import DavitServer
 import DavitStore

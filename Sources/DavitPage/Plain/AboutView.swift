@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitStore
 
 /// The page about one member of a folder: its metadata and the actions on it.

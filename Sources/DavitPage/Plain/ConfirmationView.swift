@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 
 /// Asks for confirmation or a destination before an action on members of a folder. Deselected members are not
 /// changed.

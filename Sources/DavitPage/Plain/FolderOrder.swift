@@ -1,4 +1,5 @@
 internal import DavitHTTP
+package import DavitListing
 
 /// The order of members on the page. Folders come first, and names break ties, so that no two members have
 /// the same position.

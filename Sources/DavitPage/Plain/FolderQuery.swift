@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 
 /// The query of a folder's URL. Invalid values are ignored.
 struct FolderQuery {

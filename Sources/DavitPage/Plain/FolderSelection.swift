@@ -1,3 +1,5 @@
+package import DavitListing
+
 /// Selects the members of one page while the folder is read. Memory use does not depend on the size of the
 /// folder.
 ///

@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitStore
 
 /// Writes the page of a folder while the folder is read: the head immediately, so that the browser shows

@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitStore
 
 /// The listing of a folder with all actions, as plain HTML, written in three parts: above the rows, the rows,

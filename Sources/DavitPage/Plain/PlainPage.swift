@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 
 /// The frame of a plain HTML page. All links are relative, so that it works behind a proxy that maps it to
 /// another path.

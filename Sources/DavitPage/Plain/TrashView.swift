@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitStore
 
 /// The trash entries of a folder, in pages, with forms to restore and purge them.

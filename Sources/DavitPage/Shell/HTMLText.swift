@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitServer
 
 /// Builds HTML. Markup comes only from string literals; everything else is escaped.

@@ -1,34 +1,14 @@
-public import DavitEngine
-public import DavitHTTP
+package import DavitHTTP
 package import DavitStore
 
-/// Answers GET on a collection with a page of its members.
-public struct FolderListing: CollectionPage {
-    private let queries = FolderQueries()
-
-    public init() {}
-
-    public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
-        if let response = try await queries.response(to: visit) { return response }
-        let page = ListingPage(
-            segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash,
-            mountName: visit.mountName)
-        return try await Self.response(page, visit.members())
-    }
-
-    public func archive(
-        of members: [[UInt8]], _ visit: CollectionVisit
-    ) async throws(HTTPError) -> HTTPResponse? {
-        try await queries.archive(of: members, visit)
-    }
-
-    package static func response(
-        _ page: ListingPage, _ members: any MemberPages
-    ) async throws(HTTPError) -> HTTPResponse {
+extension ListingPage {
+    /// Returns a response that streams the page with these members.
+    /// - Throws: the error of reading the first members.
+    package func response(_ members: any MemberPages) async throws(HTTPError) -> HTTPResponse {
         // Read before sending the head, so that a failure still gets a status.
         let first = try await members.next()
-        var response = HTTPResponse(.ok, body: .stream(ListingStream(page, members, first: first)))
-        ListingPage.appendFields(to: &response.fields)
+        var response = HTTPResponse(.ok, body: .stream(ListingStream(self, members, first: first)))
+        Self.appendFields(to: &response.fields)
         return response
     }
 }
@@ -40,8 +20,6 @@ package protocol MemberPages: AnyObject {
     /// Runs expensive work on another thread.
     func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T
 }
-
-extension MemberReader: MemberPages {}
 
 /// Writes the page while the collection is read: sorted up to `sortedLimit` entries, else in directory
 /// order, so that memory use is bounded.

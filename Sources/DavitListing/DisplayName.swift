@@ -2,8 +2,8 @@
 ///
 /// Invalid UTF-8 and bidirectional control characters become U+FFFD: with such a character, a program whose
 /// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Right-to-left scripts do not need them.
-enum DisplayName {
-    static func text(_ name: [UInt8]) -> String {
+package enum DisplayName {
+    package static func text(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         // Fast path: all of these characters begin with this byte, which few names contain.
         guard name.contains(0xE2) else { return text }
