@@ -45,7 +45,9 @@ WATCH = """(() => {
     requestAnimationFrame(look)
 })()"""
 UPLOAD = """async ({ count, size }) => {
-    const { queue, startUpload } = await import(document.querySelector("script[type=module]").src.replace("main.js", "upload/main.js"))
+    const script = document.querySelector("script[type=module]").src
+    const { queue } = await import(script.replace("main.js", "upload/main.js"))
+    const { startUpload } = await import(script.replace("main.js", "upload/start.js"))
     const files = Array.from({ length: count }, (_, number) => new File([new Uint8Array(size)], `upload-${number}.bin`))
     let done = 0
     const all = new Promise((resolve, reject) => {

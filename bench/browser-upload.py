@@ -32,7 +32,9 @@ BARE = """async () => {
     return performance.now() - begin
 }"""
 PAGE = """async verifies => {
-    const { queue, startUpload } = await import(document.querySelector("script[type=module]").src.replace("main.js", "upload/main.js"))
+    const script = document.querySelector("script[type=module]").src
+    const { queue } = await import(script.replace("main.js", "upload/main.js"))
+    const { startUpload } = await import(script.replace("main.js", "upload/start.js"))
     queue.verifies = verifies
     queue.clearDone()
     const done = new Promise((resolve, reject) => {

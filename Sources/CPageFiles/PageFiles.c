@@ -232,6 +232,9 @@ static const unsigned char upload_main_js[] = {
 static const unsigned char upload_panel_js[] = {
 #embed "../DavitPage/Files/upload/panel.js"
 };
+static const unsigned char upload_pick_js[] = {
+#embed "../DavitPage/Files/upload/pick.js"
+};
 static const unsigned char upload_prepare_js[] = {
 #embed "../DavitPage/Files/upload/prepare.js"
 };
@@ -345,6 +348,7 @@ static const struct davit_page_file files[] = {
     FILE("upload/gather.js", upload_gather_js),
     FILE("upload/main.js", upload_main_js),
     FILE("upload/panel.js", upload_panel_js),
+    FILE("upload/pick.js", upload_pick_js),
     FILE("upload/prepare.js", upload_prepare_js),
     FILE("upload/queue.js", upload_queue_js),
     FILE("upload/row.js", upload_row_js),

@@ -6,7 +6,7 @@ import re
 
 from harness import DESKTOP, Lab, expect, test
 
-MODULES = re.compile(r"/(change|preview|upload)/(?!start|badge|clipboard|drag|gather|store)[^/]*\.js$|/(details|help|connect)\.js$")
+MODULES = re.compile(r"/(change|preview|upload)/(?!start|badge|clipboard|drag|gather|pick|store)[^/]*\.js$|/(details|help|connect)\.js$")
 
 
 def without_modules(lab, page):

@@ -354,7 +354,7 @@ FROM_HANDLE = """async ([size]) => {
     const bytes = new Uint8Array(size).map((_, index) => index * 7 + (index >> 9))
     await writer.write(bytes)
     await writer.close()
-    const { startUpload } = await import(document.querySelector("script[type=module]").src.replace("main.js", "upload/main.js"))
+    const { startUpload } = await import(document.querySelector("script[type=module]").src.replace("main.js", "upload/start.js"))
     startUpload({ folder: location.pathname, items: [handle] })
 }"""
 

@@ -4,20 +4,17 @@ import { DavError } from "../dav.js"
 import { element, icon, styleSheet } from "../element.js"
 import { explainFor } from "../errors.js"
 import { nameOf, parentOf, visible } from "../href.js"
-import { app } from "../main.js"
 import { announce, toast } from "../messages.js"
 import { has, page } from "../page.js"
 import { t } from "../strings.js"
-import { reopen } from "./gather.js"
+import { gather, reopen } from "./gather.js"
 import { Panel } from "./panel.js"
+import { askForFiles, askForFolder } from "./pick.js"
 import { existing, hrefOf, settleConflicts, settleNames, settleRoom } from "./prepare.js"
 import { Queue, stayAwake } from "./queue.js"
-import { askForFiles, askForFolder, share, startUpload } from "./start.js"
-import { claim } from "./store.js"
+import { claim, share } from "./store.js"
 import { isSame, reset, resumableBytes } from "./transfer.js"
 import { Upload, aliveSessions, session } from "./upload.js"
-
-export { startUpload }
 
 // Clipboard images up to this size are stored in the database, because they exist nowhere else.
 const mostKeptBytes = 64 << 20
@@ -31,23 +28,29 @@ addEventListener("beforeunload", (event) => {
     if (queue.isBusy || panel.isReading) event.preventDefault()
 })
 
-// Uploaded entries are shown in batches.
-const arrived = new Set()
-let showing
-queue.addEventListener("done", ({ detail: { href, base } }) => {
-    const inside = app.folder?.href
-    if (!inside || !href.startsWith(inside)) return
-    // For a tree, show only its top folder.
-    const rest = href.slice(inside.length)
-    const end = rest.indexOf("/")
-    arrived.add(base === inside || end < 0 ? inside + (end < 0 ? rest : rest.slice(0, end + 1)) : href)
-    showing ??= setTimeout(() => {
-        showing = undefined
-        const hrefs = [...arrived].filter((one) => one.startsWith(app.folder.href))
-        arrived.clear()
-        if (hrefs.length > 0) app.folder.reload(hrefs)
-    }, 500)
-})
+let isStarted = false
+
+/// Shows uploaded entries, in batches, in the open folder of `app`. Only the first call has an effect.
+export function start(app) {
+    if (isStarted) return
+    isStarted = true
+    const arrived = new Set()
+    let showing
+    queue.addEventListener("done", ({ detail: { href, base } }) => {
+        const inside = app.folder.href
+        if (!inside || !href.startsWith(inside)) return
+        // For a tree, show only its top folder.
+        const rest = href.slice(inside.length)
+        const end = rest.indexOf("/")
+        arrived.add(base === inside || end < 0 ? inside + (end < 0 ? rest : rest.slice(0, end + 1)) : href)
+        showing ??= setTimeout(() => {
+            showing = undefined
+            const hrefs = [...arrived].filter((one) => one.startsWith(app.folder.href))
+            arrived.clear()
+            if (hrefs.length > 0) app.folder.reload(hrefs)
+        }, 500)
+    })
+}
 
 /// Resolves problems and conflicts, and queues the rest. `found` yields the entries of gather.js.
 export async function upload(folder, found, { isPasted = false, isChosenFolder = false } = {}) {
@@ -211,7 +214,6 @@ async function unlock(uploads) {
 /// Assigns files chosen by the reader to interrupted uploads.
 async function find(items) {
     const before = queue.count("missing")
-    const { gather } = await import("./gather.js")
     const entries = await read(gather(items))
     if (entries.length === 0) return
     const rest = giveToMissing(entries).filter(({ isFolder }) => !isFolder)
@@ -244,7 +246,7 @@ async function chooseAnew(uploads) {
     const items = await (isFolder ? askForFolder() : askForFiles())
     if (items.length === 0) return
     queue.cancel(uploads.filter((one) => one.isFolder === isFolder && parentOf(one.href) === folder), { isReplaced: true })
-    startUpload({ folder, items })
+    await upload(folder, gather([...items]))
 }
 
 // Rereads a file; if it has changed, replaces the upload with a new one.

@@ -5,8 +5,8 @@ import { element, icon, iconButton } from "../element.js"
 import { announce } from "../messages.js"
 import { locale } from "../page.js"
 import { bytes, duration, t } from "../strings.js"
+import { askForFiles, askForFolder } from "./pick.js"
 import { UploadRow } from "./row.js"
-import { askForFiles, askForFolder } from "./start.js"
 
 const rowRems = 4.75
 // Rows rendered beyond the visible range, so that scrolling shows no gaps.

@@ -4,11 +4,17 @@ import { register } from "../actions.js"
 import { attempt, later } from "../load.js"
 import { page } from "../page.js"
 import { gather } from "./gather.js"
-import { count } from "./store.js"
+import { askForFiles, askForFolder } from "./pick.js"
+import { count, share } from "./store.js"
 
-const main = later(() => import("./main.js"))
+const load = later(() => import("./main.js"))
+let app
 
-export const share = `${page.root} ${page.user ?? ""}`
+const main = async () => {
+    const uploads = await load()
+    uploads.start(app)
+    return uploads
+}
 
 /// Uploads `items`, a DataTransferItemList, FileList or array of file handles, into a folder. Must be called in the event
 /// handler.
@@ -17,46 +23,16 @@ export const startUpload = ({ folder, items, ...more }) => {
     return attempt(async () => (await main()).upload(folder, found, more))
 }
 
-const input = (attributes) => new Promise((resolve) => {
-    const made = Object.assign(document.createElement("input"), { type: "file", ...attributes })
-    made.className = "unseen"
-    made.tabIndex = -1
-    made.setAttribute("aria-hidden", "true")
-    // Keep the input in the document; some browsers collect a detached one before the reader has chosen.
-    document.body.append(made)
-    const end = () => {
-        made.remove()
-        resolve([...made.files])
-    }
-    made.addEventListener("change", end)
-    made.addEventListener("cancel", end)
-    made.click()
-})
-
-/// Opens the file picker. Prefers handles, which can be reopened after a reload.
-export const askForFiles = async () => {
-    if (window.showOpenFilePicker) {
-        try {
-            return await window.showOpenFilePicker({ multiple: true, id: "davit-upload" })
-        } catch (problem) {
-            if (problem.name === "AbortError") return []
-        }
-    }
-    return input({ multiple: true })
-}
-
-/// Opens the folder picker. Does not use `showDirectoryPicker`, whose handles omit members (see gather.js).
-export const askForFolder = () => input({ webkitdirectory: true })
-
-export const chooseFiles = async (folder) => startUpload({ folder, items: await askForFiles() })
-export const chooseFolder = async (folder) => {
+const chooseFiles = async (folder) => startUpload({ folder, items: await askForFiles() })
+const chooseFolder = async (folder) => {
     const items = await askForFolder()
     if (items.length > 0) await startUpload({ folder, items, isChosenFolder: true })
 }
 
 /// Does nothing for readers without write access.
-export const start = (app) => {
+export const start = (application) => {
     if (!page.canWrite) return
+    app = application
     // Do not wait for the upload, so that the action can run again meanwhile.
     register({
         id: "upload", label: "upload.files", icon: "upload", key: "Mod+u", group: "new", order: 20, scope: "folder", isPrimary: true,

@@ -2,8 +2,13 @@
 //
 // Storage is best effort: browsers that store nothing, as in a private window, can still upload.
 
+import { page } from "../page.js"
+
 const databaseName = "davit-uploads"
 const storeName = "uploads"
+
+/// Identifies the share and the user in the records, because all shares of a server use the same database.
+export const share = `${page.root} ${page.user ?? ""}`
 
 let opening
 
