@@ -15,7 +15,7 @@ const shownAtMost = 1000
 
 /// Reads the trash entries of this folder, latest first.
 const read = async (href) => {
-    const answer = await report(href, `<?xml version="1.0" encoding="utf-8"?><trash xmlns="${own}"/>`, { depth: "infinity" })
+    const answer = await report(href, `<?xml version="1.0" encoding="utf-8"?><trash xmlns="${own}"/>`)
     const text = (response, space, name) => response.getElementsByTagNameNS(space, name)[0]?.textContent.trim() ?? ""
     return [...answer.getElementsByTagNameNS("DAV:", "response")].map((response) => {
         const length = text(response, "DAV:", "getcontentlength")
