@@ -163,6 +163,27 @@ def what_is_within_the_share(lab):
     expect(found[len(WITHIN):], [False, False, True, True], "below the root of the server")
 
 
+LANGUAGES = {
+    "zh": "zh-Hans", "zh-CN": "zh-Hans", "zh-Hans": "zh-Hans", "zh-Hans-TW": "zh-Hans", "ZH-SG": "zh-Hans",
+    "zh-Hant": None, "zh-Hant-CN": None, "zh-TW": None, "zh-HK": None, "zh-MO": None, "ZH-tw": None, "zha": None,
+    "de-AT": "de", "FR": "fr", "es-419": "es", "en-GB": "en", "english": None, "": None, "it": None,
+}
+
+
+@test
+def server_and_scripts_select_the_same_language(lab):
+    page = lab.page(language="zh-TW")
+    expect(page.evaluate("document.documentElement.lang"), "en", "the page in Traditional Chinese")
+    found = page.evaluate("""async (tags) => {
+        const { supportedLanguage } = await import(JSON.parse(document.getElementById("davit").textContent).files + "page.js")
+        return Object.fromEntries(tags.map((tag) => [tag, supportedLanguage(tag) ?? null]))
+    }""", list(LANGUAGES))
+    expect(found, LANGUAGES, "languages of the scripts")
+    for tag, language in LANGUAGES.items():
+        _, _, content = lab.server.request("GET", "/", Accept="text/html", Accept_Language=tag)
+        expect(re.search(rb'<html[^>]* lang="([^"]*)"', content)[1].decode(), language or "en", f"the server's language for {tag!r}")
+
+
 @test
 def no_preview_of_another_server(lab):
     """No request is sent to it, even if a policy would block it."""

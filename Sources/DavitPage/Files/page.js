@@ -14,13 +14,20 @@ export const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Fr
 /// The language chosen by the reader; "" for the browser's language.
 export const chosenLanguage = () => load("davit.language") ?? ""
 
-const supported = (tag) => {
-    const small = tag.toLowerCase()
-    if (small.startsWith("zh")) return "zh-Hans"
-    return Object.keys(languages).find((known) => small === known || small.startsWith(known + "-"))
+// Subtags of Traditional Chinese.
+const traditional = ["hant", "tw", "hk", "mo"]
+
+/// Returns the language of the page for a tag (RFC 5646), by the rule of the server (PageLanguage.swift); undefined if
+/// unsupported. Traditional Chinese is unsupported.
+export const supportedLanguage = (tag) => {
+    const parts = tag.toLowerCase().split("-")
+    if (parts[0] !== "zh") return Object.keys(languages).find((known) => known === parts[0])
+    const isTraditional = !parts.includes("hans") && parts.some((part) => traditional.includes(part))
+    return isTraditional ? undefined : "zh-Hans"
 }
-const asked = new URLSearchParams(location.search).get("lang")
-export const language = [asked, chosenLanguage(), ...navigator.languages, page.language, "en"]
-    .map((tag) => supported(tag ?? "")).find(Boolean)
+
+const requested = new URLSearchParams(location.search).get("lang")
+export const language = [requested, chosenLanguage(), ...navigator.languages, page.language, "en"]
+    .map((tag) => supportedLanguage(tag ?? "")).find(Boolean)
 /// The locale for Intl: the browser's variant of the language, if any.
-export const locale = navigator.languages.find((tag) => supported(tag) === language) ?? language
+export const locale = navigator.languages.find((tag) => supportedLanguage(tag) === language) ?? language
