@@ -74,7 +74,7 @@ def two_thousand_small_files(lab):
         assert longest < 200 * share, f"a task took {longest} ms"
 
 
-STUB = """export const settle = async (conflicts) => {
+STUB = """export const askAboutConflicts = async (conflicts) => {
     window.asked = conflicts
     return window.choice && new Map(conflicts.map(({ href }) => [href, window.choice]))
 }"""
@@ -156,7 +156,7 @@ def a_question_is_asked_once(lab):
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(headers={"Content-Type": "text/javascript"}, body="""
         window.questions = []
-        export const settle = (conflicts) => new Promise((resolve) => {
+        export const askAboutConflicts = (conflicts) => new Promise((resolve) => {
             questions.push(() => resolve(new Map(conflicts.map(({ href }) => [href, "replace"]))))
         })"""))
     mine = taken_meanwhile(lab, page, "one", "two")

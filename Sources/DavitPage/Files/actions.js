@@ -4,7 +4,7 @@ import { attempt } from "./load.js"
 
 const known = new Map()
 const listeners = new Set()
-const wishes = new Set()
+const running = new Set()
 
 /// Registers an action:
 /// - `id`; `label`, a key of strings or a function of the context; `icon`
@@ -20,10 +20,10 @@ export const register = (action) => {
         group: "other", order: 100, scope: "entries", isBar: true, enabled: () => true, ...action,
         run: async (context) => {
             // Ignore repeated clicks while the action is running on the same entries.
-            const wish = [action.id, context.folder.href, ...context.entries.map(({ href }) => href)].join()
-            if (wishes.has(wish)) return
-            wishes.add(wish)
-            try { await attempt(() => action.run(context)) } finally { wishes.delete(wish) }
+            const key = [action.id, context.folder.href, ...context.entries.map(({ href }) => href)].join()
+            if (running.has(key)) return
+            running.add(key)
+            try { await attempt(() => action.run(context)) } finally { running.delete(key) }
         },
     })
     for (const listener of listeners) listener()

@@ -160,14 +160,14 @@ export const put = async (href, body, conditions) =>
 /// Takes an exclusive write lock, or refreshes the lock with `token`. Returns the token. `timeout` is in seconds.
 export const lock = async (href, { owner, timeout, token }) => {
     const Timeout = `Second-${timeout}`
-    const asked = await request("LOCK", href, token
+    const response = await request("LOCK", href, token
         ? { headers: { Timeout, If: `(<${token}>)` } }
         : {
             headers: { ...xml, Timeout, Depth: "0" },
             body: `<?xml version="1.0" encoding="utf-8"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>`
                 + `<locktype><write/></locktype><owner>${escape(owner)}</owner></lockinfo>`,
         })
-    return token ?? asked.headers.get("Lock-Token")?.replace(/^<|>$/g, "") ?? ""
+    return token ?? response.headers.get("Lock-Token")?.replace(/^<|>$/g, "") ?? ""
 }
 export const unlock = (href, token) => request("UNLOCK", href, { headers: { "Lock-Token": `<${token}>` } })
 

@@ -18,34 +18,34 @@ export const dialog = ({ title, body, actions = [], className = "" }) =>
                     event.preventDefault()
                     if (isReady && !isReady()) return
                     result = value
-                    made.close()
+                    node.close()
                 },
             }, label))
-        const made = element(`dialog.dialog${className ? "." + className.split(" ").join(".") : ""}`, { "aria-labelledby": id },
+        const node = element(`dialog.dialog${className ? "." + className.split(" ").join(".") : ""}`, { "aria-labelledby": id },
             element("form", { method: "dialog" },
-                element("div.dialog-head", {}, element("h2", { id }, title), iconButton("close", t("core.close"), () => made.close())),
+                element("div.dialog-head", {}, element("h2", { id }, title), iconButton("close", t("core.close"), () => node.close())),
                 element("div.dialog-body", {}, body),
                 buttons.length > 0 && element("div.dialog-foot", {}, buttons)))
-        made.addEventListener("close", () => {
-            made.remove()
+        node.addEventListener("close", () => {
+            node.remove()
             resolve(result)
         })
         // A click outside the dialog closes it.
-        made.addEventListener("pointerdown", (event) => {
-            if (event.target !== made) return
-            made.addEventListener("pointerup", (up) => { if (up.target === made) made.close() }, { once: true })
+        node.addEventListener("pointerdown", (event) => {
+            if (event.target !== node) return
+            node.addEventListener("pointerup", (up) => { if (up.target === node) node.close() }, { once: true })
         })
-        document.body.append(made)
-        made.showModal()
+        document.body.append(node)
+        node.showModal()
         // Make a scrollable body without focusable content focusable, so that the keyboard can scroll it.
-        const scrolled = made.querySelector(".dialog-body")
+        const scrolled = node.querySelector(".dialog-body")
         if (scrolled.scrollHeight > scrolled.clientHeight && !scrolled.querySelector("button, a, input, select, textarea, summary")) {
             scrolled.tabIndex = 0
             scrolled.setAttribute("role", "group")
             scrolled.setAttribute("aria-labelledby", id)
         }
-        const first = made.querySelector("[autofocus]") ?? made.querySelector(".dialog-body :is(input, select, textarea, button, a)")
-            ?? made.querySelector(".dialog-foot .primary") ?? made.querySelector(".dialog-foot button")
+        const first = node.querySelector("[autofocus]") ?? node.querySelector(".dialog-body :is(input, select, textarea, button, a)")
+            ?? node.querySelector(".dialog-foot .primary") ?? node.querySelector(".dialog-foot button")
         first?.focus()
     })
 
@@ -68,10 +68,10 @@ export const prompt = async ({ title, label, value = "", select, validate = () =
         return !wrong
     }
     input.addEventListener("input", () => { if (error.textContent) check() })
-    const asked = dialog({
+    const answer = dialog({
         title, className: "prompt", body: element("label.field", {}, element("span", {}, label), input, error),
         actions: [{ label: t("core.cancel"), value: false }, { label: action, value: true, kind: "primary", isReady: check }],
     })
     input.setSelectionRange(...(select ?? [0, value.length]))
-    return await asked === true ? input.value : undefined
+    return await answer === true ? input.value : undefined
 }

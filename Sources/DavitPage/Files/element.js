@@ -7,14 +7,14 @@ import { page } from "./page.js"
 /// and attributes that are false, null or undefined are ignored.
 export const element = (name, attributes = {}, ...children) => {
     const [tag, ...classes] = name.split(".")
-    const made = document.createElement(tag)
-    if (classes.length > 0) made.className = classes.join(" ")
+    const node = document.createElement(tag)
+    if (classes.length > 0) node.className = classes.join(" ")
     for (const [key, value] of Object.entries(attributes)) {
-        if (key.startsWith("on")) made.addEventListener(key.slice(2), value)
-        else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? "" : value)
+        if (key.startsWith("on")) node.addEventListener(key.slice(2), value)
+        else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : value)
     }
-    made.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false))
-    return made
+    node.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false))
+    return node
 }
 
 const namespace = "http://www.w3.org/2000/svg"
@@ -33,14 +33,14 @@ export const icon = (name, className = "") => {
 export const iconButton = (name, label, onclick, className = "") =>
     element(`button.icon-button${className ? "." + className : ""}`, { type: "button", "aria-label": label, title: label, onclick }, icon(name))
 
-/// Fills `made` with a name. If it does not fit, the middle is truncated: the extension stays visible and, for very long
+/// Fills `node` with a name. If it does not fit, the middle is truncated: the extension stays visible and, for very long
 /// names, the last word of the stem too.
-export const fillName = (made, name, isFolder) => {
+export const fillName = (node, name, isFolder) => {
     const [stem, ending] = name.length < 20 || isFolder ? [name, ""] : splitName(name)
     const tail = name.length > 40 ? /[\s_-]([^\s_-]{1,8})$/.exec(stem)?.[1] ?? "" : ""
-    made.classList.toggle("is-split", ending !== "")
+    node.classList.toggle("is-split", ending !== "")
     const parts = ending ? [stem.slice(0, stem.length - tail.length), tail + ending] : [name]
-    made.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
+    node.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
 }
 
 /// Adds a style sheet once. The promise resolves when it has loaded.

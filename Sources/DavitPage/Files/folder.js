@@ -8,44 +8,44 @@ const collator = new Intl.Collator(locale, { numeric: true })
 const fold = (text) => text.normalize("NFC").toLowerCase()
 
 // Listings of recently visited folders, so that going back is immediate.
-const kept = new Map()
-const keptEntries = 200_000
-const keep = (href, listing) => {
-    kept.delete(href)
-    kept.set(href, listing)
+const cache = new Map()
+const maxCachedEntries = 200_000
+const cacheListing = (href, listing) => {
+    cache.delete(href)
+    cache.set(href, listing)
     let count = 0
-    for (const [other, { entries }] of [...kept].reverse()) {
+    for (const [other, { entries }] of [...cache].reverse()) {
         count += entries.length
-        if (count > keptEntries && other !== href) kept.delete(other)
+        if (count > maxCachedEntries && other !== href) cache.delete(other)
     }
 }
 
 // Listings that are prefetched.
-const coming = new Map()
-const comingLifetime = 5000
+const prefetched = new Map()
+const prefetchLifetime = 5000
 
 /// Starts to read a folder that is likely to be opened next. With `isSure`, the request is never cancelled.
 export const prefetch = (href, isSure = false) => {
-    if (coming.has(href) || kept.has(href)) return
+    if (prefetched.has(href) || cache.has(href)) return
     const controller = new AbortController()
     const early = { controller, batches: [], onEntries: (entries) => early.batches.push(entries) }
     early.read = propfind(href, { signal: controller.signal, onEntries: (entries) => early.onEntries(entries) })
-    early.read.catch(() => coming.delete(href))
-    coming.set(href, early)
+    early.read.catch(() => prefetched.delete(href))
+    prefetched.set(href, early)
     if (isSure) return
     setTimeout(() => {
-        if (coming.get(href) !== early) return
-        coming.delete(href)
+        if (prefetched.get(href) !== early) return
+        prefetched.delete(href)
         controller.abort()
-    }, comingLifetime)
+    }, prefetchLifetime)
 }
 
 /// Starts to read the folder of this document.
 export const prefetchOwn = () => prefetch(page.path, true)
 
 const take = (href, options) => {
-    const early = coming.get(href)
-    coming.delete(href)
+    const early = prefetched.get(href)
+    prefetched.delete(href)
     if (!early) return propfind(href, options)
     early.batches.forEach(options.onEntries)
     early.onEntries = options.onEntries
@@ -98,16 +98,16 @@ export class Folder extends EventTarget {
         this.#anchor = ""
         this.fresh.clear()
         this.selection = new Set()
-        const early = kept.get(href)
+        const early = cache.get(href)
         if (early) {
             this.#take(early)
             this.state = "ready"
         } else {
             this.#take({ own: undefined, entries: [] })
         }
-        this.#tell("open")
-        this.#tell("selection")
-        if (early) this.#tell("load")
+        this.#notify("open")
+        this.#notify("selection")
+        if (early) this.#notify("load")
         await this.#read(early !== undefined)
     }
 
@@ -124,7 +124,7 @@ export class Folder extends EventTarget {
             const found = await take(href, {
                 signal, onEntries: (entries) => {
                     count += entries.length
-                    if (!isKnown) this.#tell("progress", count)
+                    if (!isKnown) this.#notify("progress", count)
                 },
             })
             if (signal.aborted) return
@@ -133,10 +133,10 @@ export class Folder extends EventTarget {
                 if (this.query) return
                 if (isKnown) this.#merge(listing)
                 else this.#take(listing)
-                keep(href, listing)
+                cacheListing(href, listing)
                 Object.assign(this, { state: "ready", error: undefined })
-                this.#tell("change")
-                this.#tell("load")
+                this.#notify("change")
+                this.#notify("load")
             })
         } catch (error) {
             if (error.name === "AbortError" || signal.aborted) return
@@ -144,14 +144,14 @@ export class Folder extends EventTarget {
             // A deleted folder has no entries.
             const isGone = error.status === 404 || error.status === 410
             if (isGone) {
-                kept.delete(href)
+                cache.delete(href)
                 this.#take({ entries: [] })
             }
             if (isGone || !isKnown) {
                 this.state = "failed"
                 this.select([])
             }
-            this.#tell("error", error)
+            this.#notify("error", error)
         }
     }
 
@@ -189,9 +189,9 @@ export class Folder extends EventTarget {
                 isChanged = true
             }
             if (!isChanged) return
-            this.#keepChanges()
+            this.#cacheChanges()
             this.#arrange()
-            this.#tell("change")
+            this.#notify("change")
         })
     }
 
@@ -199,12 +199,12 @@ export class Folder extends EventTarget {
     forget(hrefs) {
         if (this.query) return
         this.#whenFree(() => {
-            const gone = hrefs.flatMap((href) => [plain(href), plain(href) + "/"]).map((href) => this.entries.get(href)).filter(Boolean)
-            if (gone.length === 0) return
-            for (const entry of gone) this.#drop(entry)
-            this.#keepChanges()
+            const removed = hrefs.flatMap((href) => [plain(href), plain(href) + "/"]).map((href) => this.entries.get(href)).filter(Boolean)
+            if (removed.length === 0) return
+            for (const entry of removed) this.#drop(entry)
+            this.#cacheChanges()
             this.#arrange()
-            this.#tell("change")
+            this.#notify("change")
         })
     }
 
@@ -221,21 +221,21 @@ export class Folder extends EventTarget {
         Object.assign(this, { query: text, filter: "", state: "loading", error: undefined, isTruncated: false })
         this.#take({ own: this.own, entries: [] })
         this.select([])
-        this.#tell("open")
+        this.#notify("open")
         const add = (entries) => {
             for (const entry of entries) if (entry.href !== this.href) this.#insert(entry)
             this.#arrange()
-            this.#tell("change")
+            this.#notify("change")
         }
         try {
             const { isTruncated } = await search(this.href, { text, signal, onEntries: (entries) => this.#whenFree(() => add(entries)) })
             Object.assign(this, { state: "ready", isTruncated })
-            this.#tell("change")
-            this.#tell("load")
+            this.#notify("change")
+            this.#notify("load")
         } catch (error) {
             if (error.name === "AbortError") return
             Object.assign(this, { state: "failed", error })
-            this.#tell("error", error)
+            this.#notify("error", error)
         }
     }
 
@@ -282,15 +282,15 @@ export class Folder extends EventTarget {
 
     /// Deselects removed entries.
     #forget() {
-        const gone = [...this.selection].filter((href) => !this.entries.has(href))
-        if (gone.length === 0) return
-        for (const href of gone) this.selection.delete(href)
-        this.#tell("selection")
+        const removed = [...this.selection].filter((href) => !this.entries.has(href))
+        if (removed.length === 0) return
+        for (const href of removed) this.selection.delete(href)
+        this.#notify("selection")
     }
 
-    #keepChanges() {
+    #cacheChanges() {
         this.#forget()
-        keep(this.href, { own: this.own, entries: [...this.#byName] })
+        cacheListing(this.href, { own: this.own, entries: [...this.#byName] })
     }
 
     #put(entry) {
@@ -336,8 +336,8 @@ export class Folder extends EventTarget {
     sortBy(key, isDescending = this.sort.key === key ? !this.sort.isDescending : key !== "name") {
         this.sort = { key, isDescending }
         this.#arrange()
-        this.#tell("sort")
-        this.#tell("change")
+        this.#notify("sort")
+        this.#notify("change")
     }
 
     /// Filters entries by `text` in their names.
@@ -345,7 +345,7 @@ export class Folder extends EventTarget {
         if (text === this.filter) return
         this.filter = text
         this.#arrange()
-        this.#tell("change")
+        this.#notify("change")
         // Actions must not affect hidden entries.
         this.reselect()
     }
@@ -406,24 +406,24 @@ export class Folder extends EventTarget {
         this.selection = new Set(hrefs)
         const last = hrefs.at?.(-1)
         if (last) this.#anchor = last
-        this.#tell("selection")
+        this.#notify("selection")
     }
 
     /// Removes hidden entries from the selection and fires `selection`. Keeps the anchor of a range.
     reselect() {
         this.selection = new Set(this.selected.map((entry) => entry.href))
-        this.#tell("selection")
+        this.#notify("selection")
     }
 
     selectAll() {
         this.selection = new Set(this.view.map((entry) => entry.href))
-        this.#tell("selection")
+        this.#notify("selection")
     }
 
     toggle(href) {
         if (!this.selection.delete(href)) this.selection.add(href)
         this.#anchor = href
-        this.#tell("selection")
+        this.#notify("selection")
     }
 
     /// Selects the range from the anchor to `href`; `isAdded` keeps the existing selection.
@@ -434,22 +434,22 @@ export class Folder extends EventTarget {
         const [first, last] = [Math.min(from, to), Math.max(from, to)]
         const hrefs = this.view.slice(first, last + 1).map((entry) => entry.href)
         this.selection = new Set(isAdded ? [...this.selection, ...hrefs] : hrefs)
-        this.#tell("selection")
+        this.#notify("selection")
     }
 
     setFocus(href) {
         if (this.focus === href) return
         this.focus = href
-        this.#tell("focus")
+        this.#notify("focus")
     }
 
     /// Marks entries as cut.
     markCut(hrefs) {
         this.cut = new Set(hrefs)
-        this.#tell("change")
+        this.#notify("change")
     }
 
-    #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })) }
+    #notify(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })) }
 }
 
 const plain = (href) => (href.endsWith("/") ? href.slice(0, -1) : href)

@@ -54,9 +54,9 @@ export class Items {
     set layout(layout) {
         this.element.classList.toggle("grid", layout === "grid")
         this.element.classList.toggle("list", layout !== "grid")
-        for (const made of this.#elements.values()) {
-            this.#thumbnails?.hide(made.querySelector(".picture"))
-            made.remove()
+        for (const node of this.#elements.values()) {
+            this.#thumbnails?.hide(node.querySelector(".picture"))
+            node.remove()
         }
         this.#elements.clear()
         this.#pool = []
@@ -184,33 +184,33 @@ export class Items {
         // Keep the focused element even when it is scrolled out of view.
         const held = document.activeElement?.closest?.(".item")
         if (held && this.body.contains(held) && this.#folder.indexOf(held.dataset.href) >= 0) wanted.add(held.dataset.href)
-        for (const [href, made] of this.#elements) {
+        for (const [href, node] of this.#elements) {
             if (wanted.has(href)) continue
             this.#elements.delete(href)
-            const hadFocus = made.contains(document.activeElement)
-            made.remove()
-            this.#thumbnails?.hide(made.querySelector(".picture"))
-            if (this.#pool.length < 60) this.#pool.push(made)
+            const hadFocus = node.contains(document.activeElement)
+            node.remove()
+            this.#thumbnails?.hide(node.querySelector(".picture"))
+            if (this.#pool.length < 60) this.#pool.push(node)
             if (hadFocus) queueMicrotask(() => this.focusCurrent())
         }
         let before
         for (const href of wanted) {
             const index = this.#folder.indexOf(href)
-            let made = this.#elements.get(href)
-            const isMade = made === undefined
-            if (isMade) {
-                made = this.#pool.pop() ?? this.#make()
-                this.#elements.set(href, made)
+            let node = this.#elements.get(href)
+            const isNew = node === undefined
+            if (isNew) {
+                node = this.#pool.pop() ?? this.#make()
+                this.#elements.set(href, node)
             }
-            if (isMade || isWhole || made.dataset.index !== String(index)) this.#fill(made, view[index], index)
+            if (isNew || isWhole || node.dataset.index !== String(index)) this.#fill(node, view[index], index)
             // Keep the DOM order equal to the view order for assistive technology.
-            if (made.parentNode !== this.body || (before && before.nextSibling !== made)) {
-                if (!made.contains(document.activeElement)) {
-                    if (before) before.after(made)
-                    else this.body.prepend(made)
+            if (node.parentNode !== this.body || (before && before.nextSibling !== node)) {
+                if (!node.contains(document.activeElement)) {
+                    if (before) before.after(node)
+                    else this.body.prepend(node)
                 }
             }
-            before = made
+            before = node
         }
         this.#markFocus()
     }
@@ -228,28 +228,28 @@ export class Items {
             element("div.cell.more", { role: "gridcell" }, iconButton("more", t("core.actions"), () => {})))
     }
 
-    #fill(made, entry, index) {
+    #fill(node, entry, index) {
         const { selection, cut, fresh, query, href: here } = this.#folder
         const { columns: across, width, height } = this.#size
         const name = visible(entry.name)
         const isSelected = selection.has(entry.href)
-        made.dataset.index = index
-        made.dataset.href = entry.href
-        made.dataset.type = entry.type
-        if (entry.isFolder) made.dataset.dropHref = entry.href
-        else delete made.dataset.dropHref
-        made.draggable = !hasTouch.matches
-        made.setAttribute("aria-rowindex", index + 2)
-        made.setAttribute("aria-selected", String(isSelected))
-        made.classList.toggle("is-cut", cut.has(entry.href))
+        node.dataset.index = index
+        node.dataset.href = entry.href
+        node.dataset.type = entry.type
+        if (entry.isFolder) node.dataset.dropHref = entry.href
+        else delete node.dataset.dropHref
+        node.draggable = !hasTouch.matches
+        node.setAttribute("aria-rowindex", index + 2)
+        node.setAttribute("aria-selected", String(isSelected))
+        node.classList.toggle("is-cut", cut.has(entry.href))
         const isFresh = Date.now() - (fresh.get(entry.href) ?? 0) < freshFor
-        made.classList.toggle("is-fresh", isFresh)
+        node.classList.toggle("is-fresh", isFresh)
         const isRight = document.documentElement.dir === "rtl"
         const x = (index % across) * width * (isRight ? -1 : 1)
-        made.style.transform = `translate(${x}px, ${Math.floor(index / across) * height}px)`
-        made.style.width = across > 1 ? `${width}px` : ""
+        node.style.transform = `translate(${x}px, ${Math.floor(index / across) * height}px)`
+        node.style.width = across > 1 ? `${width}px` : ""
 
-        const [check, nameCell, size, modified, more] = made.children
+        const [check, nameCell, size, modified, more] = node.children
         check.firstChild.checked = isSelected
         check.firstChild.setAttribute("aria-label", t("core.selectName", { name }))
         const link = nameCell.querySelector(".name-link")
@@ -275,7 +275,7 @@ export class Items {
         button.setAttribute("aria-label", t("core.actionsFor", { name }))
         button.setAttribute("aria-haspopup", "menu")
         button.tabIndex = -1
-        for (const decorator of this.#decorators) decorator(made, entry)
+        for (const decorator of this.#decorators) decorator(node, entry)
     }
 
     #fillPicture(picture, entry) {
@@ -296,7 +296,7 @@ export class Items {
     #markFocus() {
         const { focus, view } = this.#folder
         const at = focus && this.#folder.indexOf(focus) >= 0 ? focus : view[0]?.href
-        for (const [href, made] of this.#elements) made.tabIndex = href === at ? 0 : -1
+        for (const [href, node] of this.#elements) node.tabIndex = href === at ? 0 : -1
     }
 
     /// Scrolls to an entry and focuses it.

@@ -2,11 +2,11 @@
 
 const firstWait = 2000
 const longestWait = 60_000
-const mostFolders = 64
+const maxFolders = 64
 
 export class LiveStream {
     #root
-    #tell
+    #notify
     #source
     /// Previous streams, kept open until the new one is connected.
     #before = new Set()
@@ -16,19 +16,19 @@ export class LiveStream {
     #wait = firstWait
     #timer
 
-    /// Calls `tell` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all
+    /// Calls `notify` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all
     /// further changes in `folders` will be reported, with `isWhole` if no change since the last event was missed; "lost" when
     /// the stream is down.
-    constructor(root, tell) {
+    constructor(root, notify) {
         this.#root = root
-        this.#tell = tell
+        this.#notify = notify
     }
 
     /// Sets the watched folders. No change is missed while the stream is replaced.
     watch(hrefs) {
-        const folders = [...new Set(hrefs)].sort().slice(0, mostFolders)
+        const folders = [...new Set(hrefs)].sort().slice(0, maxFolders)
         if (this.#source && folders.join() === this.#folders.join()) {
-            if (this.#isOpen) this.#tell({ type: "open", lines: [], folders, isWhole: true })
+            if (this.#isOpen) this.#notify({ type: "open", lines: [], folders, isWhole: true })
             return
         }
         this.#folders = folders
@@ -68,7 +68,7 @@ export class LiveStream {
             this.#closeBefore()
             this.#isOpen = true
             this.#wait = firstWait
-            this.#tell({ type: "open", lines: [], folders, isWhole: since !== "" })
+            this.#notify({ type: "open", lines: [], folders, isWhole: since !== "" })
         })
         source.addEventListener("error", () => {
             if (source !== this.#source) return
@@ -78,7 +78,7 @@ export class LiveStream {
             // While the browser reconnects by itself, it sends the last event ID.
             if (source.readyState !== EventSource.CLOSED) return
             this.#source = undefined
-            this.#tell({ type: "lost", lines: [] })
+            this.#notify({ type: "lost", lines: [] })
             this.#timer = setTimeout(() => this.#open(), this.#wait)
             this.#wait = Math.min(longestWait, this.#wait * 2)
         })
@@ -90,7 +90,7 @@ export class LiveStream {
                 const lines = event.data.split("\n").filter(Boolean)
                 const isKnown = isTakenOver && type === "locks" && folders.every((href) => lines.includes(href))
                 if (type === "locks") isTakenOver = false
-                if (!isKnown) this.#tell({ type, lines })
+                if (!isKnown) this.#notify({ type, lines })
             })
         }
     }

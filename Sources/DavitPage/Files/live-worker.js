@@ -7,7 +7,7 @@ let stream
 
 onconnect = ({ ports: [port] }) => {
     port.onmessage = ({ data: { root, folder } }) => {
-        stream ??= new LiveStream(root, (news) => { for (const other of ports.keys()) other.postMessage(news) })
+        stream ??= new LiveStream(root, (event) => { for (const other of ports.keys()) other.postMessage(event) })
         if (folder) ports.set(port, folder)
         else ports.delete(port)
         stream.watch([...ports.values()])

@@ -42,7 +42,7 @@ class App extends EventTarget {
 
     /// Opens a folder.
     navigate(href, { replace = false, focus } = {}) {
-        this.keepPlace()
+        this.savePlace()
         const state = { href }
         if (replace) history.replaceState(state, "", href)
         else history.pushState(state, "", href)
@@ -51,7 +51,7 @@ class App extends EventTarget {
 
     /// Changes only the query of the address: "?preview=a.txt", or "" to remove it.
     go(query, { replace = false } = {}) {
-        this.keepPlace()
+        this.savePlace()
         const address = folder.href + query
         if (replace) history.replaceState({ ...history.state, query }, "", address)
         else history.pushState({ ...history.state, href: folder.href, query }, "", address)
@@ -61,7 +61,7 @@ class App extends EventTarget {
     route() { this.dispatchEvent(new CustomEvent("route", { detail: new URL(location.href) })) }
 
     /// Saves scroll position, focus and selection in the history, to be restored on return.
-    keepPlace() {
+    savePlace() {
         const selection = [...folder.selection]
         history.replaceState({
             ...history.state, href: folder.href, scroll: scrollY, focus: folder.focus,
@@ -268,15 +268,15 @@ addEventListener("popstate", (event) => {
     }
     openFolder(href, { restored: event.state ?? undefined })
 })
-let keeping
-const keepSoon = () => {
-    clearTimeout(keeping)
-    keeping = setTimeout(() => app.keepPlace(), 300)
+let saveTimer
+const savePlaceSoon = () => {
+    clearTimeout(saveTimer)
+    saveTimer = setTimeout(() => app.savePlace(), 300)
 }
-addEventListener("scroll", keepSoon, { passive: true })
-folder.addEventListener("selection", keepSoon)
-folder.addEventListener("focus", keepSoon)
-addEventListener("pagehide", () => app.keepPlace())
+addEventListener("scroll", savePlaceSoon, { passive: true })
+folder.addEventListener("selection", savePlaceSoon)
+folder.addEventListener("focus", savePlaceSoon)
+addEventListener("pagehide", () => app.savePlace())
 
 /// Selects the member that the fragment `#name` of the address identifies.
 const selectFragment = () => {
@@ -359,7 +359,7 @@ addEventListener("online", () => {
 // Startup
 
 // Time in ms before the page replaces the server's listing even if its own is not ready.
-const patience = 1500
+const takeoverTimeout = 1500
 
 const start = async () => {
     history.scrollRestoration = "manual"
@@ -368,7 +368,7 @@ const start = async () => {
     history.replaceState({ ...history.state, href: page.path }, "", page.path + address.search + address.hash)
     // Keep the server's listing until the page's own is ready.
     for (const type of ["change", "error"]) folder.addEventListener(type, takeOver, { once: true })
-    setTimeout(takeOver, patience)
+    setTimeout(takeOver, takeoverTimeout)
     const opened = openFolder(page.path, { restored })
     const started = attempt(async () => {
         for (const { start } of await Promise.all(parts.map((part) => part()))) start(app)

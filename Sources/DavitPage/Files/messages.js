@@ -4,19 +4,19 @@
 import { element, icon, iconButton } from "./element.js"
 import { t } from "./strings.js"
 
-const kept = []
+const pinned = []
 
 // Returns the topmost dialog, or the body.
 const top = () => [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body
 
 const place = () => {
     const host = top()
-    for (const node of kept) if (node.parentNode !== host) host.append(node)
+    for (const node of pinned) if (node.parentNode !== host) host.append(node)
 }
 
 /// Keeps `node` inside the topmost dialog.
 const keepOnTop = (node) => {
-    kept.push(node)
+    pinned.push(node)
     place()
 }
 
@@ -44,17 +44,17 @@ export const toast = (text, { action, kind = "info", timeout = kind === "error" 
     let timer
     const end = () => {
         clearTimeout(timer)
-        if (made.contains(document.activeElement)) document.querySelector("[role=grid] [tabindex='0']")?.focus()
-        made.remove()
+        if (node.contains(document.activeElement)) document.querySelector("[role=grid] [tabindex='0']")?.focus()
+        node.remove()
     }
     const wait = () => { if (timeout > 0) timer = setTimeout(end, timeout) }
-    const made = element(`div.toast.${kind}`, {
+    const node = element(`div.toast.${kind}`, {
         onpointerenter: () => clearTimeout(timer), onpointerleave: wait, onfocusin: () => clearTimeout(timer), onfocusout: wait,
     },
         element("p", {}, text),
         action && element("button.plain", { type: "button", onclick: () => { end(); action.run() } }, action.label),
         iconButton("close", t("core.dismiss"), end))
-    toasts.append(made)
+    toasts.append(node)
     while (toasts.children.length > 4) toasts.firstElementChild.remove()
     announce(text)
     wait()
@@ -67,11 +67,11 @@ let banners
 /// `id`.
 export const showBanner = (text, { action, kind = "error", id = "folder" } = {}) => {
     clearBanner(id)
-    const made = element(`div.banner.${kind}`, { "data-id": id, role: kind === "error" ? "alert" : "status" },
+    const node = element(`div.banner.${kind}`, { "data-id": id, role: kind === "error" ? "alert" : "status" },
         icon(kind === "error" ? "warning" : "info"), element("p", {}, text),
-        action && element("button.plain", { type: "button", onclick: () => { made.remove(); action.run() } }, action.label),
-        iconButton("close", t("core.dismiss"), () => made.remove()))
-    banners.append(made)
+        action && element("button.plain", { type: "button", onclick: () => { node.remove(); action.run() } }, action.label),
+        iconButton("close", t("core.dismiss"), () => node.remove()))
+    banners.append(node)
 }
 showBanner.into = (element) => { banners = element }
 

@@ -20,13 +20,13 @@ export function splitName(name) {
 // Truncates the stem at a character boundary so that the name fits the limit.
 function joined(stem, ending) {
     const room = maximumBytes - byteLength(ending)
-    let kept = "", used = 0
+    let prefix = "", used = 0
     for (const character of stem) {
         used += byteLength(character)
         if (used > room) break
-        kept += character
+        prefix += character
     }
-    return kept + ending
+    return prefix + ending
 }
 
 /// Returns the first free name of the form `name (1).ext`, as the server chooses it (MemberNames). `taken` has a method `has`.

@@ -11,12 +11,12 @@ export const summary = (app) => {
     const { folder } = app
     const counts = element("span")
     const room = element("span.room")
-    const made = element("p.summary", {}, counts, room)
-    let asked = ""
-    let askedAt = 0
+    const node = element("p.summary", {}, counts, room)
+    let requested = ""
+    let requestedAt = 0
 
     const count = () => {
-        made.hidden = folder.state !== "ready"
+        node.hidden = folder.state !== "ready"
         let folders = 0
         let size = 0
         for (const entry of folder.view) {
@@ -40,9 +40,9 @@ export const summary = (app) => {
         }, 30)
     })
     const ask = async () => {
-        if (asked === folder.href && Date.now() - askedAt < often) return
-        asked = folder.href
-        askedAt = Date.now()
+        if (requested === folder.href && Date.now() - requestedAt < often) return
+        requested = folder.href
+        requestedAt = Date.now()
         try {
             const { available } = await quota(folder.href)
             room.textContent = available === undefined ? "" : t("core.free", { size: bytes(available) })
@@ -55,5 +55,5 @@ export const summary = (app) => {
         count()
         ask()
     })
-    return made
+    return node
 }

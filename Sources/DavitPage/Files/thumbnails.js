@@ -8,9 +8,9 @@ const wholeBytes = 1_000_000
 const folderBytes = 64_000_000
 // Size in pixels, for displays with two device pixels per CSS pixel.
 const edge = 304
-const mostRunning = 2
-const keptBytes = 16 << 20
-const keptCount = 1000
+const maxRunning = 2
+const maxCachedBytes = 16 << 20
+const maxCachedCount = 1000
 
 const drawn = new Set(["png", "gif", "webp", "avif"])
 const photographs = new Set(["jpg", "jpeg"])
@@ -22,15 +22,15 @@ export const canShow = ({ extension, size }) => size > 0
     && (photographs.has(extension) || (size <= wholeBytes && (drawn.has(extension) || direct.has(extension))))
 
 // Cache by href and entity tag: a Blob, or undefined for a file without a thumbnail. Most recently used last.
-const kept = new Map()
-let keptSum = 0
-const keep = (key, blob) => {
-    kept.set(key, blob)
-    keptSum += blob?.size ?? 0
-    for (const [old, one] of kept) {
-        if (keptSum <= keptBytes && kept.size <= keptCount) break
-        kept.delete(old)
-        keptSum -= one?.size ?? 0
+const cache = new Map()
+let cachedBytes = 0
+const addToCache = (key, blob) => {
+    cache.set(key, blob)
+    cachedBytes += blob?.size ?? 0
+    for (const [old, one] of cache) {
+        if (cachedBytes <= maxCachedBytes && cache.size <= maxCachedCount) break
+        cache.delete(old)
+        cachedBytes -= one?.size ?? 0
     }
 }
 
@@ -47,10 +47,10 @@ export class Thumbnails {
     show(picture, entry, fail) {
         this.hide(picture)
         const key = `${entry.href} ${entry.etag}`
-        if (kept.has(key)) {
-            const blob = kept.get(key)
-            kept.delete(key)
-            kept.set(key, blob)
+        if (cache.has(key)) {
+            const blob = cache.get(key)
+            cache.delete(key)
+            cache.set(key, blob)
             return blob ? place(picture, blob, fail) : fail()
         }
         this.#wanted.set(picture, { entry, key, fail })
@@ -92,7 +92,7 @@ export class Thumbnails {
 
     #pump() {
         for (const picture of this.#waiting) {
-            if (this.#running >= mostRunning) return
+            if (this.#running >= maxRunning) return
             this.#waiting.delete(picture)
             this.#run(picture, this.#wanted.get(picture))
         }
@@ -114,7 +114,7 @@ export class Thumbnails {
             isKnown = false
         }
         this.#running -= 1
-        if (isKnown) keep(key, blob)
+        if (isKnown) addToCache(key, blob)
         if (this.#wanted.get(picture) === wanted && !controller.signal.aborted) {
             this.hide(picture)
             if (blob) place(picture, blob, fail)

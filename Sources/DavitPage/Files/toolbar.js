@@ -12,7 +12,7 @@ export const toolbar = (app, menu) => {
     const { folder } = app
     const actions = element("div.bar-actions")
     const view = element("div.bar-view")
-    const made = element("div.toolbar", { role: "group", "aria-label": t("core.toolbar") }, actions, view)
+    const node = element("div.toolbar", { role: "group", "aria-label": t("core.toolbar") }, actions, view)
     let wasSelected = 0
 
     const button = (action, context) => {
@@ -33,7 +33,7 @@ export const toolbar = (app, menu) => {
         const isFirst = (action) => Number(action.isPrimary !== true)
         const shown = all.filter((action) => action.isBar).sort((a, b) => isFirst(a) - isFirst(b)).slice(0, most)
         const focused = document.activeElement?.dataset?.action
-        made.classList.toggle("has-selection", count > 0)
+        node.classList.toggle("has-selection", count > 0)
         const more = iconButton("more", t("core.moreActions"), () => menu(app.context().entries, more), "menu-button")
         more.setAttribute("aria-haspopup", "menu")
         more.dataset.action = "more"
@@ -76,7 +76,7 @@ export const toolbar = (app, menu) => {
     folder.addEventListener("load", update)
     onRegister(update)
     narrow.addEventListener("change", update)
-    return { element: made, update }
+    return { element: node, update }
 }
 
 /// Formats the number of entries and the total size of the files among them.

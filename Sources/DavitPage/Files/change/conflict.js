@@ -11,7 +11,7 @@ const choices = ["replace", "keep", "skip"]
 
 /// Asks how to resolve `conflicts`: {name, href, old: {size, modified, isFolder}, new: {size, modified, isFolder}}, times in ms.
 /// Resolves with a Map from href to "replace", "keep" or "skip"; undefined if the reader cancels.
-export const settle = async (conflicts) => {
+export const askAboutConflicts = async (conflicts) => {
     if (conflicts.length === 0) return new Map()
     await styleSheet("change/change.css")
     const result = new Map(conflicts.map(({ href }) => [href, "skip"]))

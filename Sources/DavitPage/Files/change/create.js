@@ -38,9 +38,9 @@ export const newFolder = async (app, folderHref = app.folder.href, names = app.f
     const href = await ask(folderHref, names, {
         title: t("change.newFolder"), value: freeName(t("change.newFolderName"), names, true), action: t("change.create"),
         make: async (text) => {
-            const made = member(folderHref, text, true)
-            await mkcol(made)
-            return made
+            const created = member(folderHref, text, true)
+            await mkcol(created)
+            return created
         },
     })
     if (!href || app.folder.href !== folderHref) return href
@@ -56,9 +56,9 @@ export const newFile = async (app) => {
     const href = await ask(folderHref, folder.names, {
         title: t("change.newFile"), value: freeName(t("change.newFileName"), folder.names), action: t("change.create"),
         make: async (text) => {
-            const made = member(folderHref, text)
-            await put(made, "", { ifNoneMatch: "*" })
-            return made
+            const created = member(folderHref, text)
+            await put(created, "", { ifNoneMatch: "*" })
+            return created
         },
     })
     if (!href || folder.href !== folderHref) return

@@ -40,16 +40,16 @@ const removeNow = async (app, entries, isKept) => {
     const { done, failed } = await work(entries, (entry) =>
         // Without a trash, delete only the version that is displayed.
         removeResource(entry.href, { etag: !isKept && !entry.isFolder ? entry.etag : "" }), { label: t("change.deleting") })
-    const gone = failed.filter(({ error }) => error.status === 404 || error.status === 410)
-    const real = failed.filter((one) => !gone.includes(one))
+    const missing = failed.filter(({ error }) => error.status === 404 || error.status === 410)
+    const real = failed.filter((one) => !missing.includes(one))
     if (folder.href === href) {
         await update(folder, entries.map((entry) => entry.href))
         if (next && folder.entry(next) && real.length === 0) app.views.items.focusOn(next)
     }
     const ids = done.map(({ result }) => result).filter(Boolean)
-    if (done.length + gone.length > 0) {
-        const count = done.length + gone.length
-        const text = count === 1 ? t("change.deletedOne", { name: visible((done[0] ?? gone[0]).item.name) }) : t("change.deletedMany", { count })
+    if (done.length + missing.length > 0) {
+        const count = done.length + missing.length
+        const text = count === 1 ? t("change.deletedOne", { name: visible((done[0] ?? missing[0]).item.name) }) : t("change.deletedMany", { count })
         toast(text, ids.length > 0 ? { action: { label: t("change.undo"), run: () => restore(app, href, ids, entries) } } : {})
     }
     await showFailures(app, t("change.notDeleted", { count: real.length }), real, async (again) => {
@@ -59,7 +59,7 @@ const removeNow = async (app, entries, isKept) => {
     })
 }
 
-/// Returns the href of the row to focus after the entries are gone.
+/// Returns the href of the row to focus after the entries are removed.
 const nextOf = (folder, entries) => {
     const going = new Set(entries.map((entry) => entry.href))
     const from = folder.indexOf(entries.at(-1).href)

@@ -33,7 +33,7 @@ const finish = async (app, entry, to) => {
     announce(t("change.renamed", { name: visible(folder.entry(to)?.name ?? "") }))
 }
 
-const refuse = (app, entry, error) => {
+const reportFailure = (app, entry, error) => {
     if (error.status === 423) {
         showFailures(app, t("change.notRenamed", { name: visible(entry.name) }), [{ item: entry, error }], () => rename(app, entry))
     } else {
@@ -63,11 +63,11 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         type: "text", value, autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
         "aria-label": t("change.newNameOf", { name: visible(entry.name) }), "aria-describedby": id,
     })
-    let isOver = false
+    let isFinished = false
     let isBusy = false
     const end = (isFocused) => {
-        if (isOver) return
-        isOver = true
+        if (isFinished) return
+        isFinished = true
         input.remove()
         error.remove()
         link.hidden = false
@@ -78,12 +78,12 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         if (isFocused) app.views.items.focusCurrent()
         resolve()
     }
-    const complain = (text) => {
+    const showError = (text) => {
         error.textContent = text ?? ""
         input.setAttribute("aria-invalid", String(Boolean(text)))
     }
     const submit = async (isLeft) => {
-        if (isOver || isBusy) return
+        if (isFinished || isBusy) return
         const name = input.value
         if (name === value) return end(!isLeft)
         const problem = problemOf(app, entry, name)
@@ -93,7 +93,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
                 toast(`${t("change.notRenamed", { name: visible(entry.name) })} ${problem}`, { kind: "error" })
                 return end(false)
             }
-            return complain(problem)
+            return showError(problem)
         }
         isBusy = true
         input.readOnly = true
@@ -101,12 +101,12 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
             const to = await save(app, entry, name)
             end(false)
             await finish(app, entry, to)
-        } catch (refusal) {
+        } catch (failure) {
             isBusy = false
             input.readOnly = false
-            if (refusal.status === 412 && !isLeft) return complain(t("change.nameTaken"))
+            if (failure.status === 412 && !isLeft) return showError(t("change.nameTaken"))
             end(!isLeft)
-            refuse(app, entry, refusal)
+            reportFailure(app, entry, failure)
         }
     }
     input.addEventListener("keydown", (event) => {
@@ -120,7 +120,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
             end(true)
         }
     })
-    input.addEventListener("input", () => complain(undefined))
+    input.addEventListener("input", () => showError(undefined))
     input.addEventListener("blur", () => submit(true))
     for (const type of ["pointerdown", "click", "dblclick", "contextmenu", "dragstart"]) {
         input.addEventListener(type, (event) => event.stopPropagation())
@@ -144,6 +144,6 @@ const renameInDialog = async (app, entry) => {
     try {
         await finish(app, entry, await save(app, entry, name))
     } catch (error) {
-        refuse(app, entry, error)
+        reportFailure(app, entry, error)
     }
 }

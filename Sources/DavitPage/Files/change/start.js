@@ -101,10 +101,10 @@ const registerTrash = (app) => {
         run: () => app.go("?trash"),
     })
     const route = () => attempt(async () => {
-        const isAsked = () => new URL(location.href).searchParams.has("trash")
-        if (isAsked()) {
+        const isRequested = () => new URL(location.href).searchParams.has("trash")
+        if (isRequested()) {
             const { showTrash } = await trash()
-            if (isAsked()) await showTrash(app)
+            if (isRequested()) await showTrash(app)
         } else if (document.querySelector(".trash")) {
             app.showView(undefined)
         }

@@ -8,7 +8,7 @@ import { toast } from "../messages.js"
 import { freeName } from "../names.js"
 import { page } from "../page.js"
 import { t } from "../strings.js"
-import { settle } from "./conflict.js"
+import { askAboutConflicts } from "./conflict.js"
 import { showFailures, update, work } from "./work.js"
 
 /// Up to this many names are looked up individually; for more, the whole folder is read.
@@ -53,7 +53,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
     for (let round = 0; waiting.length > 0 && round < 5; round++) {
         let planned
         try {
-            planned = await settled(waiting, target, new Set(beside))
+            planned = await resolvePlans(waiting, target, new Set(beside))
         } catch (error) {
             toast(`${t("change.notReadTarget", { name: nameOfFolder(target) })} ${explain(error)}`, { kind: "error" })
             break
@@ -66,17 +66,17 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
         all.failed.push(...failed.filter((one) => !overtaken.includes(one)))
         waiting = overtaken.map(({ item }) => item)
     }
-    await tell(app, target, all, isCopy)
+    await reportResult(app, target, all, isCopy)
     return all.done.length > 0
 }
 
 /// Resolves conflicts. Returns the remaining plans with `to` and what they replace; undefined if the reader cancels.
-const settled = async (plans, target, beside) => {
+const resolvePlans = async (plans, target, beside) => {
     const taken = await membersAt(target, plans)
     const inTheWay = plans.filter((plan) => taken.has(plan.name))
     if (inTheWay.length > 0 && !taken.isWhole) (await wholeOf(target)).forEach((entry, name) => taken.set(name, entry))
-    const asked = inTheWay.filter((plan) => !beside.has(plan))
-    const choices = await settle(asked.map(({ entry, name, href }) => ({ name: entry.name, href, old: taken.get(name), new: entry })))
+    const conflicts = inTheWay.filter((plan) => !beside.has(plan))
+    const choices = await askAboutConflicts(conflicts.map(({ entry, name, href }) => ({ name: entry.name, href, old: taken.get(name), new: entry })))
     if (!choices) return undefined
     // Names are bytes; a name that is not valid UTF-8 is numbered byte by byte.
     const names = new Set([...taken].flatMap(([name, entry]) => [entry.name, unescape(name)]))
@@ -132,7 +132,7 @@ const send = async ({ href, to, replaces }, isCopy) => {
 
 const nameOfFolder = (href) => visible(nameOf(href)) || page.title || t("core.files")
 
-const tell = async (app, target, { done, failed }, isCopy) => {
+const reportResult = async (app, target, { done, failed }, isCopy) => {
     const { folder } = app
     if (done.length > 0) await update(folder, done.flatMap(({ item }) => [item.href, item.to]))
     if (done.length > 0 && folder.href === target) folder.select(done.map(({ item }) => item.to).filter((href) => folder.entry(href)))

@@ -21,12 +21,12 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
     make.addEventListener("click", () => attempt(async () => {
         const { newFolder } = await create()
         await tree.open(tree.chosen)
-        const made = await newFolder(app, tree.chosen, tree.namesIn(tree.chosen))
-        if (!made) return
+        const href = await newFolder(app, tree.chosen, tree.namesIn(tree.chosen))
+        if (!href) return
         await tree.reload(tree.chosen)
-        tree.choose(made)
+        tree.choose(href)
     }))
-    const asked = dialog({
+    const answer = dialog({
         title, body: element("div", {}, tree.element, note, make), className: "choose-folder",
         actions: [
             { label: t("core.cancel"), value: false },
@@ -36,7 +36,7 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
     await tree.start(app.folder.href)
     // Do not report a problem for the initial folder.
     tree.element.addEventListener("choose", show)
-    return await asked === true ? tree.chosen : undefined
+    return await answer === true ? tree.chosen : undefined
 }
 
 class Tree {

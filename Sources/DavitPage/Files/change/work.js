@@ -14,7 +14,7 @@ import { t } from "../strings.js"
 export const update = (folder, hrefs) => (folder.query ? folder.refresh() : folder.reload(hrefs))
 
 // The number of connections that browsers open to a server over HTTP/1.1.
-const atOnce = 6
+const maxConcurrent = 6
 const quiet = 500
 const listedFailures = 200
 const locks = later(() => import("./locks.js"))
@@ -41,7 +41,7 @@ export const work = async (items, change, { label }) => {
             bar?.update(done.length + failed.length)
         }
     }
-    await Promise.all(Array.from({ length: atOnce }, take))
+    await Promise.all(Array.from({ length: maxConcurrent }, take))
     clearTimeout(timer)
     bar?.end()
     release()
@@ -51,17 +51,17 @@ export const work = async (items, change, { label }) => {
 const showBar = (label, total, stop) => {
     const progress = element("progress", { max: total, value: 0, "aria-label": label })
     const count = element("span.work-count")
-    const made = element("div.work", { role: "region", "aria-label": label },
+    const node = element("div.work", { role: "region", "aria-label": label },
         element("span.work-label", {}, label), progress, count,
         element("button.plain", { type: "button", onclick: stop }, t("change.stop")))
-    document.body.append(made)
+    document.body.append(node)
     announce(label)
     const update = (value) => {
         progress.value = value
         count.textContent = t("change.ofTotal", { done: value, total })
     }
     update(0)
-    return { update, end: () => made.remove() }
+    return { update, end: () => node.remove() }
 }
 
 /// Lists what failed and why. Offers `retry(failed)` if possible, and breaking the locks if resources are locked.

@@ -75,8 +75,8 @@ class Editor {
         this.element.addEventListener("keydown", (event) => this.key(event))
         document.addEventListener("selectionchange", this.moved)
         addEventListener("pagehide", this.left)
-        lock.onLost = () => this.say(t("preview.lockLost"))
-        if (lock.isForeign) this.say(t("preview.readOnlyLocked", { who: lock.holder || t("change.somebody") }))
+        lock.onLost = () => this.showStatus(t("preview.lockLost"))
+        if (lock.isForeign) this.showStatus(t("preview.readOnlyLocked", { who: lock.holder || t("change.somebody") }))
         this.showTab()
         this.changed()
     }
@@ -87,7 +87,7 @@ class Editor {
         return `${encoding.toUpperCase()}${hasMark ? " BOM" : ""} · ${ending}`
     }
 
-    say(text, ...buttons) {
+    showStatus(text, ...buttons) {
         this.note.hidden = false
         this.note.replaceChildren(icon("warning"), element("p", {}, text), ...buttons)
     }
@@ -202,7 +202,7 @@ class Editor {
             if (isOther) Object.assign(this.file, { encoding: "utf-8", hasMark: false })
             this.saved = plain
             this.note.hidden = true
-            if (isOther) this.say(t("preview.nowUTF8"))
+            if (isOther) this.showStatus(t("preview.nowUTF8"))
             announce(t("preview.saved"))
             this.view.app.folder.reload([this.href])
         } catch (error) {
@@ -214,17 +214,17 @@ class Editor {
     }
 
     async refused(error) {
-        if (error.status === 412) return this.settle()
+        if (error.status === 412) return this.resolveConflict()
         if (error.status === 404 || error.status === 410 || error.status === 409) {
-            this.say(t("preview.isGone"), this.button("preview.saveCopy", () => this.saveCopy()))
+            this.showStatus(t("preview.isGone"), this.button("preview.saveCopy", () => this.saveCopy()))
         } else if (error.status === 423) {
-            this.say(`${t("preview.notSaved")} ${explain(error)}`, this.button("preview.saveCopy", () => this.saveCopy()),
+            this.showStatus(`${t("preview.notSaved")} ${explain(error)}`, this.button("preview.saveCopy", () => this.saveCopy()),
                 this.button("change.breakLock", () => attempt(async () => {
                     const { breakLock } = await locks()
                     if (await breakLock(this.view.app, this.href)) this.save()
                 })))
         } else {
-            this.say(`${t("preview.notSaved")} ${explain(error)}`, this.button("core.retry", () => this.save()))
+            this.showStatus(`${t("preview.notSaved")} ${explain(error)}`, this.button("core.retry", () => this.save()))
         }
         return false
     }
@@ -232,14 +232,14 @@ class Editor {
     button(key, run) { return element("button.plain", { type: "button", onclick: run }, t(key)) }
 
     /// Resolves an edit conflict: shows both versions and lets the reader choose.
-    async settle() {
+    async resolveConflict() {
         let theirs
         let now
         try {
             now = (await propfind(this.href, { depth: 0 })).entries[0]
             theirs = await load(this.href)
         } catch (error) {
-            return error.status === 404 ? this.refused(error) : (this.say(`${t("preview.notSaved")} ${explain(error)}`), false)
+            return error.status === 404 ? this.refused(error) : (this.showStatus(`${t("preview.notSaved")} ${explain(error)}`), false)
         }
         // Only the lock was lost; the file is unchanged.
         if (theirs?.etag === this.file.etag) {
@@ -293,7 +293,7 @@ class Editor {
                 }
             }
         } catch (error) {
-            this.say(`${t("preview.notSaved")} ${explain(error)}`, this.button("core.retry", () => this.saveCopy()))
+            this.showStatus(`${t("preview.notSaved")} ${explain(error)}`, this.button("core.retry", () => this.saveCopy()))
         }
         return false
     }
@@ -309,8 +309,8 @@ class Editor {
     /// Asks only once for concurrent attempts to leave.
     mayLeave() {
         this.#hurry?.()
-        this.asked ??= this.ask().finally(() => { this.asked = undefined })
-        return this.asked
+        this.answer ??= this.ask().finally(() => { this.answer = undefined })
+        return this.answer
     }
 
     async ask() {

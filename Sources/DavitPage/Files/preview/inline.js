@@ -2,9 +2,9 @@
 
 /// Creates an element without attributes; callers set allowed attributes individually.
 export function element(name, ...children) {
-    const made = document.createElement(name)
-    made.append(...children)
-    return made
+    const node = document.createElement(name)
+    node.append(...children)
+    return node
 }
 
 const special = /[\\`*_~[\]!<&\n]|https?:\/\//g
@@ -83,11 +83,11 @@ export class Inline {
             const address = /^<((?:https?:\/\/|mailto:)[^\s<>]{1,2000}|[\w.+-]{1,64}@[\w.-]{1,255})>/.exec(text.slice(at, at + 2100))?.[1]
             if (!address) return this.push("<", at + 1)
             const to = /^(?:https?:|mailto:)/.test(address) ? address : `mailto:${address}`
-            return this.push(this.renderer.anchor(to, (made) => (made.append(address), made)), at + address.length + 2)
+            return this.push(this.renderer.anchor(to, (node) => (node.append(address), node)), at + address.length + 2)
         }
         if (mark.startsWith("http")) {
             const address = /^[^\s<>*`\])]{1,2000}/.exec(text.slice(at, at + 2000))[0].replace(/[.,:;!?'"]+$/, "")
-            return this.push(this.renderer.anchor(address, (made) => (made.append(address), made)), at + address.length)
+            return this.push(this.renderer.anchor(address, (node) => (node.append(address), node)), at + address.length)
         }
         if (mark === "!" && text[at + 1] !== "[") return this.push("!", at + 1)
         return mark === "]" ? this.push("]", at + 1) : this.bracket(at, mark === "!")
@@ -130,9 +130,9 @@ export class Inline {
             const name = mark === "~" ? "s" : used === 2 ? "strong" : "em"
             const inner = this.nodes.splice(opener.at + 1)
             this.nodes[opener.at] = mark.repeat(opener.count - used)
-            const made = element(name)
-            for (const node of inner) made.append(node)
-            this.nodes.push(made)
+            const node = element(name)
+            for (const child of inner) node.append(child)
+            this.nodes.push(node)
             left -= used
             if (opener.count > used) {
                 opener.count -= used
@@ -181,9 +181,9 @@ export class Inline {
         }
         if (destination === undefined) return give()
         if (isImage) return this.push(this.renderer.image(destination, label), next)
-        return this.push(this.renderer.anchor(destination, (made) => {
-            this.renderer.inline(label, made, this.depth + 1)
-            return made
+        return this.push(this.renderer.anchor(destination, (node) => {
+            this.renderer.inline(label, node, this.depth + 1)
+            return node
         }), next)
     }
 }

@@ -57,7 +57,7 @@ export class Viewer {
             // An open confirmation is now covered by the preview: close it and ask again.
             const questions = document.querySelectorAll("dialog.confirm[open]")
             for (const one of questions) one.close()
-            if (questions.length > 0) await this.shown?.asked
+            if (questions.length > 0) await this.shown?.answer
             this.leave()
         })
         app.folder.addEventListener("change", () => { if (this.isOpen) this.showPlace() })
@@ -76,7 +76,7 @@ export class Viewer {
             return
         }
         if (this.isOpen && this.href === href && this.isEdited === isEdited) return
-        if (this.isOpen && !await this.mayLeave()) return this.stay()
+        if (this.isOpen && !await this.mayLeave()) return this.restoreAddress()
         this.end()
         const controller = new AbortController()
         Object.assign(this, { href, isEdited, controller, shown: undefined })
@@ -237,12 +237,12 @@ export class Viewer {
     }
 
     /// Restores the address when the current file stays open.
-    stay() { this.address.open(this.href + (this.isEdited ? "&edit" : "")) }
+    restoreAddress() { this.address.open(this.href + (this.isEdited ? "&edit" : "")) }
 
     /// Called when the address no longer specifies a file.
     async close() {
         if (!this.isOpen || !this.controller) return
-        if (!await this.mayLeave()) return this.stay()
+        if (!await this.mayLeave()) return this.restoreAddress()
         const { href } = this
         this.isLeaving = false
         this.end()

@@ -69,14 +69,14 @@ class Renderer {
     }
 
     heading(level, text, parent) {
-        const made = element(`h${level}`)
-        this.inline(text, made)
-        const slug = made.textContent.toLowerCase().trim().replace(/[^\p{L}\p{N} _-]/gu, "").replace(/ /g, "-")
+        const node = element(`h${level}`)
+        this.inline(text, node)
+        const slug = node.textContent.toLowerCase().trim().replace(/[^\p{L}\p{N} _-]/gu, "").replace(/ /g, "-")
         const count = this.anchors.get(slug) ?? 0
         this.anchors.set(slug, count + 1)
         // The prefix avoids collisions with the page's own IDs.
-        made.id = `md-${slug}${count ? `-${count}` : ""}`
-        parent.append(made)
+        node.id = `md-${slug}${count ? `-${count}` : ""}`
+        parent.append(node)
     }
 
     fenced(lines, start, parent) {
@@ -104,9 +104,9 @@ class Renderer {
     quoted(lines, start, parent, depth) {
         let end = start
         while (end < lines.length && lines[end].trim() !== "" && (quote.test(lines[end]) || !this.begins(lines[end]))) end += 1
-        const made = element("blockquote")
-        this.blocks(lines.slice(start, end).map((line) => line.replace(quote, "")), made, depth + 1)
-        parent.append(made)
+        const node = element("blockquote")
+        this.blocks(lines.slice(start, end).map((line) => line.replace(quote, "")), node, depth + 1)
+        parent.append(node)
         return end
     }
 
@@ -147,15 +147,15 @@ class Renderer {
                 index = next
             }
         }
-        const made = element(isOrdered ? "ol" : "ul")
-        if (isOrdered && parseInt(first, 10) !== 1) made.start = parseInt(first, 10)
-        for (const content of items) made.append(this.item(content, depth, !isLoose))
-        parent.append(made)
+        const node = element(isOrdered ? "ol" : "ul")
+        if (isOrdered && parseInt(first, 10) !== 1) node.start = parseInt(first, 10)
+        for (const content of items) node.append(this.item(content, depth, !isLoose))
+        parent.append(node)
         return Math.max(index, start + 1)
     }
 
     item(content, depth, isTight) {
-        const made = element("li")
+        const node = element("li")
         const task = /^\[([ xX])\]\s+(.*)/.exec(content[0])
         if (task) {
             const box = element("input")
@@ -163,12 +163,12 @@ class Renderer {
             box.disabled = true
             box.checked = task[1] !== " "
             box.ariaLabel = task[2].slice(0, 200)
-            made.className = "task"
-            made.append(box, " ")
+            node.className = "task"
+            node.append(box, " ")
             content[0] = task[2]
         }
-        this.blocks(content, made, depth + 1, isTight)
-        return made
+        this.blocks(content, node, depth + 1, isTight)
+        return node
     }
 
     table(lines, start, parent) {
@@ -207,9 +207,9 @@ class Renderer {
             this.heading(level, text, parent)
             return end + 1
         }
-        const made = isTight ? document.createDocumentFragment() : element("p")
-        this.inline(text, made)
-        parent.append(made)
+        const node = isTight ? document.createDocumentFragment() : element("p")
+        this.inline(text, node)
+        parent.append(node)
         return end
     }
 
@@ -232,31 +232,31 @@ class Renderer {
     anchor(destination, fill) {
         const url = this.link(destination)
         if (!url) return fill(element("span"))
-        const made = fill(element("a"))
+        const node = fill(element("a"))
         if (destination.startsWith("#")) {
-            made.href = `#md-${destination.slice(1)}`
+            node.href = `#md-${destination.slice(1)}`
         } else if (this.isOwn(url) && !url.search) {
             const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1)
             // Open Markdown files in the preview.
             const isShown = name && languageOf(decodeURIComponent(segmentOrEmpty(name))) === "markdown"
-            made.href = isShown ? `${parentOf(url.pathname)}?preview=${segment(decodeURIComponent(name))}` : url.pathname + url.hash
+            node.href = isShown ? `${parentOf(url.pathname)}?preview=${segment(decodeURIComponent(name))}` : url.pathname + url.hash
         } else {
-            made.href = url.href
-            made.target = "_blank"
-            made.rel = "noopener noreferrer nofollow"
+            node.href = url.href
+            node.target = "_blank"
+            node.rel = "noopener noreferrer nofollow"
         }
-        return made
+        return node
     }
 
     image(destination, text) {
         const url = this.link(destination)
         // Do not load external images: they would reveal the reader to other servers.
-        if (!url || !this.isOwn(url)) return this.anchor(destination, (made) => (made.append(text || destination), made))
-        const made = element("img")
-        made.alt = text
-        made.loading = "lazy"
-        made.src = url.pathname
-        return made
+        if (!url || !this.isOwn(url)) return this.anchor(destination, (node) => (node.append(text || destination), node))
+        const node = element("img")
+        node.alt = text
+        node.loading = "lazy"
+        node.src = url.pathname
+        return node
     }
 
     inline(text, parent, depth = 0) {

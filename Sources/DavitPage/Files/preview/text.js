@@ -13,7 +13,7 @@ import { Tokens } from "./tokens.js"
 
 const part = 1 << 20
 const linesOfBlock = 200
-const mostColoured = 100_000
+const maxColoured = 100_000
 /// Maximum size of a file in the editor.
 export const editable = 4 << 20
 
@@ -149,13 +149,13 @@ const followLink = (event, article, { app, open }) => {
 const sourceView = (text, language, root) => {
     const plain = text.replace(/\r\n?/g, "\n")
     const tokens = new Tokens(plain, language)
-    const made = element("div.source")
+    const node = element("div.source")
     const observer = new IntersectionObserver((seen) => {
         for (const { isIntersecting, target } of seen) {
             if (!isIntersecting) continue
             observer.unobserve(target)
             // Do not highlight very long lines, such as minified code: they would need too many elements.
-            if (target.dataset.to - target.dataset.from > mostColoured) continue
+            if (target.dataset.to - target.dataset.from > maxColoured) continue
             target.querySelector("code").replaceChildren(tokens.nodes(Number(target.dataset.from), Number(target.dataset.to)))
         }
     }, { root, rootMargin: "800px" })
@@ -175,12 +175,12 @@ const sourceView = (text, language, root) => {
         const block = element("div.source-block", { "data-from": from, "data-to": to },
             element("pre.source-numbers", { "aria-hidden": "true" }, numbers), element("pre", {}, element("code", {}, plain.slice(from, to))))
         block.style.containIntrinsicHeight = `auto ${shown * 1.5}em`
-        made.append(block)
+        node.append(block)
         observer.observe(block)
         line += count
         from = to
         if (isLast) break
     }
-    made.style.setProperty("--digits", String(line).length)
-    return { element: made, close: () => observer.disconnect() }
+    node.style.setProperty("--digits", String(line).length)
+    return { element: node, close: () => observer.disconnect() }
 }

@@ -8,7 +8,7 @@ function compile(grammar) {
     const known = compiled.get(grammar)
     if (known) return known
     const rules = grammar.rules ?? grammar
-    const made = {
+    const compiledGrammar = {
         classes: rules.map(([name]) => name),
         words: new Set((grammar.words ?? "").split(/\s+/).filter(Boolean)),
         capitals: grammar.capitals,
@@ -16,8 +16,8 @@ function compile(grammar) {
         // The last group matches a whole word, so that no rule matches inside it.
         expression: new RegExp(`${rules.map(([, source]) => `(${source})`).join("|")}|([A-Za-z_$][\\w$]*)`, "gm"),
     }
-    compiled.set(grammar, made)
-    return made
+    compiled.set(grammar, compiledGrammar)
+    return compiledGrammar
 }
 
 /// Finds the highlighted ranges of a text.

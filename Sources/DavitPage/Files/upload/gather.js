@@ -62,11 +62,11 @@ async function* fromHandle(handle) {
 
 function fromItem(item, index) {
     // Some browsers do not support handles or deny them.
-    const asked = Promise.resolve(item.getAsFileSystemHandle?.()).catch(() => undefined)
+    const handle = Promise.resolve(item.getAsFileSystemHandle?.()).catch(() => undefined)
     const entry = item.webkitGetAsEntry?.()
     const file = item.getAsFile?.()
     return (async () => {
-        if (entry) return fromEntry(entry, await asked)
+        if (entry) return fromEntry(entry, await handle)
         if (file) return [fileEntry([file.name], file)]
         return [unread([String(index + 1)], false, new DOMException("", "NotFoundError"))]
     })()

@@ -10,14 +10,14 @@ import { t } from "../strings.js"
 import { gather, reopen } from "./gather.js"
 import { Panel } from "./panel.js"
 import { askForFiles, askForFolder } from "./pick.js"
-import { existing, hrefOf, settleConflicts, settleNames, settleRoom } from "./prepare.js"
+import { checkSpace, existing, hrefOf, resolveConflicts, resolveNames } from "./prepare.js"
 import { Queue, stayAwake } from "./queue.js"
 import { claim, share } from "./store.js"
 import { isSame, reset, resumableBytes } from "./transfer.js"
 import { Upload, aliveSessions, session } from "./upload.js"
 
 // Clipboard images up to this size are stored in the database, because they exist nowhere else.
-const mostKeptBytes = 64 << 20
+const maxStoredBytes = 64 << 20
 
 export const queue = new Queue()
 const panel = new Panel(queue, { retry, find, unlock })
@@ -56,18 +56,18 @@ export function start(app) {
 export async function upload(folder, found, { isPasted = false, isChosenFolder = false } = {}) {
     try {
         const entries = await read(found)
-        const given = giveToMissing(entries)
+        const given = assignToMissing(entries)
         if (isChosenFolder) panel.notes("upload.noEmptyFolders")
         if (given.length > 0) await begin(folder, given, { isPasted, isAgain: given.length < entries.length })
     } catch (problem) {
         if (problem.name === "AbortError") return
-        notBegun(folder, problem)
+        reportNotStarted(folder, problem)
     } finally {
         panel.reads(undefined)
     }
 }
 
-const notBegun = (folder, problem) =>
+const reportNotStarted = (folder, problem) =>
     toast(explainFor("upload.notBegun", problem, { name: visible(nameOf(folder)) || page.title || t("core.files") }), { kind: "error" })
 
 async function read(found) {
@@ -84,7 +84,7 @@ async function read(found) {
 }
 
 async function begin(folder, given, { isPasted, isAgain }) {
-    let entries = await settleNames(given)
+    let entries = await resolveNames(given)
     if (!entries) return
     panel.reads(entries.length)
     const there = await existing(folder, entries)
@@ -97,20 +97,20 @@ async function begin(folder, given, { isPasted, isAgain }) {
     const folders = entries.filter(({ isFolder }) => isFolder)
     let files = entries.filter(({ isFolder }) => !isFolder)
     // Ignore files that are already being uploaded.
-    files = files.filter((file) => !isOnItsWay(hrefOf(folder, file.path, false), file))
+    files = files.filter((file) => !isUploading(hrefOf(folder, file.path, false), file))
     // If a tree is given again to resume it, skip the files that have already arrived.
     if (isAgain) files = files.filter((file) => !hasArrived(file, there))
     const found = files.length + refused.length
-    files = await settleConflicts(folder, files, there)
+    files = await resolveConflicts(folder, files, there)
     if (!files) return
     const total = files.reduce((sum, { size }) => sum + size, 0)
-    if (!await settleRoom(folder, total)) return
+    if (!await checkSpace(folder, total)) return
     const isNew = ({ path }) => !there.has(path.join("/"))
     const uploads = [
         ...folders.filter(isNew).sort((a, b) => a.path.length - b.path.length).map((entry) => new Upload({
             share, base: folder, href: hrefOf(folder, entry.path), path: entry.path, size: 0, modified: 0, isFolder: true,
         })),
-        ...[...files, ...refused].map((entry) => made(folder, entry, isPasted)),
+        ...[...files, ...refused].map((entry) => newUpload(folder, entry, isPasted)),
     ]
     if (uploads.length === 0) return
     panel.show()
@@ -119,19 +119,19 @@ async function begin(folder, given, { isPasted, isAgain }) {
     queue.add(uploads, found)
 }
 
-const made = (folder, { path, isFolder, file, size, modified, handle, inner, etag, problem }, isPasted) => new Upload({
+const newUpload = (folder, { path, isFolder, file, size, modified, handle, inner, etag, problem }, isPasted) => new Upload({
     share, base: folder, href: hrefOf(folder, path, false), path, isFolder, size, modified, file, handle, inner, etag, problem,
-    blob: isPasted && size <= mostKeptBytes ? file : undefined,
+    blob: isPasted && size <= maxStoredBytes ? file : undefined,
     state: problem ? "failed" : "waiting",
 })
 
 const hasArrived = (one, there) => isSame(one, there.get(one.path.slice(0, -1).join("/"))?.get(one.path.at(-1)))
 
-const isOnItsWay = (href, { size, modified }) => queue.find((one) =>
+const isUploading = (href, { size, modified }) => queue.find((one) =>
     one.href === href && one.size === size && one.modified === modified && ["running", "waiting", "paused"].includes(one.state))
 
 // Assigns files to interrupted uploads of earlier pages. Returns the other entries.
-function giveToMissing(entries) {
+function assignToMissing(entries) {
     const missing = [...queue.uploads("missing"), ...queue.uploads("locked")]
     if (missing.length === 0) return entries
     const key = (name, size, modified) => `${size} ${modified} ${name}`
@@ -216,7 +216,7 @@ async function find(items) {
     const before = queue.count("missing")
     const entries = await read(gather(items))
     if (entries.length === 0) return
-    const rest = giveToMissing(entries).filter(({ isFolder }) => !isFolder)
+    const rest = assignToMissing(entries).filter(({ isFolder }) => !isFolder)
     const left = queue.count("missing")
     if (rest.length > 0 && left === before) toast(t("upload.notTheSame", { name: visible(rest[0].path.at(-1)) }), { kind: "error" })
 }
@@ -226,8 +226,8 @@ async function retry(uploads) {
     const unread = uploads.filter(({ problem }) => problem.name === "FileUnreadable" || problem instanceof DOMException)
     const changed = uploads.filter(({ problem }) => problem.status === 412)
     // Ask first, because the browser allows a file picker only right after a click.
-    chooseAnew(unread.filter(({ handle }) => !handle))
-    for (const one of unread) if (one.handle) one.file = await freshly(one)
+    chooseAgain(unread.filter(({ handle }) => !handle))
+    for (const one of unread) if (one.handle) one.file = await reread(one)
     queue.resume(uploads.filter((one) => !changed.includes(one) && (one.handle || !unread.includes(one))))
     // Do not ask again while a dialog is open.
     if (isAsking) return
@@ -239,7 +239,7 @@ let isAsking = false
 
 // Without a handle, a changed file can be read only if the reader chooses it again. It then becomes a new upload to the same
 // place.
-async function chooseAnew(uploads) {
+async function chooseAgain(uploads) {
     if (uploads.length === 0) return
     const [{ href, isFolder }] = uploads
     const folder = parentOf(href)
@@ -250,7 +250,7 @@ async function chooseAnew(uploads) {
 }
 
 // Rereads a file; if it has changed, replaces the upload with a new one.
-async function freshly(upload) {
+async function reread(upload) {
     const file = await reopen(upload, { isAnyVersion: true })
     if (!file || (file.size === upload.size && file.lastModified === upload.modified)) return file
     reset(upload, { size: file.size, modified: file.lastModified })
@@ -259,16 +259,16 @@ async function freshly(upload) {
 
 async function again(base, uploads) {
     const files = uploads.map((one) => ({ path: one.path, size: one.size, modified: one.modified, upload: one }))
-    let settled
+    let resolved
     try {
-        settled = await settleConflicts(base, files, await existing(base, files))
+        resolved = await resolveConflicts(base, files, await existing(base, files))
     } catch (problem) {
-        return notBegun(base, problem)
+        return reportNotStarted(base, problem)
     }
-    if (!settled) return
+    if (!resolved) return
     // Skip uploads that were started or cancelled meanwhile.
     const left = new Set(uploads.filter(({ state }) => state === "failed"))
-    for (const { upload: one, path, etag } of settled) {
+    for (const { upload: one, path, etag } of resolved) {
         if (!left.delete(one)) continue
         reset(one, { path, etag, href: hrefOf(base, path, false) })
         queue.resume([one])
@@ -279,7 +279,7 @@ async function again(base, uploads) {
 /// Creates the overlay that is shown while files are dragged over the page.
 export function dropVeil() {
     const text = element("p", {})
-    const made = element("div.drop-veil", { "aria-hidden": "true" }, element("div", {}, icon("upload"), text))
+    const node = element("div.drop-veil", { "aria-hidden": "true" }, element("div", {}, icon("upload"), text))
     let marked
     let shown
     return {
@@ -291,12 +291,12 @@ export function dropVeil() {
                 row?.classList.add("is-drop-target")
                 marked = row
             }
-            if (!made.isConnected) document.body.append(made)
+            if (!node.isConnected) document.body.append(node)
         },
         hide() {
             marked?.classList.remove("is-drop-target")
             marked = undefined
-            made.remove()
+            node.remove()
         },
     }
 }

@@ -188,12 +188,12 @@ export class Panel {
         const { pause, resume, retry, cancel, close, ask, askText, chooseFiles, chooseFolder } = this.#parts
         const had = this.#parts.section.querySelector("header :focus")
         const asked = this.#asked
-        const isOver = !isBusy && queue.count("paused") + asked === 0
+        const isFinished = !isBusy && queue.count("paused") + asked === 0
         pause.hidden = !isBusy
         resume.hidden = isBusy || queue.count("paused") === 0
         retry.hidden = queue.count("failed") === 0
-        cancel.hidden = isOver
-        close.hidden = !isOver
+        cancel.hidden = isFinished
+        close.hidden = !isFinished
         if (had?.hidden) this.#parts.toggle.focus()
         const isNew = ask.hidden
         ask.hidden = asked === 0

@@ -9,12 +9,12 @@ import { readSetting, writeSetting } from "../settings.js"
 import { bytes, t } from "../strings.js"
 import { checkName, freeName } from "../names.js"
 
-const mostListed = 200
+const maxListed = 200
 const conflictDialog = later(() => import("../change/conflict.js"))
-const listingsAtOnce = 4
+const maxConcurrentListings = 4
 
 /// Asks about names that are not portable. Returns the entries with usable names, or undefined if the reader cancels.
-export async function settleNames(entries) {
+export async function resolveNames(entries) {
     const wrong = new Map()
     for (const { path } of entries) {
         for (const name of path) if (!wrong.has(name)) wrong.set(name, checkName(name))
@@ -42,20 +42,20 @@ function renamed(entries, better) {
         if (byPath.has(own)) return byPath.get(own)
         const above = path.length > 1 ? pathFor(path.slice(0, -1)) : []
         const name = path.at(-1)
-        let made = [...above, name]
-        if (better.has(name)) made = [...above, freeName(better.get(name), { has: (free) => taken.has(key([...above, free])) })]
-        taken.add(key(made))
-        byPath.set(own, made)
-        return made
+        let renamed = [...above, name]
+        if (better.has(name)) renamed = [...above, freeName(better.get(name), { has: (free) => taken.has(key([...above, free])) })]
+        taken.add(key(renamed))
+        byPath.set(own, renamed)
+        return renamed
     }
     return entries.map((entry) => ({ ...entry, path: pathFor(entry.path) }))
 }
 
 async function askAboutNames(wrong, isForced) {
-    const rows = [...wrong].slice(0, mostListed).map(([name, { key, suggestion }]) =>
+    const rows = [...wrong].slice(0, maxListed).map(([name, { key, suggestion }]) =>
         element("li", {}, element("bdi", {}, visible(name)), element("span.why", {}, t(key)),
             element("span.better", {}, t("upload.nameBetter"), " ", element("bdi", {}, visible(suggestion)))))
-    if (wrong.size > mostListed) rows.push(element("li", {}, t("upload.more", { count: wrong.size - mostListed })))
+    if (wrong.size > maxListed) rows.push(element("li", {}, t("upload.more", { count: wrong.size - maxListed })))
     const quiet = element("input", { type: "checkbox" })
     const choice = await dialog({
         title: t("upload.namesTitle", { count: wrong.size }), className: "upload-names",
@@ -74,7 +74,7 @@ async function askAboutNames(wrong, isForced) {
 }
 
 /// Warns if there is not enough space. Returns whether to continue.
-export async function settleRoom(folder, wanted) {
+export async function checkSpace(folder, wanted) {
     let available
     try {
         available = (await quota(folder)).available
@@ -119,7 +119,7 @@ export async function existing(folder, entries, signal) {
         }
     }
     for (let depth = 0; next < byDepth.length; depth += 1) {
-        await Promise.all(Array.from({ length: listingsAtOnce }, () => level(depth)))
+        await Promise.all(Array.from({ length: maxConcurrentListings }, () => level(depth)))
     }
     return found
 }
@@ -133,15 +133,15 @@ export const hrefOf = (folder, path, isFolder = true) => {
 
 /// Asks about all existing files in one dialog. Returns the files with what they replace ({etag}) or their new names, without
 /// skipped ones; undefined if the reader cancels.
-export async function settleConflicts(folder, files, found) {
+export async function resolveConflicts(folder, files, found) {
     const conflicts = []
     for (const file of files) {
         const there = found.get(file.path.slice(0, -1).join("/"))?.get(file.path.at(-1))
         if (there) conflicts.push({ file, there })
     }
     if (conflicts.length === 0) return files
-    const { settle } = await conflictDialog()
-    const byHref = await settle(conflicts.map(({ file, there }) => ({
+    const { askAboutConflicts } = await conflictDialog()
+    const byHref = await askAboutConflicts(conflicts.map(({ file, there }) => ({
         name: file.path.join("/"), href: there.href,
         old: { size: there.size, modified: there.modified, isFolder: there.isFolder },
         new: { size: file.size, modified: file.modified, isFolder: false },
@@ -149,7 +149,7 @@ export async function settleConflicts(folder, files, found) {
     if (!byHref) return undefined
     const choices = new Map(conflicts.map(({ file, there }) => [file, { there, choice: byHref.get(there.href) ?? "skip" }]))
     const taken = new Set(files.map(({ path }) => path.join("/")))
-    const settled = []
+    const resolved = []
     for (const file of files) {
         const { there, choice } = choices.get(file) ?? {}
         if (choice === "skip") continue
@@ -159,10 +159,10 @@ export async function settleConflicts(folder, files, found) {
             const members = found.get(above.join("/"))
             const name = freeName(file.path.at(-1), { has: (free) => members?.has(free) || taken.has([...above, free].join("/")) })
             taken.add([...above, name].join("/"))
-            settled.push({ ...file, path: [...above, name] })
+            resolved.push({ ...file, path: [...above, name] })
         } else {
-            settled.push(choice === "replace" ? { ...file, etag: there.etag || undefined } : file)
+            resolved.push(choice === "replace" ? { ...file, etag: there.etag || undefined } : file)
         }
     }
-    return settled
+    return resolved
 }

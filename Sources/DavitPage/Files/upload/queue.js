@@ -3,17 +3,17 @@
 import { mkcol } from "../dav.js"
 import { has } from "../page.js"
 import { readSetting, writeSetting } from "../settings.js"
-import { forget, keep } from "./store.js"
+import { forget, save } from "./store.js"
 import { discard, resumableBytes, transfer } from "./transfer.js"
 
 // Browsers open six connections to a server, and the page needs some itself.
-const mostAtOnce = 4
-const mostLargeAtOnce = 3
+const maxConcurrent = 4
+const maxConcurrentLarge = 3
 // Completed uploads that are kept in the list; limits memory.
-const mostDone = 100
+const maxDone = 100
 
 // Minimum interval in ms between `change` events.
-const tellMilliseconds = 80
+const notifyMilliseconds = 80
 
 const lasting = new Set([400, 403, 405, 409, 413, 414, 415, 422, 501])
 
@@ -98,7 +98,7 @@ export class Queue extends EventTarget {
     resume(uploads) {
         for (const upload of uploads) {
             if (["running", "waiting", "done", "cancelled"].includes(upload.state)) continue
-            if (upload.state === "failed") upload.isOver = false
+            if (upload.state === "failed") upload.wasRestarted = false
             upload.problem = undefined
             upload.isUnsure = upload.url !== undefined
             this.#move(upload, upload.file || upload.isFolder ? "waiting" : upload.handle ? "locked" : "missing")
@@ -140,7 +140,7 @@ export class Queue extends EventTarget {
         setTimeout(() => {
             this.#isAnnounced = false
             this.dispatchEvent(new Event("change"))
-        }, tellMilliseconds)
+        }, notifyMilliseconds)
     }
 
     #move(upload, state) {
@@ -164,9 +164,9 @@ export class Queue extends EventTarget {
             if (upload.isFolder) depth = Math.min(depth, upload.path.length)
         }
         for (const upload of this.#byState.get("waiting")) {
-            if (this.count("running") >= mostAtOnce) return
+            if (this.count("running") >= maxConcurrent) return
             const isLarge = upload.size > resumableBytes
-            if (isLarge && large >= mostLargeAtOnce) continue
+            if (isLarge && large >= maxConcurrentLarge) continue
             if (upload.isFolder ? upload.path.length > depth : depth < Infinity) return
             if (isLarge) large += 1
             if (upload.isFolder) depth = upload.path.length
@@ -206,7 +206,7 @@ export class Queue extends EventTarget {
     async #send(upload, { signal, changed }) {
         const context = {
             signal, changed, verifies: this.verifies, canResume: has("uploads"),
-            keep: () => { if (!signal.aborted) remember(upload) },
+            save: () => { if (!signal.aborted) remember(upload) },
         }
         try {
             await transfer(upload, context)
@@ -226,7 +226,7 @@ export class Queue extends EventTarget {
         this.#move(upload, "done")
         upload.file = upload.handle = upload.blob = undefined
         const done = this.#byState.get("done")
-        if (done.size > mostDone) done.delete(done.values().next().value)
+        if (done.size > maxDone) done.delete(done.values().next().value)
         forget(upload.id)
         this.dispatchEvent(new CustomEvent("done", { detail: upload }))
     }
@@ -235,7 +235,7 @@ export class Queue extends EventTarget {
 const filesIn = (uploads) => uploads.filter(({ isFolder, problem }) => !isFolder || problem).length
 
 // Folders need no record: they are created again with their files.
-const remember = (upload) => { if (!upload.isFolder) keep(upload.record) }
+const remember = (upload) => { if (!upload.isFolder) save(upload.record) }
 
 // 405: the folder exists.
 async function makeOne(href) {
@@ -299,23 +299,23 @@ class Rate {
 export const stayAwake = (queue) => {
     if (!navigator.wakeLock) return
     let held
-    let isAsked = false
+    let isRequested = false
     const update = async () => {
         const isWanted = queue.isBusy && document.visibilityState === "visible"
         if (!isWanted) {
             held?.release().catch(() => {})
             held = undefined
-        } else if ((!held || held.released) && !isAsked) {
-            isAsked = true
+        } else if ((!held || held.released) && !isRequested) {
+            isRequested = true
             // The browser may refuse, for example if the battery is low.
             held = await navigator.wakeLock.request("screen").catch(() => undefined)
-            isAsked = held === undefined
+            isRequested = held === undefined
             if (held && !queue.isBusy) update()
         }
     }
     queue.addEventListener("change", update)
     document.addEventListener("visibilitychange", () => {
-        isAsked = false
+        isRequested = false
         update()
     })
 }

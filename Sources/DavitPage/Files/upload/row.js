@@ -70,7 +70,7 @@ export class UploadRow {
         case "running":
             if (upload.note) return t(upload.note)
             if (upload.isFolder) return t("upload.makesFolder")
-            return upload.isOver ? `${amount} · ${t("upload.startedOver")}` : amount
+            return upload.wasRestarted ? `${amount} · ${t("upload.startedOver")}` : amount
         case "waiting": return upload.loaded > 0 ? `${t("upload.waits")} · ${amount}` : t("upload.waits")
         case "paused": return `${t("upload.paused")} · ${amount}`
         case "failed": return reason(upload.problem)

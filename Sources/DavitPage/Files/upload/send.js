@@ -75,7 +75,7 @@ export const timeField = (upload) => String(Math.floor(upload.modified / 1000))
 // Reconnection: all interrupted uploads wait for the same probe
 
 const firstMilliseconds = 500
-const mostMilliseconds = 20_000
+const maxMilliseconds = 20_000
 
 let waiting
 let wake
@@ -95,7 +95,7 @@ async function isThere() {
 }
 
 async function probe() {
-    for (let delay = firstMilliseconds; ; delay = Math.min(delay * 2, mostMilliseconds)) {
+    for (let delay = firstMilliseconds; ; delay = Math.min(delay * 2, maxMilliseconds)) {
         // Add jitter, so that not all clients reconnect at the same moment.
         const milliseconds = delay * (0.75 + Math.random() / 2)
         await new Promise((resolve) => {

@@ -52,15 +52,15 @@ export const start = (application) => {
     const stillMilliseconds = 1000
     let veil
     let timer
-    let isOver = false
+    let isDragging = false
 
     const hideVeil = () => {
-        isOver = false
+        isDragging = false
         clearTimeout(timer)
         veil?.hide()
     }
     const showVeil = async (event) => {
-        isOver = true
+        isDragging = true
         clearTimeout(timer)
         timer = setTimeout(hideVeil, stillMilliseconds)
         const row = dropFolder(event)
@@ -70,7 +70,7 @@ export const start = (application) => {
             // The drop event hides the overlay.
             return
         }
-        if (isOver) veil.show(row, row?.dataset.dropHref ?? app.folder.href)
+        if (isDragging) veil.show(row, row?.dataset.dropHref ?? app.folder.href)
     }
 
     for (const type of ["dragenter", "dragover"]) {

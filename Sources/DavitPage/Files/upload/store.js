@@ -43,13 +43,13 @@ async function transact(mode, work) {
 // server.
 const forgetMilliseconds = 200
 // Maximum batch size, to keep tasks short.
-const mostAtOnce = 100
+const maxBatch = 100
 const pending = new Map()
 let writing
 
 async function flush() {
     while (pending.size > 0) {
-        const batch = [...pending].slice(0, mostAtOnce)
+        const batch = [...pending].slice(0, maxBatch)
         for (const [id] of batch) pending.delete(id)
         try {
             await transact("readwrite", (store) => {
@@ -75,7 +75,7 @@ const schedule = (milliseconds) => {
 }
 
 /// Resolves when the record is stored or storing failed.
-export function keep(record) {
+export function save(record) {
     pending.set(record.id, record)
     return schedule(0)
 }

@@ -11,7 +11,7 @@ import { conditionFields, isWrongDigest, restored, send, timeField } from "./sen
 export const resumableBytes = 8 << 20
 
 // Maximum attempts without progress while the server is reachable.
-const mostAttempts = 5
+const maxAttempts = 5
 // Minimum part size, for proxies that limit request bodies.
 const smallestPartBytes = 512 << 10
 
@@ -32,7 +32,7 @@ export async function transfer(upload, context) {
         } catch (caught) {
             let problem = caught
             if (context.signal.aborted) throw context.signal.reason
-            if (isTooMuchAtOnce(problem, upload, context)) {
+            if (needsParts(problem, upload, context)) {
                 upload.isInParts = true
                 continue
             }
@@ -41,10 +41,10 @@ export async function transfer(upload, context) {
             } catch (unknown) {
                 problem = unknown
             }
-            if (!isPassing(problem) || (upload.isOver && isWrongDigest(problem))) throw problem
+            if (!isPassing(problem) || (upload.wasRestarted && isWrongDigest(problem))) throw problem
             if (problem.status === 0) await mustBeReadable(upload.file)
             attempts = upload.loaded > before ? 1 : attempts + 1
-            if (attempts > mostAttempts) throw problem
+            if (attempts > maxAttempts) throw problem
             // The data may have arrived although the response was lost.
             upload.mayBeThere = true
             upload.note = "upload.waitsForServer"
@@ -63,14 +63,14 @@ async function mustBeReadable(file) {
     }
 }
 
-const isTooMuchAtOnce = (problem, upload, context) => problem.status === 413
+const needsParts = (problem, upload, context) => problem.status === 413
     && context.canResume && !upload.isInParts && upload.size > smallestPartBytes && upload.size <= resumableBytes
 
 async function whole(upload, context) {
     upload.loaded = 0
     const fields = { ...conditionFields(upload), "X-OC-Mtime": timeField(upload) }
-    const made = context.verifies ? await digests(upload.file) : undefined
-    if (made) fields["Content-Digest"] = partField(made)
+    const digest = context.verifies ? await digests(upload.file) : undefined
+    if (digest) fields["Content-Digest"] = partField(digest)
     if (context.signal.aborted) throw context.signal.reason
     await send("PUT", upload.href, {
         fields, body: upload.file, signal: context.signal,
@@ -100,12 +100,12 @@ async function isThere(upload) {
 // Uploads in parts ("Resumable Uploads for HTTP"): the server reports its offset and keeps what it has
 
 // A part takes about a second: little is lost with a connection, and few requests are needed.
-const leastPartBytes = 4 << 20
-const mostPartBytes = 64 << 20
+const minPartBytes = 4 << 20
+const maxPartBytes = 64 << 20
 const firstPartBytes = 8 << 20
 // Without a digest, all received bytes count, so a long part loses nothing.
-const mostUnverifiedBytes = 1 << 30
-const mostRepairs = 3
+const maxUnverifiedBytes = 1 << 30
+const maxRepairs = 3
 
 const isGone = (problem) => problem.status === 404 || problem.status === 410
 
@@ -120,7 +120,7 @@ async function resumable(upload, context) {
         if (!upload.url) {
             if (await isThere(upload)) return
             if (last && isWrongDigest(last)) startOver(upload, last)
-            if ((beginnings += 1) > mostRepairs) throw last
+            if ((beginnings += 1) > maxRepairs) throw last
             await create(upload, context)
         }
         try {
@@ -132,7 +132,7 @@ async function resumable(upload, context) {
             last = problem
             if (isWrongDigest(problem)) {
                 // The server discarded the part; send it again.
-                if ((repairs += 1) > mostRepairs) {
+                if ((repairs += 1) > maxRepairs) {
                     await discard(upload.url)
                     begin(upload)
                 }
@@ -140,7 +140,7 @@ async function resumable(upload, context) {
                 begin(upload)
             } else if (problem.status === 413 && parts.shrink()) {
                 // A proxy has a lower limit than the server.
-            } else if (problem.status !== 409 || (repairs += 1) > mostRepairs) {
+            } else if (problem.status !== 409 || (repairs += 1) > maxRepairs) {
                 throw problem
             }
         }
@@ -149,8 +149,8 @@ async function resumable(upload, context) {
 
 // The complete file was corrupted: report it and try once more.
 function startOver(upload, problem) {
-    if (upload.isOver) throw problem
-    upload.isOver = true
+    if (upload.wasRestarted) throw problem
+    upload.wasRestarted = true
     announce(`${upload.name}: ${t("upload.startedOver")}`)
 }
 
@@ -180,7 +180,7 @@ async function create(upload, context) {
     upload.url = new URL(location, new URL(upload.href, document.baseURI)).pathname
     upload.offset = Number(answer.field("Upload-Offset")) || 0
     upload.isUnsure = false
-    context.keep()
+    context.save()
 }
 
 async function locate(upload, context) {
@@ -202,7 +202,7 @@ async function locate(upload, context) {
 }
 
 // Number of parts prepared while one is being sent.
-const mostAhead = 2
+const maxAhead = 2
 
 // The parts of one file; digests are computed while earlier parts are being sent.
 class Parts {
@@ -210,13 +210,13 @@ class Parts {
     #context
     #ahead = []
     #partBytes
-    #mostBytes
+    #maxBytes
 
     constructor(upload, context) {
         this.#upload = upload
         this.#context = context
-        this.#mostBytes = context.verifies ? mostPartBytes : mostUnverifiedBytes
-        this.#partBytes = context.verifies ? firstPartBytes : mostUnverifiedBytes
+        this.#maxBytes = context.verifies ? maxPartBytes : maxUnverifiedBytes
+        this.#partBytes = context.verifies ? firstPartBytes : maxUnverifiedBytes
     }
 
     // Sends the next part. Returns true if it was the last.
@@ -251,27 +251,27 @@ class Parts {
         upload.offset = end
         upload.loaded = end
         upload.adler = adler
-        if (!isLast) context.keep()
+        if (!isLast) context.save()
         return isLast
     }
 
     // Reduces the part size. Returns false if it is already at the minimum.
     shrink() {
-        const bytes = Math.floor(Math.min(this.#partBytes, this.#mostBytes, firstPartBytes * 4) / 4)
+        const bytes = Math.floor(Math.min(this.#partBytes, this.#maxBytes, firstPartBytes * 4) / 4)
         if (bytes < smallestPartBytes) return false
-        this.#partBytes = this.#mostBytes = bytes
+        this.#partBytes = this.#maxBytes = bytes
         return true
     }
 
     #adapt(bytes, milliseconds) {
         if (!this.#context.verifies) return
         const aSecond = bytes / Math.max(milliseconds, 1) * 1000
-        const wanted = Math.min(Math.max(aSecond, leastPartBytes), mostPartBytes, this.#partBytes * 2)
-        this.#partBytes = Math.min(Math.round(wanted / (1 << 20)) << 20, this.#mostBytes)
+        const wanted = Math.min(Math.max(aSecond, minPartBytes), maxPartBytes, this.#partBytes * 2)
+        this.#partBytes = Math.min(Math.round(wanted / (1 << 20)) << 20, this.#maxBytes)
     }
 
     #prepareAhead(from) {
-        while (this.#ahead.length < mostAhead) {
+        while (this.#ahead.length < maxAhead) {
             const last = this.#ahead.at(-1)
             const next = last ? last.from + last.blob.size : from
             if (next === this.#upload.size) return
@@ -280,11 +280,11 @@ class Parts {
     }
 
     #prepare(from) {
-        const blob = this.#upload.file.slice(from, from + Math.min(this.#partBytes, this.#mostBytes))
-        const made = this.#context.verifies ? digests(blob) : Promise.resolve()
+        const blob = this.#upload.file.slice(from, from + Math.min(this.#partBytes, this.#maxBytes))
+        const pending = this.#context.verifies ? digests(blob) : Promise.resolve()
         // The error is reported when the part is awaited.
-        made.catch(() => {})
-        return { from, blob, digests: made }
+        pending.catch(() => {})
+        return { from, blob, digests: pending }
     }
 
     // Returns the checksum of everything before a part, reading what is not known.

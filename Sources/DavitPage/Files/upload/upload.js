@@ -68,7 +68,7 @@ export class Upload {
     /// The Adler-32 checksum of the received bytes.
     adler
     /// Whether the upload was restarted because the complete file was corrupted.
-    isOver = false
+    wasRestarted = false
     isInParts = false
     mayBeThere = false
 
@@ -78,8 +78,8 @@ export class Upload {
 
     /// The record for the database. It contains the content (`blob`) only if it came from the clipboard.
     get record() {
-        const { file, problem, state, ...kept } = this
-        return { ...kept, session, isPaused: state === "paused" }
+        const { file, problem, state, ...stored } = this
+        return { ...stored, session, isPaused: state === "paused" }
     }
 
     /// Restores an upload from a record of a closed page; its last request may have succeeded.

@@ -18,13 +18,13 @@ async function digests(blob) {
     // The browser's implementation is faster but is not available over plain HTTP.
     if (globalThis.crypto?.subtle) {
         const bytes = await blob.arrayBuffer()
-        const made = crypto.subtle.digest("SHA-256", bytes)
+        const hash = crypto.subtle.digest("SHA-256", bytes)
         const adler = extended(nothing, new Uint8Array(bytes))
-        return { sha256: new Uint8Array(await made), adler }
+        return { sha256: new Uint8Array(await hash), adler }
     }
-    const made = new SHA256()
-    const { adler } = checksum(blob, (bytes) => made.update(bytes))
-    return { sha256: made.digest(), adler }
+    const hash = new SHA256()
+    const { adler } = checksum(blob, (bytes) => hash.update(bytes))
+    return { sha256: hash.digest(), adler }
 }
 
 function checksum(blob, take) {
