@@ -184,7 +184,7 @@ def the_network_goes_and_comes(lab):
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
         proxy.cut(True)
-        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for connection')")
         proxy.hold_at(None)
         proxy.up()
         wait_for_uploads(lab, page, 1)
@@ -198,7 +198,7 @@ def the_browser_is_offline_for_a_while(lab):
         mine = half(lab, proxy, page)
         page.context.set_offline(True)
         proxy.cut()
-        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for connection')")
         proxy.hold_at(None)
         page.context.set_offline(False)
         wait_for_uploads(lab, page, 1)
@@ -212,7 +212,7 @@ def the_server_is_killed(lab):
         mine = half(lab, proxy, page)
         lab.server.kill()
         proxy.cut()
-        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for the connection')")
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.startsWith('Waiting for connection')")
         proxy.hold_at(None)
         before = proxy.passed
         lab.server.start()
@@ -259,8 +259,8 @@ def what_is_spoiled_is_sent_again(lab):
         lab.server.start()
         # The end arrives, and then about half of it again.
         proxy.hold_at(proxy.passed + 18 * MIB + 30 * MIB)
-        lab.until(page, "heard.some(text => text.includes('Damaged on its way'))")
-        lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged on its way')")
+        lab.until(page, "heard.some(text => text.includes('Damaged in transit'))")
+        lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged in transit')")
         expect((lab.share / "large.bin").exists(), False, "the file is there")
         proxy.hold_at(None)
         wait_for_uploads(lab, page, 1)
