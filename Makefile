@@ -49,7 +49,7 @@ lint: packages-build packages-docs ## check formatting, documentation and script
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
 
-guard: packages-guard build ## compare system calls and allocations of each request with the baseline
+guard: packages-guard build guard-programs ## compare system calls and allocations of each request with the baseline
 	@scripts/test.sh guard
 
 # Programs that the guard runs in addition to davit.

@@ -92,7 +92,8 @@ counted() {
 suite_build() {
     section "build: release"
     # The product's own name in the log of make; the flags are those of `make build`.
-    step "release build" make --no-print-directory build
+    # Programs of one configuration one after another: SwiftPM compiles all modules again after a change of it.
+    step "release build" make --no-print-directory build guard-programs
     step "the command is built without Foundation" without_foundation
     section "build: debug"
     step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
@@ -219,7 +220,6 @@ suite_reference() {
 
 suite_guard() {
     section "guard"
-    step "the program of the guard" make --no-print-directory guard-programs
     counted "guard" python3 Tests/Guard/guard.py
 }
 
