@@ -48,7 +48,7 @@ stop_server() {
     # Kill a server that does not stop. This guard ends by itself after the server: a signal that arrives
     # before it has started would run the traps of the script.
     (
-        for _ in {1..300}; do
+        for _ in {1..1200}; do
             sleep 0.1
             kill -0 "$pid" 2>/dev/null || exit 0
         done

@@ -12,14 +12,14 @@ file=${server_url}a%20file.txt
 answered() {
     local expected=$1 status
     shift
-    status=$(curl -s -o "$work/answer" -D "$work/head" -w '%{http_code}' --max-time 60 "$@")
+    status=$(curl -s -o "$work/answer" -D "$work/head" -w '%{http_code}' --max-time 120 "$@")
     [ "$status" = "$expected" ] || { echo "returned $status instead of $expected"; cat "$work/head"; return 1; }
 }
 # uses SCHEME CURL-ARGUMENT...: checks the scheme that curl chose, and that the request succeeded.
 uses() {
     local scheme=$1
     shift
-    curl -sv --fail -o /dev/null --max-time 60 "$@" 2>"$work/trace" || { cat "$work/trace"; return 1; }
+    curl -sv --fail -o /dev/null --max-time 120 "$@" 2>"$work/trace" || { cat "$work/trace"; return 1; }
     grep -q "^> Authorization: $scheme" "$work/trace" || { grep '^[<>]' "$work/trace"; return 1; }
 }
 
@@ -111,7 +111,7 @@ check "start with Digest secrets" restart --user-file "$work/secrets" --realm 'm
 check "curl --basic with a secret" uses 'Basic ' --basic -u 'anna:a long password' "$file"
 check "curl --digest with a secret" uses 'Digest .*realm="my files"' --digest -u 'anna:a long password' "$file"
 
-refused_start() { ! timeout 20 "$DAVIT" serve "$share" --port 0 --state-dir "$work/other" "$@" >"$work/out" 2>&1; }
+refused_start() { ! timeout 120 "$DAVIT" serve "$share" --port 0 --state-dir "$work/other" "$@" >"$work/out" 2>&1; }
 check "secrets of another realm are refused" refused_start --user-file "$work/secrets"
 check "Digest alone requires Digest secrets" refused_start --user-file "$work/hashed" --auth digest
 (umask 077; printf 'anna:$2y$05$abcdefghijklmnopqrstuu\n' >"$work/foreign")

@@ -15,7 +15,7 @@ if command -v duplicity >/dev/null; then
     [ -z "$user" ] || target=${target/:\/\//://$user:${password/:/%3A}@}
     # duplicity requires a password even without a user.
     [ -n "$user" ] || export FTP_PASSWORD=none
-    options=(--no-encryption --archive-dir "$work/archive" --volsize 1 --num-retries 1 --timeout 60)
+    options=(--no-encryption --archive-dir "$work/archive" --volsize 1 --num-retries 1 --timeout 120)
     [ -z "$authority" ] || options+=(--ssl-cacert-file "$authority")
     run_duplicity() { timeout "$limit" duplicity "$@"; }
     cp -r "$tree" "$work/tree before"

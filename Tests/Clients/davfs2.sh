@@ -7,7 +7,7 @@ mount_point=$work/mount
 
 clean_up_client() {
     mountpoint -q "$mount_point" 2>/dev/null || return 0
-    timeout 60 umount "$mount_point" || umount -l "$mount_point"
+    timeout 120 umount "$mount_point" || umount -l "$mount_point"
 }
 
 as_root=()
@@ -28,7 +28,7 @@ chmod 600 "$work/secrets"
 "${as_root[@]}" chown root "$work/secrets"
 
 mount_share() {
-    "${as_root[@]}" timeout 60 mount -t davfs -o "conf=$work/davfs2.conf,uid=$(id -u)" \
+    "${as_root[@]}" timeout 120 mount -t davfs -o "conf=$work/davfs2.conf,uid=$(id -u)" \
         "$server_url" "$mount_point" </dev/null
 }
 # umount.davfs returns after the last upload.

@@ -135,7 +135,7 @@ def strangers():
     if not authority:
         return
     try:
-        requests.get(f"{base}/", timeout=60)
+        requests.get(f"{base}/", timeout=120)
     except requests.exceptions.SSLError:
         return
     raise AssertionError("a certificate of an unknown authority was trusted")

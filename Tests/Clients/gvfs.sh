@@ -16,7 +16,7 @@ if [ -n "$authority" ]; then place=davs://localhost:${server_url##*:}; fi
 [ -z "$user" ] || place=${place/:\/\//://$user@}
 run_gio() { timeout "$limit" gio "$@"; }
 clean_up_client() {
-    timeout 20 gio mount -u "$place" >/dev/null 2>&1
+    timeout 120 gio mount -u "$place" >/dev/null 2>&1
     while mountpoint -q "$XDG_RUNTIME_DIR/gvfs"; do umount -l "$XDG_RUNTIME_DIR/gvfs" || fusermount3 -uz "$XDG_RUNTIME_DIR/gvfs" || break; done
     return 0
 }
@@ -61,7 +61,7 @@ check "the free space" eval '[[ $(run_gio info -f "$place") == *filesystem::free
 
 # The same through the FUSE mount, as used by other programs.
 view=
-for _ in {1..50}; do
+for _ in {1..1200}; do
     mkdir -p "$XDG_RUNTIME_DIR/gvfs"
     view=$(find "$XDG_RUNTIME_DIR/gvfs" -mindepth 1 -maxdepth 1 2>/dev/null | head -n 1) || true
     [ -z "$view" ] || break
@@ -72,7 +72,7 @@ if [ -n "$view" ]; then
     check "FUSE: the folder exists" same_tree "$tree/folder 00" "$view/tree/folder 00"
     check "FUSE: copy a file" cp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$view/made/copy"
     # The upload starts when a file is closed, and close returns before it is done.
-    arrives() { for _ in {1..300}; do cmp -s "$@" && return 0; sleep 0.1; done; cmp "$@"; }
+    arrives() { for _ in {1..1200}; do cmp -s "$@" && return 0; sleep 0.1; done; cmp "$@"; }
     check "FUSE: it is complete" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
     check "FUSE: rename" mv "$view/made/copy" "$view/made/copy 2"
     check "FUSE: remove" rm "$view/made/copy 2"

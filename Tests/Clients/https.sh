@@ -103,14 +103,14 @@ reloads_to() {
     kill -HUP "$server_pid"
     local tries=0
     until [[ $(subject) == *"$1"* ]]; do
-        [ $((tries += 1)) -lt 100 ] || { subject; return 1; }
+        [ $((tries += 1)) -lt 1200 ] || { subject; return 1; }
         sleep 0.1
     done
 }
 says() {
     local tries=0
     until grep -q "$1" "$server_log"; do
-        [ $((tries += 1)) -lt 100 ] || { tail "$server_log"; return 1; }
+        [ $((tries += 1)) -lt 1200 ] || { tail "$server_log"; return 1; }
         sleep 0.1
     done
 }

@@ -9,7 +9,7 @@ in_session_bus "$@"
 TREE_FILES=small
 begin kio "$@"
 require dbus-run-session kioclient5
-limit=${LIMIT_SECONDS:-60}
+limit=${LIMIT_SECONDS:-240}
 export XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 [ -z "$authority" ] || skip "asks for trust in a window"

@@ -73,7 +73,7 @@ else
     # The mount writes in the background from its cache.
     is_written() {
         local _
-        for _ in {1..600}; do
+        for _ in {1..1200}; do
             [ "$(cat "$1" 2>/dev/null)" = "$2" ] && return 0
             sleep 0.1
         done

@@ -76,7 +76,7 @@ class Client:
 
     def try_request(self, method, path, fields=None, body=None):
         """Returns the answer, or None if the server died before it was complete."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.response_class = FinalResponse
         try:
             connection.request(method, urllib.parse.quote(path, safe="/?&="), body=body, headers=dict(fields or {}))

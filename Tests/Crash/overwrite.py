@@ -36,7 +36,7 @@ class Upload:
 
     def __init__(self, port, pattern):
         self.pattern = pattern
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         length = pattern.count * BLOCK_BYTES
         self.socket.sendall(
             f"PUT /large HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\n\r\n".encode())
@@ -62,7 +62,7 @@ class Upload:
 
 def seen(port, path, patterns):
     """Returns which of the patterns the file contains, on disk and over HTTP; None if neither."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     for index, pattern in enumerate(patterns):
         with open(path, "rb") as file:
             on_disk = pattern.matches(file)

@@ -20,7 +20,8 @@ STEP_LIMIT = 500
 # The number of steps varies slightly with the kernel's caches. The last step is considered reached after this many
 # consecutive runs that survive.
 CALM_RUNS = 3
-LEFTOVER_SECONDS = 15
+# Only to end a check that would wait forever.
+LEFTOVER_SECONDS = 120
 # A fault at one step often occurs at all steps.
 FAILURE_LIMIT = 5
 

@@ -39,7 +39,7 @@ class Server:
         descriptor = self.process.stdout.fileno()
         while True:
             if not select.select([descriptor], [], [], 30)[0]:
-                raise RuntimeError("davit did not become ready within 30 s")
+                raise RuntimeError("davit did not become ready within 120 s")
             data = os.read(descriptor, 4096)
             text += data
             found = re.search(rb"http://127\.0\.0\.1:(\d+)/", text)
@@ -71,10 +71,10 @@ class Server:
     def _wait(self):
         if self.status is None:
             try:
-                self.status = self.process.wait(timeout=30)
+                self.status = self.process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-                self.status = "did not stop within 30 s"
+                self.status = "did not stop within 120 s"
             self.process.stdout.close()
         return self.status

@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT_SECONDS = 60
+LIMIT_SECONDS = 120
 
 
 class Report:
@@ -302,7 +302,7 @@ class Nginx:
         self.process = subprocess.Popen([nginx, "-p", str(work), "-c", str(configuration)], stderr=subprocess.DEVNULL)
 
     def __enter__(self):
-        for _ in range(600):
+        for _ in range(2400):
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
                 return self
@@ -432,7 +432,7 @@ class Proxy:
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
 
     def __enter__(self):
-        for _ in range(600):
+        for _ in range(2400):
             if self.process.poll() is not None:
                 break
             try:
@@ -581,7 +581,7 @@ def upload(proxy, prefix, server, check):
         head = [f"PUT {prefix}/large HTTP/1.1", f"Host: {proxy.authority}", "Connection: close",
                 f"Content-Length: {2 * half}", "", ""]
         connection.sendall("\r\n".join(head).encode() + bytes(half))
-        for _ in range(1200):
+        for _ in range(2400):
             if written() - before >= half // 2:
                 break
             select.select([], [], [], 0.05)
@@ -625,7 +625,7 @@ def access_log(work, report):
         # Like logrotate.
         old = access.rename(work / "combined.log.1")
         server.process.send_signal(signal.SIGHUP)
-        for _ in range(600):
+        for _ in range(2400):
             if access.exists():
                 break
             select.select([], [], [], 0.05)

@@ -26,7 +26,7 @@ run() {
 # ends NAME: checks the exit status after SIGTERM.
 ends() { check "$1 ends with status 0" stop_server; }
 
-ask() { curl -sS --max-time 60 "$@"; }
+ask() { curl -sS --max-time 120 "$@"; }
 # answers EXPECTED CURL-ARGUMENT...: checks the content.
 answers() {
     local expected=$1 found
@@ -89,7 +89,8 @@ first() { ask -N "${@:2}" 2>"$work/null" | head -n "$1"; }
 counts_on() { [ "$(first 4 "$@" "${url}count" | tail -n 2)" = "$(printf 'id: %s\ndata: %s' "$next" "$next")" ]; }
 next=1
 check "Events shows a page" has 'new EventSource("/count")' "$url"
-check "Events has the media type" has 'text/event-stream' --max-time 2 "${url}count"
+# The stream has no end: read only up to the field.
+check "Events has the media type" eval 'grep -qm 1 "text/event-stream" < <(ask -siN "${url}count" 2>&1)'
 check "Events counts from 1" counts_on
 next=42
 check "Events resumes after the last event" counts_on -H 'Last-Event-ID: 41'

@@ -17,7 +17,7 @@ class Client:
     def __init__(self, port, settle, is_secure=False):
         self.settle = settle
         self.received = b""
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if is_secure:
             # The server uses a self-signed certificate.

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
 CALL_NUMBERS = 1024
 COMPILER = os.environ.get("CC", "cc")
 
@@ -138,7 +138,7 @@ class Server:
         if pid and self.process.poll() is None:
             os.kill(pid, signal.SIGTERM)
         try:
-            status = self.process.wait(timeout=30)
+            status = self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = self.process.wait()
