@@ -185,6 +185,14 @@ class Lab:
             assert time.monotonic() < end, f"condition did not become true: {expression} with {argument!r:.300}"
             page.wait_for_timeout(20)
 
+    @staticmethod
+    def wait_until(page, condition):
+        """Waits until `condition()` is true, and handles events of the page in the meantime."""
+        end = time.monotonic() + LIMIT_MS / 1000
+        while not condition():
+            assert time.monotonic() < end, "condition did not become true"
+            page.wait_for_timeout(20)
+
     def allow(self, pattern):
         """Ignores console errors that contain the pattern."""
         self.allowed.append(pattern)

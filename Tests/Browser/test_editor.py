@@ -231,10 +231,7 @@ def leaving_waits_for_a_save(lab):
         page.locator("textarea").wait_for()
         type_at_end(page, text)
         page.keyboard.press("Control+s")
-        for _ in range(500):
-            if held:
-                break
-            page.wait_for_timeout(20)
+        lab.wait_until(page, lambda: held)
         page.keyboard.press("Escape")
 
     change("x")
@@ -251,10 +248,7 @@ def leaving_waits_for_a_save(lab):
     lab.until(page, "document.querySelector('.confirm') === null")
     # A hanging save does not prevent leaving.
     page.keyboard.press("Control+s")
-    for _ in range(500):
-        if held:
-            break
-        page.wait_for_timeout(20)
+    lab.wait_until(page, lambda: held)
     page.locator(".preview-close").click()
     page.locator(".preview-close").click()
     page.get_by_text("Save changes?").wait_for()

@@ -62,7 +62,7 @@ def two_thousand_small_files(lab):
             }).observe({ type: "longtask" })
         }""")
         drop(page, folder)
-        wait_for_uploads(lab, page, 2001, limit_ms=120_000)
+        wait_for_uploads(lab, page, 2001, limit_ms=600_000)
         expect(len(list((lab.share / "many").iterdir())), 2000, "files")
         expect((lab.share / "many/1234.txt").read_bytes(), b"1234")
         longest = page.evaluate("longest")
@@ -230,13 +230,13 @@ def what_has_changed_is_read_anew(lab):
         await writer.close()
     }"""
     page.evaluate(write, "short")
-    in_page(page, "upload/start", "({ startUpload }) => { startUpload({ folder: location.pathname, items: [handle] }) }")
-    wait_until(page, lambda: held)
+    in_page(page, "upload/main", "({ startUpload }) => { startUpload({ folder: location.pathname, items: [handle] }) }")
+    lab.wait_until(page, lambda: held)
     page.evaluate(write, "longer than before")
     held.pop().abort()
     wait_for_uploads(lab, page, 0, failed=1)
     page.get_by_role("button", name="Retry changing.txt").click()
-    wait_until(page, lambda: held)
+    lab.wait_until(page, lambda: held)
     lab.until(page, "document.querySelector('.upload-status').textContent.includes('18 bytes')")
     page.route("**/changing.txt", lambda route: route.continue_())
     held.pop().continue_()
@@ -244,14 +244,6 @@ def what_has_changed_is_read_anew(lab):
     lab.until(page, "document.querySelector('.upload progress').position === 1")
     wait_for_uploads(lab, page, 1)
     expect((lab.share / "changing.txt").read_bytes(), b"longer than before")
-
-
-def wait_until(page, condition):
-    for _ in range(500):
-        if condition():
-            return
-        page.wait_for_timeout(20)
-    raise AssertionError("condition did not become true")
 
 
 @test
@@ -330,18 +322,12 @@ def a_warning_before_leaving(lab):
     held = []
     page.context.route("**/slow", lambda route: held.append(route) if route.request.method == "PUT" else route.continue_())
     choose(page, local(lab, "slow", 10))
-    for _ in range(500):
-        if held:
-            break
-        page.wait_for_timeout(20)
+    lab.wait_until(page, lambda: held)
     page.mouse.click(5, 5)
     warned = []
     page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.dismiss()))
     page.evaluate("setTimeout(() => location.reload())")
-    for _ in range(200):
-        if warned:
-            break
-        page.wait_for_timeout(20)
+    lab.wait_until(page, lambda: warned)
     expect(warned, ["beforeunload"])
     held[0].continue_()
     wait_for_uploads(lab, page, 1)

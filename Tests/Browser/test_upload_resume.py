@@ -90,10 +90,7 @@ def paused_when_all_had_arrived(lab):
         page.context.route("**/small.bin", arrive)
         choose(page, mine)
         page.get_by_role("button", name="Pause small.bin").wait_for()
-        for _ in range(500):
-            if arrived:
-                break
-            page.wait_for_timeout(20)
+        lab.wait_until(page, lambda: arrived)
         page.get_by_role("button", name="Pause small.bin").click()
         arrived[0].abort()
         page.get_by_role("button", name="Resume small.bin").click()
@@ -112,10 +109,7 @@ def a_paused_folder_asks_for_no_file(lab):
                            else route.continue_())
         mine = local(lab, "tree/in/a.txt", 100)
         drop(page, lab.work / "mine/tree")
-        for _ in range(500):
-            if held:
-                break
-            page.wait_for_timeout(20)
+        lab.wait_until(page, lambda: held)
         page.get_by_role("button", name="Pause all").click()
         lab.until(page, QUEUE.replace("{expression}", "queue.count('paused') === 3"))
         reload(lab, proxy, page)
@@ -171,10 +165,7 @@ def cancelled(lab):
         page.get_by_role("button", name="Cancel large.bin").click()
         proxy.hold_at(None)
         lab.until(page, "document.querySelector('.upload') === null")
-        for _ in range(500):
-            if not hidden(lab):
-                break
-            page.wait_for_timeout(20)
+        lab.wait_until(page, lambda: not hidden(lab))
         expect((hidden(lab), (lab.share / "large.bin").exists()), ([], False), "what is left")
 
 
