@@ -148,7 +148,9 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests share.
-        library("DavitTesting", ["DavitServer", "DavitCrypto", "DavitZlib", "DavitHTTP", openSSL]),
+        library(
+            "DavitTesting",
+            ["DavitServer", "DavitCrypto", "DavitZlib", "DavitSystem", "DavitHTTP", openSSL]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", ["DavitTesting"]),

@@ -127,28 +127,27 @@ struct FaultTests {
     @Test func aWriteDuringAMoveAcrossVolumesIsNotLost() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
-        let isPutDone = Atomic<Bool>(false)
+        let executor = TestExecutor()
         let isCopied = AsyncLatch()
+        let put = executor.start {
+            await isCopied.wait()
+            return try await share.client.send("PUT", "/a", text: "new").status
+        }
         share.resources.watch { call in
             switch call {
             case .rename, .exchange: return .crossVolume
             case .stageCopy:
                 isCopied.open()
-                while !isPutDone.load(ordering: .acquiring), share.share.pathLocks.count < 2 { sched_yield() }
+                // The request is answered, or waits for the move.
+                executor.waitUntilIdle()
                 return nil
             default: return nil
             }
         }
-        async let put = {
-            await isCopied.wait()
-            let response = try await share.client.send("PUT", "/a", text: "new")
-            isPutDone.store(true, ordering: .releasing)
-            return response.status
-        }()
         let move = try await share.client.send("MOVE", "/a", [("Destination", "/b")])
         #expect(move.status == 201)
         let contents = [
-            try await put, try await share.client.send("GET", "/a").status == 200 ? 1 : 0,
+            try await put.value, try await share.client.send("GET", "/a").status == 200 ? 1 : 0,
         ]
         let moved = try await share.client.send("GET", "/b").text
         #expect(contents == [201, 1] && moved == "old" || contents == [204, 0] && moved == "new")
@@ -253,12 +252,12 @@ struct FaultTests {
         let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("a".utf8)])), mode: .exclusive)
         ])
-        let isDone = Atomic<Bool>(false)
-        let put = Task {
-            defer { isDone.store(true, ordering: .releasing) }
-            return try await share.client.send("PUT", "/a", text: "x").status
+        let executor = TestExecutor()
+        let put = executor.start {
+            try await share.client.send("PUT", "/a", text: "x").status
         }
-        while share.share.pathLocks.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        executor.waitUntilIdle()
+        #expect(share.share.pathLocks.count == 2)
         put.cancel()
         #expect(try await put.value == 503)
         #expect(share.share.pathLocks.count == 1)
@@ -273,12 +272,11 @@ struct FaultTests {
         let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("t".utf8)])), mode: .exclusive)
         ])
-        let isDone = Atomic<Bool>(false)
-        let put = Task {
-            defer { isDone.store(true, ordering: .releasing) }
-            return try await share.client.send("PUT", "/a", [("If", "</l> (Not <urn:x>)")], text: "x").status
+        let executor = TestExecutor()
+        let put = executor.start {
+            try await share.client.send("PUT", "/a", [("If", "</l> (Not <urn:x>)")], text: "x").status
         }
-        while share.share.pathLocks.count < 2, !isDone.load(ordering: .acquiring) { await Task.yield() }
+        executor.waitUntilIdle()
         #expect(share.share.pathLocks.count == 2)
         #expect(try await share.client.send("GET", "/a").status == 404)
         section.release()

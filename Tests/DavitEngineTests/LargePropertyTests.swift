@@ -98,8 +98,12 @@ struct LargePropertyTests {
         }
         // The response has begun, but is not read.
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
-        let second = Task { [share] in try await Reader(share, "/m1", depth: "0", principal: "anna").all() }
-        while share.share.largeReadsWaiting == 0 { await Task.yield() }
+        let executor = TestExecutor()
+        let second = executor.start {
+            try await Reader(share, "/m1", depth: "0", principal: "anna").all()
+        }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReadsWaiting == 1)
         // Another client has its own slots, and small properties need no slot.
         let other = try await Reader(share, "/m1", depth: "0", principal: "bert").all()
         #expect(other.hasSuffix("</D:multistatus>"))
@@ -117,12 +121,17 @@ struct LargePropertyTests {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         var slow: Reader? = try await Reader(share, "/m0", depth: "0", principal: "anna")
         #expect(slow != nil)
-        let waiting = Task { [share] in try await Reader(share, "/m0", depth: "0", principal: "bert").all() }
-        while share.share.largeReadsWaiting == 0 { await Task.yield() }
-        let cancelled = Task { [share] in
+        let executor = TestExecutor()
+        let waiting = executor.start {
+            try await Reader(share, "/m0", depth: "0", principal: "bert").all()
+        }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReadsWaiting == 1)
+        let cancelled = executor.start {
             try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "carl").status
         }
-        while share.share.largeReadsWaiting == 1 { await Task.yield() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReadsWaiting == 2)
         cancelled.cancel()
         #expect(try await cancelled.value == 503)
         slow = nil
@@ -139,10 +148,12 @@ struct LargePropertyTests {
             return try await share.client.send("PROPPATCH", "/small", body: body, principal: "anna").status
         }
         await gate.untilReached()
-        let second = Task { [share] in
+        let executor = TestExecutor()
+        let second = executor.start {
             try await share.client.send("PROPPATCH", "/small", text: text, principal: "anna").status
         }
-        while share.share.largeBodiesWaiting == 0 { await Task.yield() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeBodiesWaiting == 1)
         let short = setProperty("p", "short")
         for (body, account) in [(text, "bert"), (short, "anna")] {
             let answer = try await share.client.send("PROPPATCH", "/small", text: body, principal: account)
@@ -157,12 +168,14 @@ struct LargePropertyTests {
     @Test func waitingReadersAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
+        let executor = TestExecutor()
         let waiting = (0..<64).map { _ in
-            Task { [share] in
+            executor.start {
                 try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert").status
             }
         }
-        while share.share.largeReadsWaiting < 64 { await Task.yield() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReadsWaiting == 64)
         let refused = try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert")
         #expect(refused.status == 503)
         #expect(refused["Retry-After"] != nil)

@@ -152,14 +152,16 @@ struct PathLocksTests {
         let pathLocks = PathLocks()
         let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
         let witness = Witness()
+        let executor = TestExecutor()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask(executorPreference: executor) {
                 let second = try? await pathLocks.acquire([Self.claim("a/b", .shared)])
                 #expect(second != nil)
                 let wasReleased = witness.isReleased.load(ordering: .acquiring)
                 #expect(wasReleased)
             }
-            while pathLocks.count < 2 { await Task.yield() }
+            executor.waitUntilIdle()
+            #expect(pathLocks.count == 2)
             witness.isReleased.store(true, ordering: .releasing)
             first.release()
             // A second call has no effect, even on the current holder.
@@ -171,14 +173,16 @@ struct PathLocksTests {
     @Test func aCancelledTaskIsInNobodysWay() async throws {
         let pathLocks = PathLocks()
         let reader = try await pathLocks.acquire([Self.claim("a", .shared)])
-        let writer = Task {
+        let executor = TestExecutor()
+        let writer = executor.start {
             try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
         }
-        while pathLocks.count < 2 { await Task.yield() }
-        let late = Task {
+        executor.waitUntilIdle()
+        let late = executor.start {
             try await pathLocks.acquire([Self.claim("a", .shared)]).release()
         }
-        while pathLocks.count < 3 { await Task.yield() }
+        executor.waitUntilIdle()
+        #expect(pathLocks.count == 3)
         writer.cancel()
         await #expect(throws: CancellationError.self) { try await writer.value }
         // Only the writer blocked the late reader.
@@ -190,11 +194,13 @@ struct PathLocksTests {
     @Test func aTaskThatIsCancelledAlreadyDoesNotWait() async throws {
         let pathLocks = PathLocks()
         let held = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let isCancelled = AsyncLatch()
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            await isCancelled.wait()
             try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
         }
         task.cancel()
+        isCancelled.open()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(pathLocks.count == 1)
         held.release()

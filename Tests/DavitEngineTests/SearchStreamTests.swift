@@ -60,12 +60,14 @@ struct SearchStreamTests {
     @Test func aSearchEndsWithItsClient() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
+        let isCancelled = AsyncLatch()
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            await isCancelled.wait()
             let body = query(compare("eq", "D:displayname", "none"))
             return try await share.client.send("SEARCH", "/", text: body).status
         }
         task.cancel()
+        isCancelled.open()
         // Refused before it began, or interrupted.
         #expect((try? await task.value) ?? 503 == 503)
         #expect(share.hopCount - before < 3)

@@ -64,11 +64,13 @@ struct SearchWorkTests {
             <D:and>\(compare("gte", "D:quota-available-bytes", "0"))<D:not><D:or>\(Self.patterns(40))</D:or></D:not>\
             \(compare("gte", "D:quota-used-bytes", "0"))</D:and>
             """
+        let isKnown = AsyncLatch()
         let task = Task { @Sendable in
-            while running.withLock({ $0 == nil }) { await Task.yield() }
+            await isKnown.wait()
             _ = try await share.client.send("SEARCH", "/", text: query(condition, scope: "/a"))
         }
         running.withLock { $0 = task }
+        isKnown.open()
         await #expect(throws: HTTPError.self) { try await task.value }
         #expect(asked.load(ordering: .relaxed) == 1)
     }
@@ -111,22 +113,43 @@ struct SearchWorkTests {
         #expect(try await search() == (0, true))
     }
 
-    static let limited: [(body: String, status: UInt16)] = [
-        (query(compare("eq", "x:a", String(repeating: "a", count: 8192))), 207),
-        (query(compare("eq", "x:a", String(repeating: "a", count: 8193))), 422),
-        (query(compare("eq", "x:a", String(repeating: "0", count: 8193), type: "integer")), 422),
-        (query(compare("language-matches", "x:a", String(repeating: "a", count: 8193))), 422),
-        (query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1024))), 207),
-        (query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1025))), 422),
-        (query(compare("like", "x:a", "e" + String(repeating: "\u{301}", count: 4096))), 422),
-        (query(order: String(repeating: ordered("x:a"), count: 16)), 207),
-        (query(order: String(repeating: ordered("x:a"), count: 17)), 422),
+    struct LimitedQuery: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let body: String
+        let status: UInt16
+
+        init(_ description: String, _ body: String, _ status: UInt16) {
+            testDescription = description
+            self.body = body
+            self.status = status
+        }
+    }
+
+    static let limited = [
+        LimitedQuery(
+            "longest literal", query(compare("eq", "x:a", String(repeating: "a", count: 8192))), 207),
+        LimitedQuery("long literal", query(compare("eq", "x:a", String(repeating: "a", count: 8193))), 422),
+        LimitedQuery(
+            "long number",
+            query(compare("eq", "x:a", String(repeating: "0", count: 8193), type: "integer")), 422),
+        LimitedQuery(
+            "long language",
+            query(compare("language-matches", "x:a", String(repeating: "a", count: 8193))), 422),
+        LimitedQuery(
+            "longest pattern", query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1024))), 207),
+        LimitedQuery(
+            "long pattern", query(compare("like", "x:a", String(repeating: "\u{e9}", count: 1025))), 422),
+        LimitedQuery(
+            "pattern with a long character",
+            query(compare("like", "x:a", "e" + String(repeating: "\u{301}", count: 4096))), 422),
+        LimitedQuery("longest order", query(order: String(repeating: ordered("x:a"), count: 16)), 207),
+        LimitedQuery("long order", query(order: String(repeating: ordered("x:a"), count: 17)), 422),
     ]
 
     @Test(arguments: limited)
-    func partsOfAQueryAreLimited(body: String, status: UInt16) async throws {
+    func partsOfAQueryAreLimited(row: LimitedQuery) async throws {
         let share = try TestShare()
-        #expect(try await share.client.send("SEARCH", "/", text: body).status == status)
+        #expect(try await share.client.send("SEARCH", "/", text: row.body).status == row.status)
     }
 
     // The canonical comparison of strings does not depend on their normalization form or length.

@@ -104,14 +104,16 @@ private final class TestWork: BlockingWork {
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
         count.add(1, ordering: .relaxed)
-        return await pool.run { work() }
+        return await TestExecutor.waitingForCall { await pool.run { work() } }
     }
 
     func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
     ) async -> T? {
         count.add(1, ordering: .relaxed)
-        return await pool.longWork.run(
-            for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
+        return await TestExecutor.waitingForCall {
+            await pool.longWork.run(
+                for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
+        }
     }
 }
