@@ -169,7 +169,7 @@ let package = Package(
         tests(of: "DavitXML", ["DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
-        tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP"]),
+        tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),
         tests(
             of: "DavitJournal",

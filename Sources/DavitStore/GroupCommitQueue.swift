@@ -85,13 +85,20 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
     private let state = Mutex(State())
     private let write: @Sendable ([Request]) -> [Failure?]
     private let background: BackgroundWork
+    private let didEnqueue: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - background: runs a closure on a thread that may block, immediately or soon.
+    ///   - didEnqueue: called after a request was enqueued for a later batch or a background thread, on the
+    ///     thread of its caller.
     ///   - write: performs one or more requests in order and returns the error of each, or nil for success.
     ///     Called by one thread at a time.
-    package init(background: BackgroundWork, _ write: @escaping @Sendable ([Request]) -> [Failure?]) {
+    package init(
+        background: BackgroundWork, didEnqueue: (@Sendable () -> Void)? = nil,
+        _ write: @escaping @Sendable ([Request]) -> [Failure?]
+    ) {
         self.background = background
+        self.didEnqueue = didEnqueue
         self.write = write
     }
 
@@ -109,7 +116,10 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
             state.waiting.append(QueuedRequest(request: request, waiter: .thread(waitingThread)))
             return waitingThread
         }
-        if let waitingThread, case .done(let failure) = waitingThread.wait() { return failure }
+        if let waitingThread {
+            didEnqueue?()
+            if case .done(let failure) = waitingThread.wait() { return failure }
+        }
         let others = state.withLock { $0.takeAll() }
         let failures = write([request] + others.map { $0.request })
         passLead()
@@ -125,6 +135,7 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
             state.waiting.append(QueuedRequest(request: request, waiter: .callback(completion)))
             return state.needsLeader()
         }
+        didEnqueue?()
         if needsLeader { background.run { self.processUntilEmpty() } }
     }
 

@@ -1,4 +1,5 @@
 import DavitStore
+import DavitSystem
 import Synchronization
 import Testing
 
@@ -7,18 +8,26 @@ struct GroupCommitQueueTests {
         let number: Int
     }
 
-    /// A queue in which odd-numbered requests fail. The first group waits until `total` requests have
-    /// arrived.
+    /// A queue in which odd-numbered requests fail. The first group, which one request leads, waits until
+    /// `total` requests have arrived.
     final class Witness: Sendable {
         let groups = Mutex<[[Int]]>([])
         let outcomes = Mutex<[Int: Odd?]>([:])
         private let isBusy = Mutex(false)
         let collisions = Atomic<Int>(0)
         private let made = Mutex<GroupCommitQueue<Int, Odd>?>(nil)
+        /// Number of requests that did not lead immediately.
+        private let enqueuedCount = Monitor(0)
 
         init(total: Int = 0, background: BackgroundWork = .immediate) {
+            let didEnqueue = { @Sendable [enqueuedCount] in
+                enqueuedCount.withLock { $0 += 1 }
+                enqueuedCount.broadcast()
+            }
             made.withLock {
-                $0 = GroupCommitQueue(background: background) { [unowned self] in write($0, total: total) }
+                $0 = GroupCommitQueue(background: background, didEnqueue: didEnqueue) { [unowned self] in
+                    write($0, total: total)
+                }
             }
         }
 
@@ -38,7 +47,7 @@ struct GroupCommitQueueTests {
                 groups.append(requests)
                 return groups.count == 1
             }
-            while isFirst, requests.count + line.waitingCount < total {}
+            if isFirst { enqueuedCount.wait { 1 + $0 < total ? nil : () } }
             return requests.map { $0 % 2 == 0 ? nil : Odd(number: $0) }
         }
 

@@ -1,6 +1,7 @@
 import DavitHTTP
 import DavitSQLite
 import DavitStore
+import DavitSystem
 import DavitWebDAV
 import Synchronization
 import Testing
@@ -204,11 +205,18 @@ struct SQLiteStateStoreTests {
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<100 { try store.apply(setting("a/\(number)", bytes: 500)) }
         let reasons = Mutex<[String]>([])
+        let haveChecked = Latch(count: 2)
         withThreads(3) { number in
-            if number == 0 { return store.endChecks() }
-            // An interrupted check does not report damage.
+            if number == 0 {
+                haveChecked.wait()
+                return store.endChecks()
+            }
+            // An interrupted check does not report damage. The checks run one after the other until they are
+            // refused, so that one of them is usually interrupted.
             let why = reason { () throws(StateError) in
-                while try store.integrityCheck() == [] {}
+                var findings = try store.integrityCheck()
+                haveChecked.countDown()
+                while findings.isEmpty { findings = try store.integrityCheck() }
             }
             reasons.withLock { $0.append(why) }
         }
