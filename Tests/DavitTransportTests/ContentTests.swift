@@ -169,7 +169,7 @@ struct ContentTests {
     }
 
     @Test func slowContentIsATimeout() throws {
-        let server = try TestServer { $0.deadlines.window = .milliseconds(300) }
+        let server = try TestServer { $0.deadlines.window = .milliseconds(1) }
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
         let response = try peer.response()
@@ -180,7 +180,7 @@ struct ContentTests {
     }
 
     @Test func aSlowHeadIsATimeout() throws {
-        let server = try TestServer { $0.deadlines.head = .milliseconds(300) }
+        let server = try TestServer { $0.deadlines.head = .milliseconds(1) }
         let peer = try server.connect()
         try peer.send("GET /a HTTP/1.1\r\n")
         #expect(try peer.response().status == 408)

@@ -56,14 +56,25 @@ struct LifeTests {
         await server.wait(for: .connectionClosed)
     }
 
-    @Test func anIdleConnectionIsClosedInTheEnd() throws {
-        let server = try TestServer { $0.deadlines.keepAlive = .milliseconds(300) }
-        let silent = try server.connect()
+    @Test func aSilentConnectionIsClosedInTheEnd() throws {
+        let server = try TestServer {
+            $0.deadlines.parking = .milliseconds(1)
+            $0.deadlines.keepAlive = .milliseconds(1)
+        }
+        #expect(try server.connect().rest() == [])
+    }
+
+    @Test(.enabled(if: !Wire.isSecure, "the deadline can pass between the handshake and the request"))
+    func anIdleConnectionIsClosedInTheEnd() throws {
+        let server = try TestServer {
+            $0.deadlines.parking = .milliseconds(1)
+            $0.deadlines.keepAlive = .milliseconds(1)
+            $0.accept = TestServer.acceptWithInput
+        }
         let used = try server.connect()
         try used.send(RequestTests.get)
         #expect(try used.response().status == 200)
         #expect(try used.rest() == [])
-        #expect(try silent.rest() == [])
     }
 
     @Test func aRequestInFlightEndsAfterShutdown() async throws {

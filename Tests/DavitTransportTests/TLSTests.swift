@@ -217,17 +217,34 @@ struct TLSTests {
 
     /// The handshake deadline does not apply to requests.
     @Test func aConnectionOutlivesTheDeadlineOfItsHandshake() async throws {
+        for deadline in [Duration.milliseconds(500), .seconds(5), .seconds(50)] {
+            let server = try Self.server(nil) {
+                $0.deadlines.handshake = deadline
+                // The connection waits as long again after its handshake, hence beyond the deadline.
+                $0.deadlines.parking = deadline
+            }
+            let peer = try? Self.peer(server)
+            for await event in server.events where event == .parked || event == .connectionClosed {
+                guard event == .parked, let peer else { break }
+                try peer.send(Self.get)
+                #expect(try peer.response().status == 200)
+                return
+            }
+            // The machine was too busy for a handshake in this time.
+        }
+        Issue.record("no handshake ends in time")
+    }
+
+    @Test func anIdleConnectionEndsWithCloseNotify() throws {
         let server = try Self.server(nil) {
-            $0.deadlines.handshake = .milliseconds(600)
-            $0.deadlines.keepAlive = .milliseconds(1500)
+            $0.deadlines.keepAlive = .milliseconds(50)
             $0.deadlines.parking = .milliseconds(1)
         }
-        let start = Clock.now()
+        // The clock of the event loop.
+        let start = Clock.coarseNow()
         let peer = try Self.peer(server)
-        try peer.send(Self.get)
-        _ = try peer.response()
         #expect(try peer.rest() == [], "an idle timeout sends close_notify")
-        #expect(Clock.now() - start >= 1_500_000_000, "deadlines never pass early")
+        #expect(Clock.coarseNow() - start >= 50_000_000, "deadlines never pass early")
     }
 
     @Test func garbageIsNoHandshake() throws {

@@ -3,6 +3,14 @@ import DavitServer
 import DavitSystem
 import DavitTransport
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A server on a free port of the loopback interface; shut down when it goes out of scope.
 final class TestServer {
     let server: HTTPServer
@@ -39,6 +47,19 @@ final class TestServer {
     }
 
     deinit { server.shutdown() }
+
+    /// Accepts a connection once its first bytes have arrived, so that no deadline can pass before them.
+    @Sendable static func acceptWithInput(_ listener: Int32) -> Socket.AcceptOutcome {
+        switch Socket.accept(from: listener) {
+        case .accepted(let socket, let peer):
+            var wanted = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            while unsafe poll(&wanted, 1, -1) < 0, errno == EINTR {}
+            return .accepted(socket, peer)
+        case .wouldBlock: return .wouldBlock
+        case .passed: return .passed
+        case .exhausted: return .exhausted
+        }
+    }
 
     func connect(receiveBuffer: Int32? = nil, secured: Bool? = nil) throws -> Peer {
         try Peer(addresses[0], receiveBuffer: receiveBuffer, secured: secured)
