@@ -195,12 +195,18 @@ extension FileResourceStore {
 
 extension Sandbox {
     /// Sweeps until no leftover remains, and returns whether that succeeded. A process that another test is
-    /// starting holds every lock until it calls exec.
+    /// starting holds every lock until it calls exec; waits for those locks.
     func isSwept(by store: FileResourceStore) -> Bool {
-        for _ in 0..<100_000 {
+        for _ in 0..<1_000 {
             store.sweepLeftovers { false }
-            if !names().contains(where: isReserved) { return true }
-            sched_yield()
+            let leftovers = names().filter(isReserved)
+            if leftovers.isEmpty { return true }
+            for name in leftovers {
+                let number = unsafe Glibc.open(path(name), O_RDONLY | O_CLOEXEC)
+                guard number >= 0 else { continue }
+                _ = flock(number, LOCK_EX)
+                close(number)
+            }
         }
         return false
     }

@@ -71,9 +71,9 @@ struct LogFileTests {
             Self.append("round \(round)", to: file)
             try #require(unsafe rename(path, "\(path).\(round)") == 0)
             file.reopen()
-            // The path exists again once the line has been written to the old file.
-            var status = stat()
-            while unsafe lstat(path, &status) != 0 { sched_yield() }
+            // Waits until the line has been written to the old file and the new one is open.
+            file.finish()
+            file.takeLines()
             #expect(try lines(of: "\(path).\(round)") == ["round \(round)"])
         }
         Self.append("last", to: file)
