@@ -58,7 +58,7 @@ private final class Client {
 
     init(port: UInt16) throws {
         socket = try Socket.connect(to: .ipv4Loopback(port: port))
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
     }
 
     func get(_ target: String, _ fields: [String] = []) throws -> (head: String, body: [UInt8]) {

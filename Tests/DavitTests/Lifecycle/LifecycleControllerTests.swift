@@ -49,7 +49,7 @@ struct LifecycleControllerTests {
 
     private static func connect(_ address: BoundAddress) throws -> FileDescriptor {
         let socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         return socket
     }
 

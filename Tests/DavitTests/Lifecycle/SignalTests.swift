@@ -24,7 +24,7 @@ struct SignalTests {
             says='\(folder.path)/says'
             mkfifo "$says" || exit 1
             '\(program)' >"$says" & pid=$!
-            (trap 'kill $!' TERM; sleep 60 & wait $! && kill -9 $pid) >/dev/null 2>&1 & watch=$!
+            (trap 'kill $!' TERM; sleep 600 & wait $! && kill -9 $pid) >/dev/null 2>&1 & watch=$!
             exec 3<"$says"
             read -r line <&3 && [ "$line" = 'two run' ] && kill -TERM $pid &&
                 read -r line <&3 && [ "$line" = 'one runs' ] && kill -TERM $pid &&

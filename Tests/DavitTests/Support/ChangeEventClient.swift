@@ -66,7 +66,7 @@ struct ChangeEventClient {
             address.host.contains(":")
             ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
         let socket = try Socket.connect(to: target)
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         var head = ["\(line) HTTP/1.1", "Host: \(host)", "Connection: close"] + fields
         if !content.isEmpty { head.append("Content-Length: \(content.utf8.count)") }
         var rest = Array((head.joined(separator: "\r\n") + "\r\n\r\n" + content).utf8)[...]

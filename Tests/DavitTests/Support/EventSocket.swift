@@ -10,7 +10,7 @@ final class EventSocket {
 
     init(_ address: BoundAddress, _ target: String, since id: String = "") throws {
         socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         var head = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
         if !id.isEmpty { head += "Last-Event-ID: \(id)\r\n" }
         let bytes = Array((head + "\r\n").utf8)

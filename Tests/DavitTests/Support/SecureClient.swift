@@ -16,7 +16,7 @@ final class SecureClient {
 
     init(_ address: BoundAddress, _ options: TLSTestClient.Options = .init()) throws {
         socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         tls = try TLSTestClient(options)
         while true {
             let state = tls.handshake()

@@ -29,7 +29,7 @@ final class Peer {
             address.host.contains(":")
             ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
         socket = try Socket.connect(to: target)
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         try Socket.setBufferSizes(socket.rawValue, receive: receiveBuffer, send: nil)
         #if TLS
         isBytewise = false
@@ -43,7 +43,7 @@ final class Peer {
     init(_ address: BoundAddress, _ options: TLSTestClient.Options, bytewise: Bool = false) throws {
         isBytewise = bytewise
         socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
-        try Socket.setTimeout(socket.rawValue, seconds: 60)
+        try Socket.setTimeout(socket.rawValue, seconds: 300)
         tls = try TLSTestClient(options)
         try performHandshake()
     }
