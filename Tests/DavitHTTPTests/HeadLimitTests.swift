@@ -16,20 +16,32 @@ struct HeadLimitTests {
         return fixed.replacing("X: ", with: "X: " + String(repeating: "b", count: bytes - fixed.utf8.count))
     }
 
-    static let rows: [(head: String, status: Int?)] = [
-        (requestLine(40) + "\r\nHost: a\r\n\r\n", nil),
-        (requestLine(41) + "\r\nHost: a\r\n\r\n", 414),
-        (requestLine(2000), 414),
-        (head(120), nil),
-        (head(121), 431),
-        (head(2000), 431),
-        ("GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nA: b\r\n\r\n", nil),
-        ("GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nA: b\r\nA: b\r\n\r\n", 431),
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let head: String
+        let status: Int?
+
+        init(_ description: String, _ head: String, _ status: Int?) {
+            testDescription = description
+            self.head = head
+            self.status = status
+        }
+    }
+
+    static let rows = [
+        Row("line of 40 bytes", requestLine(40) + "\r\nHost: a\r\n\r\n", nil),
+        Row("line of 41 bytes", requestLine(41) + "\r\nHost: a\r\n\r\n", 414),
+        Row("line of 2000 bytes", requestLine(2000), 414),
+        Row("head of 120 bytes", head(120), nil),
+        Row("head of 121 bytes", head(121), 431),
+        Row("head of 2000 bytes", head(2000), 431),
+        Row("3 fields", "GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nA: b\r\n\r\n", nil),
+        Row("4 fields", "GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nA: b\r\nA: b\r\n\r\n", 431),
     ]
 
     @Test(arguments: rows)
-    func countsToTheByte(head: String, status: Int?) {
-        let bytes = Array(head.utf8)
+    func countsToTheByte(row: Row) {
+        let (bytes, status) = (Array(row.head.utf8), row.status)
         #expect(Self.feed.whole(bytes).status == status)
         #expect(Self.feed.byteByByte(bytes).status == status)
         for position in 0...bytes.count {

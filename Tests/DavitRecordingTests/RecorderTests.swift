@@ -73,16 +73,25 @@ struct RecorderTests {
         #expect(recording.exchanges.allSatisfy { $0.gap == nil })
     }
 
-    static let contents: [[UInt8]] =
+    struct Content: Sendable, CustomTestStringConvertible {
+        let bytes: [UInt8]
+        var testDescription: String {
+            "\(bytes.count) bytes: \(String(decoding: bytes.prefix(8), as: UTF8.self).debugDescription)"
+        }
+    }
+
+    static let contents: [Content] =
         [
             "\n", " ", "  a", "a\n", "a\n\n", "\n\na", "|", ": x", "< 200", "=== 3", "\\n", "a\r\nb\r\n", "é",
             "\t", "\u{85}",
         ]
-        .map { Array($0.utf8) }
+        .map { Content(bytes: Array($0.utf8)) }
         + [[0], [0xFF, 0x0A, 0xFE], [0xC3], Array(0...255), Array(repeating: 10, count: 200)]
+        .map { Content(bytes: $0) }
 
     @Test(arguments: contents)
-    func contentComesBackAsItWas(content: [UInt8]) throws {
+    func contentComesBackAsItWas(row: Content) throws {
+        let content = row.bytes
         let text = String(decoding: content.map { $0 < 128 ? $0 : 63 }, as: UTF8.self)
         #expect(try Self.roundTrip(Array(text.utf8)) == Array(text.utf8))
         #expect(try Self.roundTrip(content) == content)

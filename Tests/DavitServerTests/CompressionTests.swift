@@ -45,13 +45,24 @@ struct CompressionTests {
         return response
     }
 
-    static let contents: [(path: String, content: [UInt8])] = [
-        ("/text", Array(text.utf8)), ("/large", large), ("/threshold", Array(text.utf8.prefix(1024))),
-        ("/stream", Array(String(repeating: "piece of text ", count: 50).utf8)), ("/404", Array(text.utf8)),
+    struct Resource: Sendable, CustomTestStringConvertible {
+        let path: String
+        let content: [UInt8]
+        var testDescription: String { path }
+
+        init(_ path: String, _ content: [UInt8]) { (self.path, self.content) = (path, content) }
+    }
+
+    static let contents = [
+        Resource("/text", Array(text.utf8)), Resource("/large", large),
+        Resource("/threshold", Array(text.utf8.prefix(1024))),
+        Resource("/stream", Array(String(repeating: "piece of text ", count: 50).utf8)),
+        Resource("/404", Array(text.utf8)),
     ]
 
     @Test(arguments: contents)
-    func isSentToThoseWhoAccept(path: String, content: [UInt8]) async throws {
+    func isSentToThoseWhoAccept(resource: Resource) async throws {
+        let (path, content) = (resource.path, resource.content)
         let coded = try await Self.client.send("GET", path, Self.accepting)
         #expect(coded["Content-Encoding"] == "gzip")
         #expect(coded["Vary"] == "Accept-Encoding")

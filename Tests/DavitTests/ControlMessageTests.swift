@@ -30,14 +30,18 @@ struct ControlMessageTests {
         ("restore abcdefghijklmno1\n", .unknown),
         ("empty-trash x\n", .unknown), ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more),
         ("check\ncheck\n", .more),
-        (String(repeating: "c", count: ControlRequest.limitBytes), .tooLong),
-        (String(repeating: "c", count: ControlRequest.limitBytes) + "\n", .tooLong),
-        (String(repeating: "c", count: ControlRequest.limitBytes - 1) + "\n", .unknown),
     ]
 
     @Test(arguments: refused)
     func otherLinesAreRefused(line: String, why: ControlRequest.Refusal) {
         #expect(throws: why) { try ControlRequest.parse(Array(line.utf8)) }
+    }
+
+    @Test func longLinesAreRefused() {
+        let longest = [UInt8](repeating: 0x63, count: ControlRequest.limitBytes - 1)
+        #expect(throws: ControlRequest.Refusal.unknown) { try ControlRequest.parse(longest + [10]) }
+        #expect(throws: ControlRequest.Refusal.tooLong) { try ControlRequest.parse(longest + [0x63]) }
+        #expect(throws: ControlRequest.Refusal.tooLong) { try ControlRequest.parse(longest + [0x63, 10]) }
     }
 
     // MARK: Responses
@@ -58,12 +62,16 @@ struct ControlMessageTests {
 
     static let malformed = [
         "\n", "ok\n", "ok \n", "ok -1\n", "ok 101\n", "ok x\n", "yes 1\n", "refused\n", "HTTP/1.1 400 Bad\n",
-        String(repeating: "x", count: ControlResponse.limitBytes + 1),
     ]
 
     @Test(arguments: malformed)
     func otherBytesAreNoAnswer(text: String) {
         #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(Array(text.utf8)) }
+    }
+
+    @Test func tooManyBytesAreNoAnswer() {
+        let bytes = [UInt8](repeating: 0x78, count: ControlResponse.limitBytes + 1)
+        #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(bytes) }
     }
 
     @Test func linesStayWithinTheLimits() throws {

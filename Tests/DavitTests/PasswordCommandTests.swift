@@ -6,13 +6,20 @@ import Testing
 struct PasswordCommandTests {
     static let refused: [(name: String?, password: [UInt8])] = [
         ("", Array("x".utf8)), ("a:b", Array("x".utf8)), ("a", []), ("a", [0x61, 0]), ("a", [0xFF]),
-        ("a", [UInt8](repeating: 120, count: 257)), (nil, []),
+        (nil, []),
     ]
 
     @Test(arguments: refused)
     func refusesWhatTheServerWouldRefuse(name: String?, password: [UInt8]) {
         #expect(throws: CommandFailure.self) {
             try PasswordCommand(options: PasswordOptions(name: name)).line(for: password)
+        }
+    }
+
+    @Test func refusesALongPassword() {
+        let password = [UInt8](repeating: 120, count: 257)
+        #expect(throws: CommandFailure.self) {
+            try PasswordCommand(options: PasswordOptions(name: "a")).line(for: password)
         }
     }
 
