@@ -106,7 +106,7 @@ struct RoleTests {
             let recording = try TranscriptParser.parse(Array(text.utf8))
             let report = try RecordingReplay([("r", recording)], target: ReplayTarget(share.address)).run()
             #expect(report.exchangeCount == 0)
-            #expect(report.skipped.map(\.detail) == ["incomplete request", "incomplete answer"])
+            #expect(report.skipped.map(\.detail) == ["incomplete request", "incomplete response"])
         }
     }
 

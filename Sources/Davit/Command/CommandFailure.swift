@@ -24,7 +24,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case noState(String, share: String)
     /// No lock has this token or path.
     case noLock(String, folder: String)
-    /// The server that uses the state folder did not answer; `process` is 0 if its ID is unknown.
+    /// The server that uses the state folder did not respond; `process` is 0 if its ID is unknown.
     case serverSilent(String, process: Int32, reason: String)
     /// Neither HOME nor XDG_STATE_HOME is set.
     case noStateFolder
@@ -80,9 +80,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
         case .serverSilent(let path, 0, let reason):
-            "no answer from the server that uses state folder \(path): \(reason)"
+            "no response from the server that uses state folder \(path): \(reason)"
         case .serverSilent(let path, let process, let reason):
-            "no answer from the server that uses state folder \(path) (pid \(process)): \(reason)"
+            "no response from the server that uses state folder \(path) (pid \(process)): \(reason)"
         case .noStateFolder: "no state folder: neither XDG_STATE_HOME nor HOME is set"
         case .userFileUnreadable(let path, let reason): "cannot read user file \(path): \(reason)"
         case .userFileNotPrivate(let path):

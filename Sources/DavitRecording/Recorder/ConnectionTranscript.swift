@@ -1,4 +1,4 @@
-/// The recording state of one connection: finds the messages in its bytes and matches answers to their
+/// The recording state of one connection: finds the messages in its bytes and matches responses to their
 /// requests.
 ///
 /// Owned by the writer thread. Formats each complete exchange as text; the owner numbers requests across all
@@ -12,7 +12,7 @@ struct ConnectionTranscript {
     /// Oldest first; the last one is the request that is being read.
     private var open: [ExchangeRecord] = []
     private var isReading = false
-    /// Whether the answer head for the first of ``open`` was read and its content follows.
+    /// Whether the response head for the first of ``open`` was read and its content follows.
     private var isAnswering = false
     private var isInterim = false
     /// Whether the rest of that direction is unreadable.
@@ -98,7 +98,7 @@ struct ConnectionTranscript {
         case .received: areRequestsLost = true
         case .sent:
             areAnswersLost = true
-            // Without answers, no request could be completed, and requests would accumulate here.
+            // Without responses, no request could be completed, and requests would accumulate here.
             areRequestsLost = true
         }
     }
@@ -130,8 +130,8 @@ struct ConnectionTranscript {
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         case .end:
             isReading = false
-            // Count here, not when the answer is seen: the client may already have the answer and have sent
-            // another request on a different connection.
+            // Count here, not when the response is seen: the client may already have the response and have
+            // sent another request on a different connection.
             open[open.count - 1].count(&count)
             open[open.count - 1].isRequestComplete = true
             writeComplete()
@@ -163,7 +163,7 @@ struct ConnectionTranscript {
     private mutating func begin(_ head: MessageHead, order count: inout Int) throws(MessageScanner.Lost) {
         guard let status = head.status else { throw MessageScanner.Lost() }
         guard let next = open.first else {
-            // An answer that belongs to no known request.
+            // A response that belongs to no known request.
             text += "\n# The server sent \(status) without a request.\n".utf8
             throw MessageScanner.Lost()
         }
@@ -179,7 +179,7 @@ struct ConnectionTranscript {
         answers.begin(framing)
     }
 
-    /// Writes complete exchanges, oldest first. An answer that arrived before the end of its request waits
+    /// Writes complete exchanges, oldest first. A response that arrived before the end of its request waits
     /// for that end.
     private mutating func writeComplete() {
         while let first = open.first, first.isRequestComplete, first.isAnswerComplete {

@@ -37,7 +37,7 @@ enum CredentialMask {
         return result + rest
     }
 
-    /// Whether the value of a field is masked: the request or answer contained credentials.
+    /// Whether the value of a field is masked: the request or response contained credentials.
     static func isMasked(_ field: WireField) -> Bool {
         names.contains(field.name.lowercased()) && (field.value == mask || field.value.hasSuffix(" " + mask))
     }

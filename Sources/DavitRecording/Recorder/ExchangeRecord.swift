@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// A request and its answer during recording.
+/// A request and its response during recording.
 struct ExchangeRecord {
     let head: MessageHead
     /// Since the recorder started.
@@ -18,7 +18,7 @@ struct ExchangeRecord {
 
     var method: String { head.words[0] }
 
-    /// Whether the client waited for 100, received a final answer instead, and sent no content.
+    /// Whether the client waited for 100, received a final response instead, and sent no content.
     private var isWithheld: Bool {
         !isRequestComplete && content.count == 0 && answer != nil
             && head.fields["Expect"]?.lowercased() == "100-continue"
@@ -50,7 +50,7 @@ struct ExchangeRecord {
         }
         guard let answer else {
             if isRequestComplete { text.append("~ gap answer\n") }
-            text.append("# There was no answer.\n")
+            text.append("# There was no response.\n")
             return text
         }
         if !isAnswerComplete, isRequestComplete || isWithheld { text.append("~ gap answer\n") }

@@ -6,7 +6,7 @@ extension Check {
         switch subject {
         case .field(let name, let test): Self.failure(test, of: answer.fields[name], variables)
         case .interim(let status):
-            answer.interim.contains(status) ? nil : "interim answers: \(answer.interim)"
+            answer.interim.contains(status) ? nil : "interim responses: \(answer.interim)"
         case .body(let test): Self.failure(test, of: answer, variables)
         case .lock(let test): Self.failure(test, of: answer, variables)
         case .responseCount, .firstHref, .hasHref, .lacksHref, .rawHref, .isCollection, .responseStatus,

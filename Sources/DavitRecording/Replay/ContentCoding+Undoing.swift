@@ -1,6 +1,6 @@
 internal import DavitZlib
 
-/// Removes the content codings of an answer (RFC 9110 §8.4).
+/// Removes the content codings of a response (RFC 9110 §8.4).
 package enum CodedContent {
     /// Maximum length of decoded content.
     private static let limitBytes: Int64 = 256 * 1024 * 1024

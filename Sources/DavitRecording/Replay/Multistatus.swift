@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitXML
 
-/// The body of a 207 (RFC 4918 §13), or the `prop` of an answer to LOCK, as a client parses it.
+/// The body of a 207 (RFC 4918 §13), or the `prop` of a response to LOCK, as a client parses it.
 struct Multistatus {
     struct Property {
         let name: ComparedProperty
@@ -37,7 +37,7 @@ struct Multistatus {
         others = root.children.filter { !$0.isNamed("response", in: "DAV:") }
     }
 
-    /// Parses an answer with limits above those for requests.
+    /// Parses a response with limits above those for requests.
     static func document(_ bytes: [UInt8]) -> XMLDocument? {
         var limits = XMLLimits()
         limits.bytes = 256 * 1024 * 1024
@@ -95,7 +95,7 @@ struct Multistatus {
     }
 }
 
-/// An active lock in an answer to LOCK or in a `lockdiscovery` (RFC 4918 §14.1).
+/// An active lock in a response to LOCK or in a `lockdiscovery` (RFC 4918 §14.1).
 struct ActiveLockView {
     let token: String
     let timeout: String
@@ -126,7 +126,7 @@ struct ActiveLockView {
         discovery.children.filter { $0.isNamed("activelock", in: "DAV:") }.map { ActiveLockView($0) }
     }
 
-    /// Returns the active locks in an answer to LOCK; nil if the body is not one.
+    /// Returns the active locks in a response to LOCK; nil if the body is not one.
     static func all(inAnswer document: XMLDocument) -> [ActiveLockView]? {
         guard document.root.isNamed("prop", in: "DAV:") else { return nil }
         let discovery = document.root.children.first { $0.isNamed("lockdiscovery", in: "DAV:") }

@@ -1,4 +1,5 @@
-/// The content sent in place of content that was not recorded. Any part of it can be recognized in an answer.
+/// The content sent in place of content that was not recorded. Any part of it can be recognized in a
+/// response.
 enum PlaceholderContent {
     static let pattern = Array("(not recorded) \n".utf8)
 

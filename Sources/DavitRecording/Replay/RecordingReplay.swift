@@ -1,6 +1,7 @@
 internal import DavitHTTP
 
-/// Replays the recordings of one session against a server, and reports differences from the recorded answers.
+/// Replays the recordings of one session against a server, and reports differences from the recorded
+/// responses.
 ///
 /// Every recorded connection becomes one connection. Requests are sent one at a time, in the order in which
 /// they were completed, across all connections.
@@ -51,8 +52,8 @@ package final class RecordingReplay {
     private static func reasonToSkip(_ exchange: RecordedExchange) -> String? {
         switch exchange.gap {
         case .request: "incomplete request"
-        case .answer: "incomplete answer"
-        case nil: exchange.answer == nil ? "answer not recorded" : nil
+        case .answer: "incomplete response"
+        case nil: exchange.answer == nil ? "response not recorded" : nil
         }
     }
 
@@ -66,11 +67,11 @@ package final class RecordingReplay {
         do throws(WireError) {
             answer = ResponseView(try client.exchange(request))
         } catch {
-            // If the first request gets no answer, the server is unreachable, and every other step would fail
-            // too.
+            // If the first request gets no response, the server is unreachable, and every other step would
+            // fail too.
             if report.exchangeCount == 0 { throw .cannotConnect(error.text) }
             report.exchangeCount += 1
-            report.differences.append(difference(step, "answer", error.text))
+            report.differences.append(difference(step, "response", error.text))
             return
         }
         report.exchangeCount += 1
@@ -86,8 +87,8 @@ package final class RecordingReplay {
         }
     }
 
-    /// Remembers the digest of the content that replaces omitted content, so that answers that contain it can
-    /// be compared.
+    /// Remembers the digest of the content that replaces omitted content, so that responses that contain it
+    /// can be compared.
     private func learnFiller(_ exchange: RecordedExchange) {
         guard case .omitted(let count, let digest) = exchange.content else { return }
         roles.hasFiller = true

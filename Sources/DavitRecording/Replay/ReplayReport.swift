@@ -1,6 +1,6 @@
 /// The result of a replay.
 package struct ReplayReport: Sendable {
-    /// A failed check, or a difference from a recorded answer.
+    /// A failed check, or a difference from a recorded response.
     package struct Difference: Hashable, Sendable {
         /// The file name, without its folder.
         package var file: String
@@ -8,7 +8,7 @@ package struct ReplayReport: Sendable {
         package var step: String
         /// The method and the target.
         package var request: String
-        /// What differs: `status`, a check as written, or a part of the answer.
+        /// What differs: `status`, a check as written, or a part of the response.
         package var subject: String
         /// How it differs.
         package var detail: String

@@ -6,7 +6,7 @@ package struct ReplayTarget: Sendable {
     package var server: ServerAddress
     /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) wherever the recording has credentials.
     package var credentials: String?
-    /// How long to wait for an answer.
+    /// How long to wait for a response.
     package var timeoutSeconds = 60
 
     package init(_ server: ServerAddress, credentials: String? = nil) {
@@ -36,7 +36,7 @@ extension WireError {
         case .system(let error): error.description
         case .closed: "the connection was closed"
         case .silent(let seconds): "no data for \(seconds) seconds"
-        case .malformed: "malformed answer"
+        case .malformed: "malformed response"
         case .notSecure(let reason): "TLS: \(reason)"
         case .noTLS: "this build does not support TLS"
         }

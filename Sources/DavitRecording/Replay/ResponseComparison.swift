@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
-/// Compares an answer with the recorded one. Values that a server generates are compared by role (``Roles``),
-/// times by their format.
+/// Compares a response with the recorded one. Values that a server generates are compared by role
+/// (``Roles``), times by their format.
 struct ResponseComparison {
     struct Finding: Hashable {
         var subject: String
@@ -17,8 +17,8 @@ struct ResponseComparison {
     var ifRange: String?
     let origins: Origins
 
-    /// Returns the differences, in the order of the answer. Learns the generated values of the answer into
-    /// ``Roles``.
+    /// Returns the differences, in the order of the response. Learns the generated values of the response
+    /// into ``Roles``.
     func findings(_ roles: inout Roles) -> [Finding] {
         // RFC 9110 §8.8.2.2: a date is a strong validator only after its second has passed, so either status
         // is valid.
@@ -32,7 +32,7 @@ struct ResponseComparison {
 
     // MARK: Fields
 
-    /// These fields describe the transfer, not the answer.
+    /// These fields describe the transfer, not the response.
     private static let ignoredFields: Set<String> = [
         "server", "transfer-encoding", "keep-alive", "x-request-id", "age",
     ]
@@ -94,8 +94,8 @@ struct ResponseComparison {
         challenge.replacing(/(?i)\b(nonce|opaque)="[^"]*"/) { "\($0.output.1)" }
     }
 
-    /// A policy contains a nonce that is new in each answer; the content repeats it (Content Security Policy
-    /// §2.3.1).
+    /// A policy contains a nonce that is new in each response; the content repeats it (Content Security
+    /// Policy §2.3.1).
     private func policyDifference(_ old: String, _ new: String, _ roles: inout Roles) -> String? {
         let nonce = /(?i)'nonce-([^']*)'/
         let (before, now) = (old.matches(of: nonce), new.matches(of: nonce))
@@ -126,7 +126,8 @@ struct ResponseComparison {
             return detail.map { [Finding(subject: "active lock", detail: $0)] } ?? []
         }
         if old == new { return [] }
-        // The answer contains a part of content that was not recorded.
+        // The response returns placeholder bytes that replaced unrecorded content: only its length can be
+        // compared.
         if roles.hasFiller, old.count == new.count, PlaceholderContent.contains(new) { return [] }
         return finding(textDifference(roles.translated(old), new) ?? "").filter { !$0.detail.isEmpty }
     }
@@ -154,7 +155,7 @@ struct ResponseComparison {
         return before == now ? nil : Self.firstDifference(Array(before.utf8), Array(now.utf8))
     }
 
-    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339, the latter also with a space and
+    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339, the latter optionally with a space and
     /// without seconds.
     static func withoutTimes(_ text: String) -> String {
         text

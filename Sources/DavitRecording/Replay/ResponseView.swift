@@ -1,6 +1,6 @@
 internal import DavitXML
 
-/// An answer for checks and comparisons: decoded, and parsed as XML if possible.
+/// A response for checks and comparisons: decoded, and parsed as XML if possible.
 struct ResponseView {
     /// Longer content is compared by length and digest.
     static let bodyLimitBytes = 64 * 1024 * 1024
@@ -36,7 +36,7 @@ struct ResponseView {
 
     var multistatus: Multistatus? { document.flatMap { Multistatus($0) } }
 
-    /// The active locks of an answer to LOCK; nil if the body is not one.
+    /// The active locks of a response to LOCK; nil if the body is not one.
     var activeLocks: [ActiveLockView]? { document.flatMap { ActiveLockView.all(inAnswer: $0) } }
 
     var isWellFormed: Bool { document != nil }

@@ -22,7 +22,7 @@ struct Roles {
     /// Whether content was sent in place of omitted content.
     var hasFiller = false
 
-    // MARK: Answers
+    // MARK: Responses
 
     /// Remembers an entity tag.
     ///
@@ -31,7 +31,9 @@ struct Roles {
         guard recorded.hasPrefix("W/") == actual.hasPrefix("W/") else {
             return "recorded \(recorded), now \(actual)"
         }
-        guard EntityTag.parse(WireText.bytes(actual).span) != nil else { return "\(actual) is no entity tag" }
+        guard EntityTag.parse(WireText.bytes(actual).span) != nil else {
+            return "\(actual) is not an entity tag"
+        }
         let (forth, back) = (TagKey(path: path, tag: recorded), TagKey(path: path, tag: actual))
         latestTags[recorded] = actual
         if let known = tags[forth], known != actual {

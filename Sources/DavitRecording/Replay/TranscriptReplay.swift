@@ -44,7 +44,7 @@ package final class TranscriptReplay {
                 throw .setUp("MKCOL \(target.server.path)\(name)/ failed with status \(status)")
             }
         }
-        throw .setUp("all folders davit-replay-1 to davit-replay-1000 exist already")
+        throw .setUp("the folders davit-replay-1 to davit-replay-1000 already exist")
     }
 
     private func make(_ setup: Transcript.Setup, below root: String) throws(ReplayError) {
@@ -127,7 +127,7 @@ package final class TranscriptReplay {
         do throws(WireError) {
             answer = ResponseView(try client.exchange(request))
         } catch {
-            record(exchange, "answer", error.text)
+            record(exchange, "response", error.text)
             return
         }
         if !exchange.statuses.isEmpty, !exchange.statuses.contains(answer.status) {

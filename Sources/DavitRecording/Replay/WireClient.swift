@@ -17,20 +17,20 @@ struct WireRequest {
     var isContentWithheld = false
 }
 
-/// An answer as received.
+/// A response as received.
 struct WireResponse {
     var status: Int
     var fields: [WireField]
     var content: RecordedContent
-    /// The statuses of interim answers before it.
+    /// The statuses of interim responses before it.
     var interim: [Int]
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 enum WireError: Error, Hashable {
     case unknownHost(String)
     case system(SystemError)
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     case closed
     /// No bytes arrived within this time.
     case silent(seconds: Int)
@@ -69,7 +69,7 @@ final class WireClient {
         used = 0
     }
 
-    /// Sends a request and reads its answer. If a reused connection turns out to be closed, the request is
+    /// Sends a request and reads its response. If a reused connection turns out to be closed, the request is
     /// sent again on a new one.
     func exchange(_ request: WireRequest) throws(WireError) -> WireResponse {
         let wasKept = stream != nil
@@ -97,7 +97,7 @@ final class WireClient {
             if early == nil, !request.isContentWithheld { try send(request, stream) }
             isSent = true
         } catch {
-            // The server may have rejected the content with an answer before it closed the connection.
+            // The server may have rejected the content with a response before it closed the connection.
             guard error == .closed else { throw error }
         }
         let head: MessageHead
@@ -182,7 +182,7 @@ final class WireClient {
 
     /// Waits for 100, for at most three seconds (RFC 9110 §10.1.1).
     ///
-    /// - Returns: a final answer that arrived instead.
+    /// - Returns: a final response that arrived instead.
     private func continuation(
         _ stream: any WireStream, _ interim: inout [Int]
     ) throws(WireError) -> MessageHead? {
@@ -211,7 +211,7 @@ final class WireClient {
         }
     }
 
-    /// Returns the next head; consumes the end of an interim answer.
+    /// Returns the next head; consumes the end of an interim response.
     private func head(_ stream: any WireStream) throws(WireError) -> MessageHead {
         while true {
             switch try next() {

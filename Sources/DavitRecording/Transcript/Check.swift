@@ -1,4 +1,4 @@
-/// A requirement or recommendation for an answer. Texts may contain variables.
+/// A requirement or recommendation for a response. Texts may contain variables.
 package struct Check: Sendable {
     /// A comparison with a text.
     package enum Test: Hashable, Sendable {
@@ -63,7 +63,7 @@ package struct Check: Sendable {
     package var text: String
 }
 
-/// Stores a part of an answer in a variable, for later requests and checks.
+/// Stores a part of a response in a variable, for later requests and checks.
 package struct Capture: Sendable {
     package enum Source: Hashable, Sendable {
         /// Group 1 of a regular expression.

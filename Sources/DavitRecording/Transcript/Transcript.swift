@@ -1,7 +1,7 @@
-/// A session with a server as text: requests, with their expected or recorded answers.
+/// A session with a server as text: requests, with their expected or recorded responses.
 ///
 /// Both kinds share one grammar (`docs/recording.md`): transcripts, which people write, with variables and
-/// checks; and recordings, which ``Recorder`` writes, with the actual answers.
+/// checks; and recordings, which ``Recorder`` writes, with the actual responses.
 package struct Transcript: Sendable {
     package enum Kind: Int, Sendable {
         case expectations = 1
@@ -37,7 +37,7 @@ package struct Transcript: Sendable {
     package subscript(fact name: String) -> String? { facts.first { $0.name == name }?.value }
 }
 
-/// A request and its answer.
+/// A request and its response.
 package struct RecordedExchange: Sendable {
     package enum Framing: Hashable, Sendable {
         case none
@@ -52,7 +52,7 @@ package struct RecordedExchange: Sendable {
     package enum Gap: String, Sendable {
         /// The connection ended inside the request.
         case request
-        /// The connection ended inside the answer, or the answer was not recorded.
+        /// The connection ended inside the response, or the response was not recorded.
         case answer
     }
 
@@ -74,7 +74,7 @@ package struct RecordedExchange: Sendable {
     package var content = RecordedContent.bytes([])
     package var framing: Framing?
     package var awaitsContinue = false
-    /// The client received a final answer instead of 100 and sent no content.
+    /// The client received a final response instead of 100 and sent no content.
     package var isContentWithheld = false
     package var opensConnection = false
     package var waitSeconds = 0
@@ -92,7 +92,7 @@ package struct RecordedExchange: Sendable {
     }
 }
 
-/// The content of a request or an answer.
+/// The content of a request or a response.
 package enum RecordedContent: Hashable, Sendable {
     case bytes([UInt8])
     case fill(UInt8, count: Int)

@@ -133,7 +133,7 @@ package struct TranscriptParser {
         return (value, count)
     }
 
-    // MARK: Requests and answers
+    // MARK: Requests and responses
 
     private mutating func beginExchange(_ bytes: [UInt8]) throws(TranscriptError) {
         try endExchange()
@@ -160,7 +160,7 @@ package struct TranscriptParser {
         exchange = nil
     }
 
-    /// Assigns the content lines so far to the request or the answer.
+    /// Assigns the content lines so far to the request or the response.
     private mutating func storeContent() {
         guard let bytes = content.bytes else { return }
         set(.bytes(bytes))
@@ -198,7 +198,7 @@ package struct TranscriptParser {
 
     private mutating func takeRequest(_ bytes: [UInt8]) throws(TranscriptError) {
         let text = Self.text(of: bytes)
-        guard part == .request else { throw problem("request line after the answer") }
+        guard part == .request else { throw problem("request line after the response") }
         if hasRequestLine {
             let field = try field(text)
             exchange?.fields.append(field)

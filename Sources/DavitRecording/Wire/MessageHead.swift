@@ -58,7 +58,7 @@ package struct MessageHead: Hashable, Sendable {
         return declared
     }
 
-    /// Returns the framing of the answer to a request with this method; nil if it cannot be determined.
+    /// Returns the framing of the response to a request with this method; nil if it cannot be determined.
     package func answerFraming(to method: String) -> ContentFraming? {
         guard let status else { return nil }
         if status < 200 || status == 204 || status == 304 || method == "HEAD" { return .length(0) }
