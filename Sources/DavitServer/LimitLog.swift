@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// A log entry for a request that was refused because of a limit.
 public struct LimitRefusal: Hashable, Sendable {
-    /// A short description of the limit.
+    /// A short description of what is limited, such as "number of locks".
     public var cause: String
     /// The account of the request; nil if unauthenticated.
     public var account: String?
     /// The numeric address of the client.
     public var address: String
-    /// Number of refusals for the same cause, from any client, suppressed since the previous entry.
+    /// The number of refusals for this cause, from all clients, that were not logged since the previous
+    /// entry.
     public var suppressedCount: Int
 
     /// Creates an entry. `account` is nil for an unauthenticated request.
@@ -43,7 +44,7 @@ public final class LimitLog: Sendable {
     /// Records a refusal, and reports it unless one for the same cause was reported within the last minute.
     ///
     /// - Parameters:
-    ///   - cause: the limit; a constant, so that clients cannot add entries.
+    ///   - cause: what is limited; a constant, so that clients cannot add entries.
     ///   - now: the time of the request. If the clock was set back, the next refusal is reported.
     public func refused(_ cause: StaticString, account: String?, address: String, now: Timestamp) {
         let name = cause.description

@@ -317,8 +317,10 @@ struct StateLimitTests {
         #expect(try await share.client.send("LOCK", "/a", text: body, principal: "bert").status == 507)
         #expect(
             lines.withLock { $0 } == [
-                LimitRefusal(cause: "owner of a lock", account: "anna", address: "", suppressedCount: 0),
-                LimitRefusal(cause: "owner of a lock", account: "bert", address: "", suppressedCount: 2),
+                LimitRefusal(
+                    cause: "size of a lock's owner", account: "anna", address: "", suppressedCount: 0),
+                LimitRefusal(
+                    cause: "size of a lock's owner", account: "bert", address: "", suppressedCount: 2),
             ])
     }
 }

@@ -86,7 +86,7 @@ struct ExtendedMkColMethod: ChangeMethod {
             }
             try create(path, rows)
         } catch .quotaExceeded where Self.bytes(of: rows) > share.configuration.propertyLimitBytes {
-            share.logRefusal("properties of a resource", change.context)
+            share.logRefusal("size of the properties of a resource", change.context)
             let names = body.properties.names
             return Outcome(
                 refused: names.filter { $0 != Self.resourceType }.map { ($0, .tooLarge) },

@@ -62,7 +62,7 @@ struct LockMethod: ChangeMethod {
         }
         // §11.5: the request is valid, but the owner is too large to store.
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
-            share.logRefusal("owner of a lock", change.context)
+            share.logRefusal("size of a lock's owner", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         return .new(info)
@@ -137,11 +137,11 @@ struct LockMethod: ChangeMethod {
     ) throws(WebDAVError) {
         let (configuration, state) = (share.configuration, share.state)
         guard covering.count(where: { $0.root == lock.root }) < configuration.lockLimitPerResource else {
-            share.logRefusal("locks of a resource", change.context)
+            share.logRefusal("number of locks on a resource", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         guard state.admits(lock, configuration.lockLimits) else {
-            share.logRefusal("locks", change.context)
+            share.logRefusal("number or size of locks", change.context)
             throw WebDAVError(.insufficientStorage)
         }
     }

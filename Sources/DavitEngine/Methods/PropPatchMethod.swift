@@ -147,7 +147,7 @@ struct PropPatchMethod: ChangeMethod {
         writer.beginResponse(
             href: change.context.href, isCollection: change.target.info?.isCollection == true)
         let isTooLarge = outcome.results.contains { $0.status == .insufficientStorage }
-        if isTooLarge { share.logRefusal("properties of a resource", change.context) }
+        if isTooLarge { share.logRefusal("size of the properties of a resource", change.context) }
         for status in [HTTPStatus.ok, .forbidden, .conflict, .insufficientStorage, .failedDependency] {
             let names = outcome.results.filter { $0.status == status }.map(\.name)
             guard !names.isEmpty else { continue }

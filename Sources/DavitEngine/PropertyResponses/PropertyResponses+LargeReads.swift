@@ -39,7 +39,7 @@ extension PropertyResponses {
     func takeSlotIfNeeded() async throws(WebDAVError) {
         guard needsSlot else { return }
         guard let taken = await share.largeReads.enter(check.context.client) else {
-            share.logRefusal("responses with large properties", check.context)
+            share.logRefusal("concurrent responses with large properties", check.context)
             throw .busy
         }
         slot = taken

@@ -35,7 +35,7 @@ extension Share {
             return try await context.request.wholeBody(limitBytes: limit)
         }
         guard let slot = await largeBodies.enter(context.client) else {
-            logRefusal("requests with a large body", context)
+            logRefusal("concurrent requests with a large body", context)
             throw .busy
         }
         defer { withExtendedLifetime(slot) {} }
