@@ -43,7 +43,7 @@ package struct CheckCommand {
     package init(options: CheckOptions) { self.options = options }
 
     /// Prints the report. Blocks.
-    /// - Throws: ``CommandFailure``, also if the state is damaged.
+    /// - Throws: ``CommandFailure``, including when the state is damaged.
     func run() throws(CommandFailure) {
         let report = try report()
         StandardStreams.writeOutput(report.text)

@@ -1,7 +1,7 @@
 /// The edit distance of two words.
 enum EditDistance {
-    /// Returns the smallest number of bytes to insert, remove, replace or swap with their neighbor that turns
-    /// `b` into `a`.
+    /// Returns the minimum number of byte insertions, deletions, replacements and swaps of neighbors that
+    /// turn `b` into `a`.
     static func between(_ a: String, _ b: String) -> Int {
         let a = Array(a.utf8)
         let b = Array(b.utf8)

@@ -36,7 +36,7 @@ package enum Help: Hashable, Sendable {
                             some clients cannot use
           locks list FOLDER list the locks in a share
           locks break FOLDER LOCK
-                            remove a lock, also one of another account
+                            remove a lock, even of another account
           trash ACTION FOLDER
                             list, restore or permanently delete files in the trash
           password [NAME]   print a line with a hashed password for --user-file
@@ -99,7 +99,8 @@ package enum Help: Hashable, Sendable {
                                  size in bytes, reason, account and original path
           restore ENTRY...       restore entries and their properties to the original
                                  path, or to a numbered name if the path is taken. ENTRY
-                                 is an ID, or a path for the last entry deleted there
+                                 is an ID, or an original path, which selects the
+                                 latest entry deleted from it
           empty                  permanently delete all entries
           --older-than DAYS      for empty: only entries deleted at least DAYS days ago
           --state-dir FOLDER     state folder, as for 'davit serve'
@@ -138,8 +139,9 @@ package enum Help: Hashable, Sendable {
                                  of the system)
           --user NAME:PASSWORD   credentials to send in place of the masked ones
           --expect FILE          known differences, one per line:
-                                 'FILE | STEP | WHAT | REASON'. Advice then counts as a
-                                 difference, and so does a line that matches nothing
+                                 'FILE | STEP | WHAT | REASON'. Failed optional checks,
+                                 and lines that match no difference, then count as
+                                 differences
           --help                 show this help
 
         Exit status: 0 if there are no unexpected differences, otherwise 1.
@@ -173,7 +175,7 @@ package enum Help: Hashable, Sendable {
           --allow-origin ORIGIN  allow web pages of ORIGIN to use the server, such as
                                  https://app.example; repeatable
 
-        TLS 1.2 and 1.3\(CryptoLibrary.isAvailable ? "" : " (not in this build)"):
+        TLS 1.2 and 1.3\(CryptoLibrary.isAvailable ? "" : " (not included in this build)"):
           --tls-cert FILE        certificate chain in PEM, the server's certificate
                                  first; repeatable, selected by the requested host name
           --tls-key FILE         private key in PEM; one for each --tls-cert
@@ -248,15 +250,15 @@ package enum Help: Hashable, Sendable {
           --no-sync-collection   disable sync-collection (RFC 6578) and change events
           --no-compression       do not compress listings with gzip
           --qr                   print the URL as a QR code on standard
-                                 error\(QRCodeLibrary.isAvailable ? "" : " (not in this build)")
+                                 error\(QRCodeLibrary.isAvailable ? "" : " (not included in this build)")
           --grace SECONDS        time for requests in flight to finish when the server
                                  stops (default: 30)
           --help                 show this help
 
-        Without accounts, davit only answers requests for an IP address, for localhost
+        Without accounts, davit only accepts requests for an IP address, for localhost
         and for the host of a --public-url. Without TLS, content is sent in the clear,
-        and with Basic so is the password: outside your own machine, use TLS, or a proxy
-        that provides it. On SIGHUP, davit reads its certificates and its user file
+        and so is the password with Basic. On a network, use TLS or a proxy that
+        provides it. On SIGHUP, davit reads its certificates and its user file
         again and reopens the access log.
 
         """

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// `davit locks`: lists the locks of a share, or removes locks also those of other accounts, directly or through the
-/// server that owns the state.
+/// `davit locks`: lists the locks of a share, or removes locks, including those of other accounts, directly
+/// or through the server that owns the state.
 package struct LocksCommand {
     package let options: LocksOptions
 

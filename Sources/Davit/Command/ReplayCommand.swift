@@ -8,7 +8,7 @@ package struct ReplayCommand {
     package init(options: ReplayOptions) { self.options = options }
 
     /// Prints the result. Blocks.
-    /// - Throws: ``CommandFailure``, also if there are unexpected differences.
+    /// - Throws: ``CommandFailure``, including when there are unexpected differences.
     func run() throws(CommandFailure) {
         Signals.ignoreBrokenPipes()
         let result = try result()

@@ -179,7 +179,7 @@ extension CommandFailure {
         case .accountsNeeded(let host):
             self = .other("\(host) is reachable from other machines and requires accounts")
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
-        case .noTLS: self = .other("TLS is not in this build")
+        case .noTLS: self = .other("this build does not include TLS")
         case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
@@ -215,7 +215,7 @@ extension Accounts.Problem {
         case .badRealm:
             "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"
         case .noScheme: "no authentication scheme works for all accounts"
-        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which is not in this build"
+        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which this build does not include"
         case .failed: "rejected by OpenSSL"
         }
     }

@@ -22,7 +22,7 @@ struct StateAccess {
     /// - Parameters:
     ///   - folder: the shared folder, as specified.
     ///   - stateFolder: nil for the default.
-    /// - Throws: ``CommandFailure``, also if there is no state; creates nothing.
+    /// - Throws: ``CommandFailure``, including when no state exists; creates nothing.
     init(folder: String, stateFolder: String?) throws(CommandFailure) {
         do throws(ServerError) {
             do throws(FileResourceStore.RootError) {
@@ -67,8 +67,8 @@ struct StateAccess {
     }
 
     /// Passes requests to the server of the share, or handles them in this process. Blocks.
-    /// - Parameter work: called with a function that sends a request; returns nil if that returned nil
-    ///   because the server no longer listens.
+    /// - Parameter work: called with a function that sends a request, and returns nil if the server no longer
+    ///   listens; `work` then also returns nil.
     func ask<R>(
         _ work: (_ ask: (ControlRequest) throws(CommandFailure) -> [String]?) throws(CommandFailure) -> R?
     ) throws(CommandFailure) -> R {

@@ -12,7 +12,7 @@ package struct TrashCommand {
     func run() throws(CommandFailure) { StandardStreams.writeOutput(try report()) }
 
     /// Runs the command and returns the text for standard output. Blocks.
-    /// - Throws: ``CommandFailure``, also if only a part was done.
+    /// - Throws: ``CommandFailure``, including when only a part was done.
     package func report() throws(CommandFailure) -> String {
         let options = options
         return try StateAccess(folder: options.folder, stateFolder: options.stateFolder).ask {

@@ -91,8 +91,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode(let value): "invalid socket mode '\(value)': not three octal digits"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
-        case .noTLS(let option): "\(option) requires TLS, which is not in this build"
-        case .noQRCodes(let option): "\(option) requires QR codes, which are not in this build"
+        case .noTLS(let option): "\(option) requires TLS, which this build does not include"
+        case .noQRCodes(let option): "\(option) requires QR codes, which this build does not include"
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert requires a --tls-key: found \(certificates) and \(keys)"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
