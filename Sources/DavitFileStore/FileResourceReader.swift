@@ -15,7 +15,7 @@ public final class FileResourceReader: ResourceReader {
     let keptVolume: UInt64?
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
-    /// As ``rootPath``, as the exact bytes.
+    /// The exact bytes of ``rootPath``.
     public var rootPathBytes: [UInt8] { share.directory.realPath }
     /// The identity of the folder, independent of its name.
     public let rootIdentity: ResourceIdentity

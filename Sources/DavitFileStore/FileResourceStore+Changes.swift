@@ -59,8 +59,8 @@ extension FileResourceStore {
     }
 
     /// On volumes that cannot exchange names, `b` is hidden, then `a` moves to `b`'s place and `b` to `a`'s.
-    /// A crash in between leaves either `a` in its place and nothing at `b`, or `a` at `b` and nothing at
-    /// `a`; the recorded intent then completes the rename.
+    /// If a crash interrupts this, `b` is still hidden and `a` is at either its old path or `b`; the recorded
+    /// intent completes the exchange.
     public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try share.exchange(a, b)
     }

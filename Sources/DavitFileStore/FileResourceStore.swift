@@ -22,7 +22,7 @@ public final class FileResourceStore: ResourceStore {
     var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { reader.rootPath }
-    /// As ``rootPath``, as the exact bytes.
+    /// The exact bytes of ``rootPath``.
     public var rootPathBytes: [UInt8] { reader.rootPathBytes }
     /// The identity of the folder, independent of its name.
     public var rootIdentity: ResourceIdentity { reader.rootIdentity }

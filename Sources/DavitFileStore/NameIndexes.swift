@@ -124,8 +124,8 @@ extension NameIndexes.State {
         watch?.unwatch(number)
     }
 
-    /// Removes the least recently used folders until the limits hold, including the newest one if it is too
-    /// large by itself.
+    /// Removes the least recently used folders until the limits hold, including the newest one if it alone
+    /// exceeds a limit.
     private mutating func makeRoom(for newest: FileStatus.Identity) {
         var total = folders.values.reduce(0) { $0 + $1.names.count }
         while folders.count > NameIndexes.folderLimit || total > NameIndexes.nameLimit {

@@ -11,7 +11,7 @@ public enum RegularFile {
     ///     request.
     ///   - followsLink: whether to follow a symbolic link in the last segment; otherwise a link is
     ///     `notFound`.
-    /// - Throws: `notFound`, also for directories, FIFOs and devices; `forbidden`, `busy`, `failed`.
+    /// - Throws: `notFound`, including for directories, FIFOs and devices; `forbidden`, `busy`, `failed`.
     public static func open(
         _ path: String, followsLink: Bool = false, rules: ContentRules = ContentRules()
     ) throws(StoreError) -> OpenContent {

@@ -15,7 +15,7 @@ final class SharedFolder: Sendable {
     let names = NameIndexes()
     /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])
-    /// Reserved names that are in use although their files may not be lockable.
+    /// Reserved names in use by this process. Needed because advisory locks fail on some files and volumes.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
     init(directory: consuming RootDirectory, sync: SyncLevel, keepsFree: Int64? = nil) {

@@ -2,7 +2,7 @@ public import DavitEngine
 public import DavitHTTP
 internal import DavitListing
 
-/// Answers GET on a collection with a page of its members.
+/// Responds to GET on a collection with a page of its members.
 public struct FolderListing: CollectionPage {
     private let queries = FolderQueries()
 

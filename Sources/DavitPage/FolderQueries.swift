@@ -3,7 +3,7 @@ internal import DavitHTTP
 internal import DavitQRCode
 internal import DavitServer
 
-/// Answers queries on a collection that request something other than the page.
+/// Responds to queries on a collection that request something other than the page.
 struct FolderQueries: Sendable {
     private let archives = ArchiveDownloads()
 

@@ -28,7 +28,7 @@ public final class SQLiteStateStore: StateStore {
         init(_ writer: sending GroupWriter) { mutex = Mutex(writer) }
     }
 
-    /// Running integrity checks, which may take long.
+    /// Running integrity checks, which may take a long time.
     private struct Checks {
         var running: [RowReader] = []
         var areOver = false

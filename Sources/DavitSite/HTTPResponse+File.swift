@@ -37,8 +37,8 @@ extension HTTPResponse {
     ///     of RFC 6266.
     ///   - work: the executor that opens the file, which may block.
     /// - Returns: 200, 206, 304, 412 or 416.
-    /// - Throws: 404, also for folders, FIFOs and devices, which are never opened; 403 if this process may
-    ///   not read the file; 503 if too much work is waiting.
+    /// - Throws: 404, including for folders, FIFOs and devices, which are never opened; 403 if this process
+    ///   may not read the file; 503 if too much work is waiting.
     public static func file(
         _ path: String, for request: HTTPRequest, attachment: String? = nil,
         options: FileOptions = FileOptions(), work: (any BlockingWork)? = nil

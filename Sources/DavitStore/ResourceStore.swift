@@ -238,7 +238,7 @@ public protocol ResourceStore: ResourceReader {
 
     /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free. The
     /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
-    /// - Throws: `wouldBlock`, also if finding the collection takes more than one step.
+    /// - Throws: `wouldBlock`, including when finding the collection takes more than one step.
     func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
@@ -267,7 +267,7 @@ public protocol ResourceStore: ResourceReader {
     /// Creates content for a taken name, initialised with a copy of the existing content; the copy shares
     /// blocks if the volume supports it. Both can be modified independently.
     /// - Returns: the new content, and the metadata of the content it was copied from.
-    /// - Throws: `notFound`, also if the resource is not content; `outOfSpace` and other errors.
+    /// - Throws: `notFound`, including when the resource is not content; `outOfSpace` and other errors.
     func stageUpdate(
         of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo)
@@ -387,12 +387,12 @@ extension ResourceStore {
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
-/// An incremental measurement of a tree, which can take long. Used by one task at a time, which is why
+/// An incremental measurement of a tree, which can take a long time. Used by one task at a time, which is why
 /// conforming classes can be `Sendable`.
 public protocol HeightMeasurement: AnyObject, Sendable {
     /// Continues for some milliseconds. May block.
-    /// - Returns: the number of levels below the top, 0 if it has no members, or any number above the limit
-    ///   once that is exceeded; nil if more calls are needed.
+    /// - Returns: the number of levels below the top: 0 without members; a number above the limit if the tree
+    ///   is higher than the limit. Nil if more calls are needed.
     func advance() throws(StoreError) -> Int?
 }
 

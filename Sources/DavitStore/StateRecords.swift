@@ -60,7 +60,7 @@ public struct Lock: Hashable, Sendable {
     public var expiry: Timestamp
     /// The lock root as spelled by the client, percent-encoded, for `lockroot` (§14.12).
     public var rootHref: [UInt8]
-    /// The creation time; nil for locks of versions that did not record it.
+    /// The creation time; nil for locks created by older versions of davit, which did not record it.
     public var created: Timestamp?
     /// The network from which the lock was created, see ``ClientKey``; nil with an account.
     public var network: String?
@@ -117,8 +117,8 @@ public struct RenameIntent: Hashable, Sendable {
     /// Set if the intent is not a rename: the new `getcontentlanguage` once the content with the identity
     /// `moved` is at `destination`; empty to remove it.
     public var contentLanguage: String?
-    /// The trash location of the replaced resource, if the trash keeps it; its properties move with it. A
-    /// copy is exchanged with the replaced resource there.
+    /// The trash location of the replaced resource, if the trash keeps it; its properties move with it. For a
+    /// copy, the replaced resource is exchanged with the copy at this location.
     public var kept: ResourcePath?
 
     /// A resource identified by its path and its file identity.

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// How much the slowest tests do: `make test` runs samples of them, `make test-all` sets `DAVIT_TEST_ALL` and runs
-/// all of them.
+/// How much the slowest tests do: `make test` runs samples of them, `make test-all` sets `DAVIT_TEST_ALL` and
+/// runs all of them.
 public enum TestExtent {
     public static let isComplete = unsafe getenv("DAVIT_TEST_ALL") != nil
 
-    /// `all` in a complete run, otherwise every `step`-th element; which ones follows from `SEED`.
+    /// `all` in a complete run, otherwise every `step`-th element; `SEED` determines the first one.
     public static func sample<Element>(of all: [Element], every step: Int) -> [Element] {
         if isComplete { return all }
         let seed = unsafe getenv("SEED").map { unsafe String(cString: $0) } ?? ""

@@ -10,8 +10,8 @@ extension Connection {
 
     /// Sends a part of a file after the buffered output.
     /// - Parameter didSend: called with the number of bytes handed to the system since the last call.
-    /// - Throws: ``HTTPError/disconnected``, also if the file has become shorter: the response cannot be
-    ///   completed, and closing the connection is the only way to signal that to the peer.
+    /// - Throws: ``HTTPError/disconnected``, including when the file has become shorter: the response cannot
+    ///   be completed, and closing the connection is the only way to signal that to the peer.
     nonisolated(nonsending) func send(
         _ content: any FileContent, offset: Int64, length: Int64, didSend: (Int64) -> Void
     ) async throws(HTTPError) {

@@ -194,9 +194,9 @@ extension Exchange {
     /// More content is collected while at least this much of the buffer is free, in case the stream ends
     /// soon.
     private static let collectFreeBytes = 16 * 1024
-    /// Collected content is sent after this much work, in bytes.
+    /// Collected content is sent after this many bytes have been processed.
     private static let collectEffortBytes = 48 * 1024
-    /// The number of bytes that can be copied in the time in which one byte is processed.
+    /// How many times faster bytes are copied than processed.
     private static let effortRatio = 4
 
     private nonisolated(nonsending) func write(

@@ -100,8 +100,8 @@ final class Exchange {
     /// The result of serving without a task.
     enum AtOnce { case done, more, ended }
 
-    /// Calls receive once and answers the requests that need no waiting. The responses are appended to the
-    /// output buffer and not sent.
+    /// Calls receive once and responds to the requests that do not have to wait. The responses are appended
+    /// to the output buffer and not sent.
     /// - Returns: `more` if ``run()`` has to continue.
     func serveAtOnce() -> AtOnce {
         guard connection.receive(into: unread) else { return .ended }
@@ -117,7 +117,7 @@ final class Exchange {
         return .done
     }
 
-    /// Answers the current request if that needs no waiting.
+    /// Responds to the current request if it does not have to wait.
     private func answerAtOnce() -> Bool {
         guard !isTried, hasContentArrived else { return false }
         isTried = true
@@ -213,7 +213,7 @@ final class Exchange {
         return await connection.waitForRequest()
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private enum Next { case next, close, linger }
 
@@ -295,7 +295,7 @@ final class Exchange {
         return .close
     }
 
-    /// Answers a request whose head is malformed or late.
+    /// Responds to a request whose head is malformed or late.
     private nonisolated(nonsending) func refuse(_ error: HTTPError) async -> Outcome {
         guard !error.isDisconnected else { return .close }
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())

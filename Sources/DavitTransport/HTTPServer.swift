@@ -111,7 +111,7 @@ public final class HTTPServer: Sendable {
                 state.withLock { state in
                     state.phase = .stopped
                     #if TLS
-                    // The certificates may have been renewed.
+                    // Keep renewed certificates for the next start.
                     state.tls = context.tls?.current
                     #endif
                 }

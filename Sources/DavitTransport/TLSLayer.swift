@@ -66,7 +66,8 @@ internal import DavitSystem
             case .bytes(let count):
                 return Channel.Input(outcome: .bytes(count), isDrained: isDrained && count < room.count)
             case .needsInput:
-                // Also after a short read: the end of the stream may follow, and is reported only once.
+                // Continue even after a short read: the end of the stream may follow, and is reported only
+                // once.
                 if let end = fill(from: socket, for: room.count, &isDrained) { return end }
             case .ended, .failed:
                 return Channel.Input(outcome: .ended, isDrained: true)

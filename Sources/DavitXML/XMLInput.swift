@@ -7,7 +7,8 @@ internal import DavitHTTP
 /// the document.
 enum XMLInput {
     /// - Parameter charset: the externally specified encoding, if any.
-    /// - Throws: ``XMLError``; also if ``XMLMarkupScan`` finds something that must not be passed to libxml2.
+    /// - Throws: ``XMLError``, including when ``XMLMarkupScan`` finds something that must not be passed to
+    ///   libxml2.
     static func prepare(
         _ bytes: [UInt8], charset: Charset? = nil, limits: XMLLimits
     ) throws(XMLError) -> [UInt8] {

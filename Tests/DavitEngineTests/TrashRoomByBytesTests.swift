@@ -104,7 +104,7 @@ struct TrashRoomByBytesTests {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
-        // A tmpfs needs a page for its own metadata.
+        // Leave 64 KiB for the metadata of the tmpfs: one page, of at most 64 KiB.
         let count = row.mebibytes * Self.mebi - 65_536
         if isUpload {
             let upload = try await share.createUpload("/v/new", [("Upload-Length", "\(count)")])

@@ -119,7 +119,7 @@ struct CheckCommandTests {
     @Test func checksItselfWithoutAServer() throws {
         try withServer {}
         #expect(try CheckCommand(options: options).report() == sound)
-        // The folder has been unlocked.
+        // The check has released the state folder, so a server can open it.
         try withServer {}
     }
 

@@ -9,7 +9,7 @@ final class LifecycleObservers: Sendable {
     private let environment: ServerEnvironment
     private let pool: BlockingPool
     private let accessLog: LogFile?
-    /// Locked during calls to residents, to serialize them.
+    /// Locked during calls to the lifecycle observers, to serialize the calls.
     private let phase = Mutex(Phase.prepared)
 
     init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?) {
@@ -25,7 +25,8 @@ final class LifecycleObservers: Sendable {
         accessLog?.takeLines()
     }
 
-    /// Notifies the residents that the server listens. Does nothing if it has stopped in the meantime.
+    /// Notifies the lifecycle observers that the server listens. Does nothing if the server has stopped in
+    /// the meantime.
     func start() {
         phase.withLock { phase in
             guard phase == .prepared else { return }
@@ -34,7 +35,7 @@ final class LifecycleObservers: Sendable {
         }
     }
 
-    /// Stops the residents and then the pool. Blocks.
+    /// Stops the lifecycle observers and then the pool. Blocks.
     func end() {
         phase.withLock { phase in
             phase = .ended

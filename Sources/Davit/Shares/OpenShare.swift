@@ -169,7 +169,8 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
-    /// Removes leftovers of an earlier run, slowly in the background.
+    /// Runs the first maintenance in the background: removes leftovers of an earlier run, maintains the trash
+    /// and expires uploads.
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {

@@ -16,7 +16,7 @@ extension ServerEnvironment {
                 }
                 if StateFolder.isInside(share.resources.rootPath, share: other.resources.rootPath) {
                     log(
-                        .warning, "a share is inside another share; they do not share locks",
+                        .warning, "one share is inside another; locks in one are not enforced in the other",
                         ["share": share.resources.rootPath, "other": other.resources.rootPath])
                 }
             }

@@ -81,7 +81,7 @@ package import DavitHTTP
         let first = try unsafe Self.timestamp(X509_get0_notBefore(handle))
         let last = try unsafe Self.timestamp(X509_get0_notAfter(handle))
         guard first <= last else {
-            throw CryptoError(call: "X509_get0_notAfter", reason: "expiry precedes start of validity")
+            throw CryptoError(call: "X509_get0_notAfter", reason: "notAfter is before notBefore")
         }
         return first...last
     }

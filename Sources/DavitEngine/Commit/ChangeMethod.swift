@@ -16,7 +16,7 @@ struct RowChange<Outcome: Sendable>: Sendable {
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may
-///    take any time. (If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.)
+/// take any time. (If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.)
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
 /// 4. Call ``finish(_:in:)``, which removes replaced resources and returns the response.
@@ -37,8 +37,7 @@ protocol ChangeMethod: Sendable {
     /// Whether content prepared for one lookup can be committed after a later lookup.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool
 
-    /// Whether the method renames the target to another spelling if the destination is another spelling of
-    /// the target's own name.
+    /// Whether a destination that only spells the target's name differently renames the target.
     var respellsTarget: Bool { get }
 
     /// The kind of action that hooks are asked about and notified of; nil if the method creates, moves or
@@ -57,7 +56,7 @@ protocol ChangeMethod: Sendable {
     /// - Throws: the error of a request that can never succeed on these resources.
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
-    /// Removes content that was prepared for `scene` and will not be committed.
+    /// Removes content that was prepared for `change` and will not be committed.
     func discard(_ prepared: Prepared, for change: ChangeTarget) async
     /// Returns the requests for the path locks of the change.
     func claims(on change: ChangeTarget) -> [PathLockRequest]

@@ -81,8 +81,8 @@ extension Share {
         throw .busy
     }
 
-    /// Commits a change of rows on the event loop: the lookups are answered from memory, and no thread blocks
-    /// on the commit.
+    /// Commits a change of rows on the event loop: the lookups only read memory, and no thread blocks on the
+    /// commit.
     ///
     /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
     ///   no outcome if the change affects paths other than the locked ones.

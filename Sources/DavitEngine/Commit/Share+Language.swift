@@ -53,8 +53,8 @@ struct LanguageUpdate: Sendable {
 }
 
 extension Share {
-    /// Returns the change that replacing the entire content makes to `getcontentlanguage`; nil for no change.
-    /// Needs no query if neither the old nor the new content has a language.
+    /// Returns how `getcontentlanguage` changes when the entire content is replaced; nil if it does not.
+    /// Queries the database only if the resource already has a language.
     func languageChange(
         to language: ContentLanguage?, at path: ResourcePath, of old: ResourceInfo?
     ) throws(StoreError) -> LanguageChange? {

@@ -62,7 +62,7 @@ enum PropertyEffect: Equatable {
         return date(value, now: now).map { .modified($0) } ?? .unsuitable
     }
 
-    /// Returns nil also for years that ``Timestamp`` cannot represent.
+    /// Also returns nil for years that ``Timestamp`` cannot represent.
     private static func date(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
         parsedDate(value, now: now).flatMap { $0.seconds.magnitude < earliest.magnitude ? $0 : nil }
     }

@@ -78,7 +78,7 @@ struct ChangeEventsMethod: Sendable {
     }
 
     /// Returns the last event id that the client received, from an earlier connection or another source.
-    /// - Returns: nil if there is none; a nil token if it is invalid.
+    /// - Returns: nil if the client sent no id; a tuple with a nil token if the id is invalid.
     private static func since(_ request: HTTPRequest) -> (token: SyncToken?, Void)? {
         let text = request.string(named: "Last-Event-ID") ?? request.query["since"] ?? ""
         return text.isEmpty ? nil : (SyncToken(parsing: text), ())

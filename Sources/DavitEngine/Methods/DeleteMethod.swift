@@ -45,7 +45,7 @@ struct DeleteMethod: InlineCommitMethod {
     func canCommitInline(_ prepared: Void) -> Bool { true }
     func commitsInline(on change: ChangeTarget) -> Bool { share.commitsInline(replacing: change.target) }
 
-    /// If locks exist below the target, members are removed one by one.
+    /// If locks exist below the target, members are removed one by one, so that locked members are kept.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Void) -> Bool {
         !share.state.locks(under: change.target.path, now: change.context.now).isEmpty
     }

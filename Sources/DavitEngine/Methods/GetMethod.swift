@@ -27,7 +27,7 @@ struct GetMethod: Sendable {
 
     /// Same as ``respond(_:)`` for a request without `If`, but only if it can complete without waiting.
     /// - Returns: nil for a collection.
-    /// - Throws: Also an error if the operation would block.
+    /// - Throws: an error, including when the operation would block.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         // The digest may have to be computed.
         if WantDigest.isIn(context.request) { return nil }

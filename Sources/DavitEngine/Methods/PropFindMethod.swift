@@ -37,7 +37,7 @@ struct PropFindMethod: Sendable {
 
     /// Same as ``respond(_:)`` for Depth 0 without `If`, but only if it can complete without waiting.
     /// - Returns: nil for other depths, and if the disk or the database would be accessed.
-    /// - Throws: Also an error if the operation would block.
+    /// - Throws: an error, including when the operation would block.
     func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         let depth = try depth(of: context.request)
         guard depth == .zero, let bytes = context.request.body.arrived,

@@ -220,8 +220,8 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         responses.releaseSlotIfDrained()
     }
 
-    /// Whether the traversal may visit a whole tree. The first piece of a PROPFIND always counts as short
-    /// work.
+    /// Whether the traversal may visit a whole tree. Its pieces then run as long work, except the first piece
+    /// of a PROPFIND.
     private var takesLong: Bool { search != nil || firstStart.depth == .infinity }
 
     /// Whether the response covers only one resource.

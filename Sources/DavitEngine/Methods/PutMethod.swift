@@ -36,7 +36,7 @@ struct PutMethod: InlineCommitMethod {
         self.upload = upload
     }
 
-    /// Check the name first so that no file is staged in vain.
+    /// Check the name first so that no file is staged unnecessarily.
     var expectsFreeNames: Bool { false }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -221,7 +221,7 @@ extension Share {
         }
     }
 
-    /// Returns the changes that bind the rows at `path` also to the new resource, before it replaces the old
+    /// Returns the changes that also bind the rows at `path` to the new resource, before it replaces the old
     /// one. After a crash, the rows then belong to whichever of the two exists. If there are no rows, returns
     /// nothing and runs no query.
     func binding(

@@ -24,7 +24,7 @@ struct WantDigest: Sendable {
     }
 
     /// Adds the requested digests to a response for this content, if they are stored or can be computed. A
-    /// digest may be left out, also because too much long work is queued.
+    /// digest may be left out, for example because too much long work is queued.
     ///
     /// Content is sent exactly as stored, so a complete response has the digests of the representation.
     /// `Content-Digest` of a partial response is not supported. Reads up to

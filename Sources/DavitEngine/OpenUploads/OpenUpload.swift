@@ -33,7 +33,7 @@ final class OpenUpload: Sendable {
 
     init(_ id: String) { self.id = id }
 
-    /// Whether running digests exist, which are worth their memory. Does not wait long.
+    /// Whether the upload has running digests, and should therefore stay in memory.
     var keepsDigest: Bool { state.withLock { $0.digests != nil } }
 
     func close() { state.withLock { $0.content = nil } }

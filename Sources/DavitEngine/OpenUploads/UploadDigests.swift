@@ -49,7 +49,7 @@ internal import DavitStore
     }
 
     /// Whether the complete content matches the digests sent by the client. Unsupported algorithms are
-    /// ignored (RFC 9530 §2). Finishes the digests.
+    /// ignored (RFC 9530 §2). The digests cannot be updated afterwards.
     func match(_ claims: [ContentDigest]) -> Bool {
         let algorithms = running.map(\.algorithm)
         let made = running.compactMap { $0.finish() }

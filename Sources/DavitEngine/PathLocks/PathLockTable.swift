@@ -147,7 +147,7 @@ package struct PathLockTable {
         node.here.add(ticket, claim.mode)
     }
 
-    /// Also removes the nodes that are no longer needed.
+    /// Removes the request, and the nodes that are no longer needed.
     private func remove(_ claim: PathLockRequest, _ ticket: UInt64) {
         var node = root
         var offset = 0

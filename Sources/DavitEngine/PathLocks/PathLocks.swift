@@ -6,7 +6,7 @@ internal import Synchronization
 /// come, first served, without starvation. All locks of a set are granted together, so that two sets cannot
 /// deadlock. Waiting does not block a thread.
 ///
-/// A grant without waiting takes one short mutex section, with one lookup for each segment of each path.
+/// A grant without waiting locks a mutex once, for one lookup for each segment of each path.
 package final class PathLocks: Sendable {
     private struct State {
         var table = PathLockTable()
@@ -87,8 +87,8 @@ package final class PathLocks: Sendable {
         return try await body()
     }
 
-    /// Same as ``withPathLock(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately; `body`
-    /// must not suspend.
+    /// Same as ``withPathLock(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately;
+    /// `body` must not suspend.
     /// - Returns: nil if they cannot be granted; they are then withdrawn.
     package func withPathLockIfFree<R, E: Error>(
         _ claims: [PathLockRequest], _ body: () throws(E) -> R?

@@ -89,8 +89,8 @@ final class SearchEvaluator {
         }
     }
 
-    /// Returns the deciding truth value if a member has it. Otherwise unknown if any member is unknown, or
-    /// the opposite value.
+    /// Returns `deciding` if any member has that value; otherwise `unknown` if any member is unknown;
+    /// otherwise the opposite of `deciding`.
     private func decide(
         _ members: [SearchExpression], by deciding: Truth
     ) throws(SearchStop) -> Truth {

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// The reason why the evaluation of a query stops within a resource.
 enum SearchStop: Error {
-    /// The piece has ended, or the client has disconnected: resume in the next piece, if there is one.
+    /// The limit of time or steps for this piece is reached, and the search resumes in the next piece; or the
+    /// client has disconnected.
     case paused
     /// The search has exceeded its step limit.
     case exhausted

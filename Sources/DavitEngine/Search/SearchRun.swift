@@ -8,7 +8,7 @@ internal import DavitWebDAV
 /// Without an order, no results are stored. With one, at most the requested number of results is stored, each
 /// with its path and truncated sort keys.
 final class SearchRun {
-    /// Whether a resource is written now.
+    /// Whether a resource is written to the response immediately; sorted results are written later.
     enum Admission { case yes, no, paused }
 
     /// A step of writing the sorted results.

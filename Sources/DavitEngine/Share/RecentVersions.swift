@@ -2,10 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
-/// Tracks which content recently had a version moved to the trash: if it is overwritten repeatedly, only the
-/// first version is kept. Stored in memory only, so after a restart one more version may be kept.
+/// Records the paths at which content was overwritten and its previous version moved to the trash recently:
+/// if the content is overwritten again, the trash does not keep another version. Stored in memory only, so
+/// the trash may keep one more version after a restart.
 final class RecentVersions: Sendable {
-    /// Maximum number of tracked paths. Above it, all are dropped, so that one more version may be kept.
+    /// Maximum number of recorded paths. When the limit is exceeded, all paths are dropped, so the trash may
+    /// keep one more version of each.
     private static let limit = 4096
 
     private struct Version {

@@ -105,14 +105,14 @@ public struct ShareConfiguration: Sendable {
     /// The maximum number of locks with the same root, which are then shared locks; exceeding it is refused
     /// with 507.
     public var lockLimitPerResource = 64
-    /// The limits for the number and bytes of stored locks; exceeding them is refused with 507.
+    /// Limits on the number and the total size of stored locks. Exceeding a limit is refused with 507.
     public var lockLimits = QuotaLimits(
         countPerClient: 12_000, bytesPerClient: 4 << 20, count: 50_000, bytes: 16 << 20)
     /// The maximum size in bytes of the fields stored with a resumable upload; larger ones are refused with
     /// 431.
     public var uploadFieldLimitBytes = 8_192
-    /// The limits for the number of resumable uploads and their bytes without content; exceeding them is
-    /// refused with 507.
+    /// Limits on the number of resumable uploads and on the size of their stored metadata (content not
+    /// included). Exceeding a limit is refused with 507.
     public var uploadLimits = QuotaLimits(
         countPerClient: 1_000, bytesPerClient: 2 << 20, count: 10_000, bytes: 16 << 20)
     /// The maximum size of a file in bytes; larger files are refused with 413. Nil if only the volume limits

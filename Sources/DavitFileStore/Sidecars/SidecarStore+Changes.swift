@@ -95,7 +95,7 @@ extension SidecarStore {
             sidecarFolder: sidecarFolder)
     }
 
-    /// Copies the sidecars of a folder. Errors are ignored, because they are no reason to fail the copy.
+    /// Copies the sidecars of a folder. Errors are ignored, so that they do not fail the copy.
     private func copySidecars(
         of source: ResourcePath, for destination: ResourcePath, _ rules: ShareRules?
     ) -> (any StagedTree)? {

@@ -30,7 +30,7 @@ public enum ContentCoding: Hashable, Sendable {
 
 extension HTTPRequest {
     /// The coding of the content (RFC 9110 §8.4); identity without Content-Encoding.
-    /// - Throws: ``ContentCoding/Unsupported``, also for nested codings, which are useful mainly for
+    /// - Throws: ``ContentCoding/Unsupported``, including for nested codings, which are useful mainly for
     ///   decompression attacks.
     public func contentCoding() throws(ContentCoding.Unsupported) -> ContentCoding {
         var coding = ContentCoding.identity

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Serves collections as ZIP files: GET with `?archive`, POST with `?action=archive`.
 ///
-/// The field `Davit-Archive` summarizes the contents, also for HEAD. Content-Length is sent if everything is
-/// stored without compression and the collection is small enough to survey first.
+/// The field `Davit-Archive` summarizes the contents, including in responses to HEAD. Content-Length is sent
+/// if everything is stored without compression and the collection is small enough to survey first.
 final class ArchiveDownloads: Sendable {
     /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
     /// count.

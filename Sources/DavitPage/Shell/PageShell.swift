@@ -56,7 +56,7 @@ struct PageShell {
     }
 
     /// Adds the main module to the body. It is asynchronous, because a deferred one would wait for the end of
-    /// the document, which takes long for a large folder.
+    /// the document, which takes a long time for a large folder.
     func appendMain(to html: inout HTMLText) {
         html.markup("<script type=\"module\" async")
         html.attribute("nonce", nonce)

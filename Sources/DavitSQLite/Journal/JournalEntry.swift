@@ -5,12 +5,12 @@ package import DavitStore
 /// changed.
 package struct JournalEntry: Hashable, Sendable {
     package enum Kind: Int64, Sendable {
-        /// A link whose target is not served but may be one day. It is neither a member nor a removed one.
+        /// A link whose target is not served now but may be later. Not reported as a member or as a removal.
         case hidden = 0
         case content = 1
         case collection = 2
-        /// A link to a collection. It is a member, but the members of the collection are recorded under its
-        /// canonical path.
+        /// A link to a collection. The link is a member; the members of the collection are recorded under the
+        /// canonical path of the collection.
         case linkedCollection = 3
     }
 

@@ -5,10 +5,10 @@ internal import Synchronization
 /// Requires an account, authenticated with Basic (RFC 7617) or Digest (RFC 7616).
 ///
 /// Without valid credentials, every method is answered with 401 and one challenge per scheme before any other
-/// processing, because some clients never offer a password to a server that once answered without one (RFC
-/// 9110 §11.6.1). A Digest response for another target is answered with 400. Repeated failures are answered
-/// with 429 for increasing periods, during which credentials are not checked. With valid credentials,
-/// `request.principal` is the name of the account.
+/// processing, because some clients never offer a password to a server that once responded without a
+/// challenge (RFC 9110 §11.6.1). A Digest response for another target is answered with 400. Repeated failures
+/// are answered with 429 for increasing periods, during which credentials are not checked. With valid
+/// credentials, `request.principal` is the name of the account.
 ///
 /// A password is compared with its scrypt hash on another thread; the result is cached for five minutes under
 /// a secret key. Few passwords are hashed at a time; the others wait in a queue of limited length. A client
@@ -211,7 +211,7 @@ public final class Authentication: Middleware {
         return decision ?? .refused(.credentials(isStale: false))
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func answer(_ refusal: Refusal, to request: HTTPRequest) -> HTTPResponse {
         switch refusal {
@@ -261,7 +261,8 @@ public final class Authentication: Middleware {
                 continue
             }
             #endif
-            // Use one realm and one challenge for the entire server; otherwise clients ask again in each folder.
+            // Use one realm and one challenge for the entire server; otherwise clients ask again in each
+            // folder.
             fields.append(
                 .wwwAuthenticate,
                 #"Basic realm="\#(String(decoding: realm, as: UTF8.self))", charset="UTF-8""#)

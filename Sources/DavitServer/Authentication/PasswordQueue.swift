@@ -1,13 +1,13 @@
 /// The queue of passwords waiting to be hashed.
 ///
-/// Entries with the best standing are served first. Within a standing, accounts take turns, and within an
-/// account, networks take turns, so that a client that sends many passwords delays mainly itself. Every
-/// fourth turn serves another standing, to prevent starvation.
+/// Entries with the highest ``ClientTrust`` are served first. At equal trust, accounts take turns, and within
+/// an account, networks take turns, so that a client that sends many passwords delays mainly itself. Every
+/// fourth turn serves a lower level of trust, to prevent starvation.
 ///
 /// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand
 /// times longer.
 package struct PasswordQueue<Waiter: Sendable>: Sendable {
-    /// What is known about the sender, best first.
+    /// What is known about the sender, highest trust first.
     package enum ClientTrust: Int, Comparable, Sendable {
         /// The address has logged in to the account before, and has not failed recently.
         case proven
@@ -55,7 +55,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     package static var perAddress: Int { 64 }
     /// Maximum number of waiting passwords.
     package static var total: Int { 256 }
-    /// Every nth turn serves a standing other than the best.
+    /// Every nth turn may serve a level of trust other than the highest.
     private static var turnsOfBest: UInt64 { 4 }
 
     private struct Line: Hashable, Sendable {
@@ -77,7 +77,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     package var count: Int { entries.count }
 
     /// Adds an entry.
-    /// - Parameter standing: returns the current standing of an entry.
+    /// - Parameter standing: returns the current trust in the sender of an entry.
     package mutating func append(_ entry: Entry, standing: (Entry) -> ClientTrust) -> Admission {
         let ofAddress = entries.filter { $0.address == entry.address }
         guard ofAddress.count < Self.perAddress,
@@ -152,8 +152,8 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         return (accountTimes[entry.account] ?? 0, lineTimes[line] ?? 0, entry.ticket)
     }
 
-    /// Returns the newest entry of the longest line of the account with the most entries, among the worst
-    /// standing.
+    /// Returns the newest entry of the longest line of the account with the most entries, among the entries
+    /// with the lowest trust.
     private func leastEntitled(of all: [Entry], _ standing: (Entry) -> ClientTrust) -> Entry {
         let standings = all.map(standing)
         let worst = standings.max()

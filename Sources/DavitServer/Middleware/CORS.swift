@@ -82,7 +82,8 @@ public struct CORS: Middleware {
 
     private func sharing(_ response: HTTPResponse, with origin: [UInt8]?) -> HTTPResponse {
         var response = response
-        // Also for disallowed origins: caches must not reuse those responses for an allowed origin.
+        // Add the field even for disallowed origins: caches must not reuse those responses for an allowed
+        // origin.
         response.fields.vary(on: .origin)
         if let origin {
             allow(origin, &response)

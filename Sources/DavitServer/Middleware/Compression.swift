@@ -8,7 +8,7 @@ internal import DavitZlib
 /// content that already has a coding; and content marked `Cache-Control: no-transform`. Live streams are
 /// flushed after each piece.
 ///
-/// If the coding depends on the client, the response has `Vary: Accept-Encoding`; for GET, also if it is not
+/// If the coding depends on the client, the response has `Vary: Accept-Encoding`; for GET, even if it is not
 /// compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must not share
 /// a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in If-None-Match in either form; If-Match
 /// requires a strong match and fails.

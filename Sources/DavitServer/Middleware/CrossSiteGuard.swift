@@ -6,7 +6,7 @@ public import DavitHTTP
 /// A browser submits a form with the user's credentials for this server and from within the user's network,
 /// even if the form is on another site. It sends the origin of the page in Sec-Fetch-Site (Fetch Metadata
 /// §2.2) or Origin. Only POST is checked, because other methods that change state need a preflight request,
-/// which only ``CORS`` answers. Clients other than browsers send neither field and are allowed.
+/// to which only ``CORS`` responds. Clients other than browsers send neither field and are allowed.
 public struct CrossSiteGuard: Middleware {
     private let origins: Set<[UInt8]>
     private let names: ServerNames

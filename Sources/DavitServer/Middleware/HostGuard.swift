@@ -1,6 +1,6 @@
 public import DavitHTTP
 
-/// Answers requests for unknown hosts with 421.
+/// Responds with 421 to requests for unknown hosts.
 ///
 /// A server without accounts relies on network access control. A web page could bypass that through a user's
 /// browser by pointing its own host name at the address of this server (DNS rebinding). The browser then

@@ -1,6 +1,6 @@
 public import DavitHTTP
 
-/// Wraps a handler. A middleware can rewrite the request, answer it instead of the handler, and inspect or
+/// Wraps a handler. A middleware can rewrite the request, respond instead of the handler, and inspect or
 /// replace the response.
 public protocol Middleware: Sendable {
     /// Handles a request.

@@ -1,7 +1,7 @@
 package import DavitHTTP
 
-/// Answers 421 to requests for an `https` URI that arrive without TLS (RFC 9110 §7.4), because the client
-/// relies on confidentiality.
+/// Responds with 421 to requests for an `https` URI that arrive without TLS (RFC 9110 §7.4), because the
+/// client relies on confidentiality.
 ///
 /// Only the absolute form contains a scheme. A trusted proxy may forward requests that it received over TLS.
 package struct SchemeGuard<Next: Handler>: Handler {

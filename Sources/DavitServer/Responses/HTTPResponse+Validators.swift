@@ -3,8 +3,9 @@ public import DavitHTTP
 /// Validators for generated content (RFC 9110 §8.8).
 ///
 /// A GET route sets the version of its response, and the ``Router`` evaluates the conditions of the request
-/// (§13): it answers 304 if the client has that version, and 412 if a precondition fails. Methods that change
-/// state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do so.
+/// (§13): it responds with 304 if the client has that version, and with 412 if a precondition fails. Methods
+/// that change state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do
+/// so.
 extension HTTPResponse {
     /// Returns this response with an entity tag.
     ///

@@ -10,7 +10,7 @@ public protocol Mountable: Sendable {
     func handler(in environment: ServerEnvironment) throws -> any Handler
 
     /// Fields added to responses to OPTIONS for `*` and for all paths above the mount, even if another
-    /// handler answers, because clients query the root for the server's capabilities. Only names with a case
+    /// handler responds, because clients query the root for the server's capabilities. Only names with a case
     /// in ``DavitHTTP/FieldName`` are used. Empty by default.
     var announcedFields: HTTPFields { get }
 }

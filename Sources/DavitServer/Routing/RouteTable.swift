@@ -83,7 +83,7 @@ struct RouteTable: Sendable {
         return (mounts + paths).filter { prefix.contains($0) }.min { $0.description < $1.description }
     }
 
-    /// Returns the answer of the first matching route; nil if there is none.
+    /// Returns the match of the first route that matches; nil if no route does.
     func answer(to request: HTTPRequest, at key: Key) -> RouteMatch? {
         var subject = RouteSubject(request: request, key: key)
         let indexed = exact[key]?.first { accepts($0.method, request.method) }
@@ -95,7 +95,7 @@ struct RouteTable: Sendable {
         return indexed.map { RouteMatch($0.action) }
     }
 
-    /// Returns the mount that answers the request. Nil if there is none, or if a route with application code
+    /// Returns the mount that handles the request. Nil if no mount does, or if a route with application code
     /// must be tried first, because that code may run only once per request.
     func mount(for request: HTTPRequest, at key: Key) -> Mount? {
         guard hasMounts else { return nil }

@@ -19,7 +19,7 @@ public struct Routes {
 
     init(base: ResourcePath = .root) { self.base = base }
 
-    /// Whether routes for GET also answer HEAD; the content is then not sent. True by default.
+    /// Whether routes for GET also handle HEAD; the content is then not sent. True by default.
     public var answersHeadWithGet: Bool {
         get { table.answersHeadWithGet }
         set { table.answersHeadWithGet = newValue }
@@ -150,7 +150,7 @@ public struct Routes {
     }
 
     /// Routes all requests at and below `prefix`, with any method, to a handler or to a value from which a
-    /// server creates one. A router without a server answers 500 below such a value.
+    /// server creates one. A router without a server responds with 500 below such a value.
     ///
     /// Routes and mounts added earlier for paths below `prefix` become unreachable; the server logs a
     /// warning. Mount at `/` first, then at more specific paths.

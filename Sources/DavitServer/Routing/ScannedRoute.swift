@@ -1,13 +1,13 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// The answer of a matching route, bound to what the route found in the path.
+/// A matching route, with the values that it found in the path.
 ///
 /// Closures passed to this type must not have a capture list; with one, they would leave the executor of
 /// their caller.
 struct RouteMatch {
     let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
-    /// Whether the answer is from a mount, which evaluates the conditions of the request itself.
+    /// Whether the route is a mount, which evaluates the conditions of the request itself.
     let isMounted: Bool
 
     init(
@@ -23,7 +23,7 @@ struct RouteMatch {
 protocol ScannedRoute: Sendable {
     /// The method of the route; nil for every method.
     var method: HTTPMethod? { get }
-    /// Returns the answer; nil if the route does not match. The caller has already checked the method.
+    /// Returns the match, or nil if the path does not match. The caller has already checked the method.
     func answer(to subject: inout RouteSubject) -> RouteMatch?
 }
 

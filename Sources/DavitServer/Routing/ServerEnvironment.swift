@@ -28,7 +28,7 @@ public struct ServerEnvironment: Sendable {
     /// Runs work that may block on another thread, without waiting for it. Returns false, without running the
     /// work, if too much work is queued or the server is stopping.
     public let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    /// Paths below the prefix that other mounts answer. The handler's own resources there are unreachable,
+    /// Paths below the prefix that other mounts handle. The handler's own resources there are unreachable,
     /// and it should not create any.
     public private(set) var hiddenPaths: [ResourcePath] = []
     private let lifecycleObservers = LifecycleObserverList()
@@ -59,7 +59,8 @@ public struct ServerEnvironment: Sendable {
         return environment
     }
 
-    /// Retains `resident` as long as the server, and notifies it when the server starts and stops.
+    /// Retains `lifecycleObserver` as long as the server exists, and notifies it when the server starts and
+    /// stops.
     public func addLifecycleObserver(_ lifecycleObserver: any LifecycleObserver) {
         lifecycleObservers.all.withLock { $0.append(lifecycleObserver) }
     }
@@ -83,7 +84,7 @@ public protocol LifecycleObserver: AnyObject, Sendable {
     /// Called every five seconds while requests arrive, and afterwards until it returns false. Release
     /// resources here that should not stay open while idle.
     func performMaintenance() -> Bool
-    /// The last request has been answered. The server waits for background work after this call.
+    /// The response to the last request has been sent. The server waits for background work after this call.
     func serverWillStop()
     /// The server has stopped completely. It may be started again.
     func serverDidStop()
@@ -101,12 +102,12 @@ private final class LifecycleObserverList: Sendable {
 }
 
 extension ServerEnvironment {
-    /// Calls `body` for each resident, in the order of registration.
+    /// Calls `body` for each lifecycle observer, in the order of registration.
     package func forEachLifecycleObserver(_ body: (any LifecycleObserver) -> Void) {
         for lifecycleObserver in lifecycleObservers.all.withLock({ $0 }) { body(lifecycleObserver) }
     }
 
-    /// Performs periodic maintenance of all residents.
+    /// Performs periodic maintenance of all lifecycle observers.
     /// - Returns: false if nothing is left to do.
     package func performMaintenance() -> Bool {
         var hasMore = false

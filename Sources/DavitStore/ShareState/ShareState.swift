@@ -51,8 +51,8 @@ public final class ShareState: Sendable {
         lastTrashNumber = Atomic(trash.lastNumber)
     }
 
-    /// Commits all changes in order, or none. The results of other calls change after the commit is durable
-    /// and before this call returns.
+    /// Commits all changes in order, or none. The changes become visible to other calls once the commit is
+    /// durable, and before this call returns.
     public func commit(_ changes: [StateChange]) throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
@@ -202,7 +202,7 @@ public final class ShareState: Sendable {
 
     // MARK: Properties
 
-    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Answered from memory, because
+    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Only reads memory, because
     /// every GET needs it.
     public func hasContentLanguage(at path: ResourcePath) -> Bool {
         guard mayHaveLanguages.load(ordering: .acquiring) else { return false }

@@ -14,7 +14,7 @@ public enum PropFindBody: Hashable, Sendable {
     ///
     /// Unknown elements are ignored (§17).
     /// - Parameter charset: the charset parameter of the media type, if any.
-    /// - Throws: ``BodyError``; `malformed` also if the body does not contain exactly one of the three
+    /// - Throws: ``BodyError``, including `malformed` if the body does not contain exactly one of the three
     ///   alternatives.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()

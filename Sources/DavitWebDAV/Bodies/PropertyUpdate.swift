@@ -31,7 +31,7 @@ public struct PropertyUpdate: Hashable, Sendable {
     /// Parses the body of a PROPPATCH. Unknown elements are ignored (§17).
     ///
     /// - Parameter charset: the charset parameter of the media type, if any.
-    /// - Throws: ``BodyError``; `malformed` also if there are no instructions.
+    /// - Throws: ``BodyError``, including `malformed` if there are no instructions.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> PropertyUpdate {

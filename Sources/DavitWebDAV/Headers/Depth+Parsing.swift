@@ -1,7 +1,7 @@
 extension Depth {
     /// Parses the value of a Depth field (RFC 4918 §10.2), ignoring case. The `,noroot` suffix that
     /// Microsoft's clients append is accepted; see ``excludesRoot(_:)``.
-    /// - Returns: nil for any other value; the server answers 400.
+    /// - Returns: nil for any other value; the server responds with 400.
     public static func parse(_ value: Span<UInt8>) -> Depth? {
         if value.count == 1, value[0] == UInt8(ascii: "0") { return .zero }
         let value = FieldText(value).lowercased

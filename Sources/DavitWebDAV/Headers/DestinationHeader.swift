@@ -28,7 +28,7 @@ public struct DestinationHeader: Hashable, Sendable {
     /// git and lftp, repeat it here. It is not used for authentication. Of a URI with another scheme, only
     /// the scheme is parsed, because it cannot refer to this server.
     ///
-    /// - Throws: ``ParseError``; the server answers 400.
+    /// - Throws: ``ParseError``; the server responds with 400.
     public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {
         let bytes = FieldText.array(value)
         let text = FieldText.trimmed(bytes[...])

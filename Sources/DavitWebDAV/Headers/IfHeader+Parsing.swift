@@ -13,7 +13,7 @@ extension IfHeader {
     /// Parses `1*No-tag-list | 1*Tagged-list` (RFC 4918 §10.4.2) in one pass.
     ///
     /// - Parameter bytes: the field value, whose length the head parser has already limited.
-    /// - Throws: ``ParseError``; the server answers 400 without evaluating any condition.
+    /// - Throws: ``ParseError``; the server responds with 400 without evaluating any condition.
     public init(parsing bytes: Span<UInt8>) throws(ParseError) {
         self.init(lists: [])
         var offset = Self.skipSpaces(bytes, from: 0)

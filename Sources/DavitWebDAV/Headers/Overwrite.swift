@@ -6,7 +6,7 @@ public enum Overwrite: Hashable, Sendable {
     case forbidden
 
     /// Parses the value of an Overwrite field, ignoring case.
-    /// - Returns: nil for any value except `T` and `F`; the server answers 400.
+    /// - Returns: nil for any value except `T` and `F`; the server responds with 400.
     public static func parse(_ value: Span<UInt8>) -> Overwrite? {
         switch FieldText(value).lowercased {
         case "t": .allowed

@@ -1,6 +1,6 @@
 /// The Lock-Token field (RFC 4918 §10.5): `Coded-URL`, a URI in angle brackets.
 public enum LockTokenHeader {
-    /// - Returns: nil if the value is not a Coded-URL; the server answers 400.
+    /// - Returns: nil if the value is not a Coded-URL; the server responds with 400.
     public static func parse(_ value: Span<UInt8>) -> LockToken? {
         let bytes = FieldText.array(value)
         let text = FieldText.trimmed(bytes[...])

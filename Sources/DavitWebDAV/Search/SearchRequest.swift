@@ -10,8 +10,8 @@ public enum SearchRequest: Hashable, Sendable {
 
     /// The reason why a request is refused.
     public enum ParseError: Error, Hashable, Sendable {
-        /// 400, 403 or 422, see ``BodyError``; 422 also for an unknown operator or type, and for parts that
-        /// exceed ``BodyLimits``.
+        /// 400, 403 or 422, see ``BodyError``; 422 is used for an unknown operator or type, and for parts
+        /// that exceed ``BodyLimits``.
         case body(BodyError)
         /// 403 with `search-grammar-supported`.
         case unknownGrammar
@@ -97,7 +97,7 @@ public struct SearchQuery: Hashable, Sendable {
         guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else {
             throw .malformed(line: count.line)
         }
-        // A number that is too large to represent is no limit.
+        // A number that is too large to represent does not limit the results.
         return Int(String(decoding: digits, as: UTF8.self))
     }
 }
