@@ -21,7 +21,7 @@ extension Configuration {
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
         let placed = try publicPrefix()?.inFront(of: front) ?? front
-        // Before everything that depends on the address of the client.
+        // Applied before everything that depends on the address of the client.
         return try trustedProxies()?.inFront(of: placed) ?? placed
     }
 

@@ -28,8 +28,8 @@ final class OpenFileCache: Sendable {
 
     func find(_ path: ResourcePath) -> CachedOpenFile? { table.withLock { $0.find(path) } }
 
-    /// Returns true, most of the time, from the second request for a path on: a file that is read once is not
-    /// worth a descriptor.
+    /// Whether a file should be kept open: usually true from the second request for its path on, so that
+    /// files read only once do not occupy descriptors.
     func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
 
     /// - Parameter file: the file at this path, which contains no links.

@@ -187,7 +187,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     }
 
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
-    /// it is writable, because a rename does not require that permission.
+    /// the content to be replaced is writable, because a rename does not require write permission.
     private func takeOver() throws(StoreError) {
         let folder = try share.folder(of: location)
         let name = Array(location.path.name)
@@ -195,7 +195,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             let current = try folder.directory.status(of: name)
             if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
         } catch {
-            // Removed meanwhile; this is new content then.
+            // The content to be replaced was removed meanwhile, so there is nothing to copy.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }

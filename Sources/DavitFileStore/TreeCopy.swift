@@ -206,7 +206,7 @@ final class TreeCopy {
             }
         } catch {
             if error.endsCopy { throw error }
-            // Removed meanwhile.
+            // The member was removed meanwhile.
             if error.code != .noEntry { record(name, StoreError(error)) }
         }
     }

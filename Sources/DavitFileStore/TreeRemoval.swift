@@ -79,7 +79,7 @@ struct TreeRemoval {
                 try position.enter(frame.name)
             }
         } catch {
-            // It may be empty, or no longer a directory.
+            // The directory cannot be entered, but can be removed if it is empty.
             let reason = error
             if (try? position.directory.removeDirectory(frame.name)) == nil, reason.code != .noEntry {
                 record(frame.name, StoreError(reason))

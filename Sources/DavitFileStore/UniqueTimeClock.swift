@@ -12,7 +12,7 @@ package final class UniqueTimeClock: Sendable {
 
     /// The interval between consecutive times, in nanoseconds.
     static let step: Int64 = 1_000
-    /// Multiples of this, in nanoseconds, are skipped.
+    /// Times that are multiples of this number of nanoseconds are skipped.
     static let coarseStep: Int64 = 1_000_000
     /// The latest time accepted from a clock, in nanoseconds: a year before the end of the range of `Int64`,
     /// so that there is room for later times.

@@ -9,7 +9,7 @@ internal import DavitSystem
 /// It must be discarded after an error, because its state in memory may be ahead of the database.
 final class JournalCore {
     let resources: any ResourceStore
-    /// Determine what is listed; nil lists everything.
+    /// The rules that determine what is listed; nil to list everything.
     let rules: ShareRules?
     let database: JournalDatabase
     private let watch: FolderWatch

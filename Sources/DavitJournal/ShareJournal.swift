@@ -43,7 +43,7 @@ public final class ShareJournal: ChangeJournal {
 
     private let folder: FileResourceStore
     private let resources: any ResourceStore
-    /// Nil serves everything.
+    /// The rules that determine what is served; nil to serve everything.
     private let rules: ShareRules?
     private let path: String
     private let background: BackgroundWork
@@ -289,7 +289,7 @@ public final class ShareJournal: ChangeJournal {
         if !isStarted { isWalking.store(false, ordering: .releasing) }
     }
 
-    /// About the duration of one step.
+    /// The pause between two steps: about as long as a step.
     private static let restMilliseconds = 25
 }
 

@@ -5,7 +5,7 @@
 package enum DisplayName {
     package static func text(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
-        // Fast path: all of these characters begin with this byte, which few names contain.
+        // Fast path: in UTF-8, all characters to be replaced begin with this byte, which few names contain.
         guard name.contains(0xE2) else { return text }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { shown.append(isTurning(scalar) ? "\u{FFFD}" : scalar) }

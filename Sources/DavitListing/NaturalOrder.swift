@@ -19,7 +19,7 @@ public enum NaturalOrder {
             }
         }
         if i < a.count || j < b.count { return j < b.count }
-        // They differ only in case or leading zeros.
+        // The names differ only in case or leading zeros.
         return a.lexicographicallyPrecedes(b)
     }
 

@@ -50,7 +50,8 @@ package final class GroupWriter {
             return Array(repeating: nil, count: requests.count)
         } catch {
             if requests.count <= 1 { return [error] }
-            // One request has rolled back all of them. Retry each separately; this is too rare to optimise.
+            // One request has rolled back the shared transaction. Retry each request separately; this is too
+            // rare to optimize.
             return requests.flatMap { commit([$0]) }
         }
     }

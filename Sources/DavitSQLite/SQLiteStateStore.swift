@@ -141,7 +141,7 @@ public final class SQLiteStateStore: StateStore {
     public func integrityCheck() throws(StateError) -> [String] {
         try readers.withReader { (reader) throws(StateError) in
             checks.withLock { $0.running.append(reader) }
-            // To the check itself, an interruption looks like damage.
+            // The check reports an interruption as damage.
             let findings = Result { () throws(StateError) in try reader.integrityProblems() }
             let areOver = checks.withLock { checks in
                 checks.running.removeAll { $0 === reader }

@@ -25,7 +25,7 @@ public struct SiteOptions: Sendable {
     public var showsHidden = false
     /// Whether to follow symbolic links to targets inside the folder; all other links are 404.
     public var followsLinks = true
-    /// The kind of redirect from a folder without a trailing slash to the one with it.
+    /// The kind of redirect that adds the trailing slash to the URL of a folder.
     public var redirect = HTTPResponse.Redirect.movedPermanently
 
     /// The default options: `index.html`, no listings, no hidden files, and gzip where it is useful.

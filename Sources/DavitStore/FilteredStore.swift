@@ -27,7 +27,7 @@ package final class FilteredStore: ResourceStore {
             try store.lookupForChange(path, last: last, beside: other, wait: wait), as: path, last)
     }
 
-    /// - Parameter last: `itself` skips the check of the extension, because a link has the kind of its
+    /// - Parameter last: `notFollowed` skips the check of the extension, because a link has the kind of its
     ///   target, which the lookup that follows the link has checked.
     private func judged(_ lookup: Lookup, as path: ResourcePath, _ last: SymlinkMode) -> Lookup {
         let isContent = last == .followed && lookup.info?.isCollection == false
@@ -35,7 +35,7 @@ package final class FilteredStore: ResourceStore {
             ? lookup : Lookup(path: path, state: .unservable)
     }
 
-    /// - Parameter path: must be allowed apart from its extension.
+    /// - Parameter path: must be allowed, except possibly for its extension.
     private func serves(_ path: ResourcePath, canonical: ResourcePath, isContent: Bool) -> Bool {
         if isContent, rules.refuses(content: path.name) { return false }
         if path == canonical { return true }

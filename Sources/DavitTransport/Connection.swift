@@ -248,7 +248,7 @@ internal import DavitSystem
 
     private func idlenessPassed() {
         if phase == .open, channel.hasOutput, !isBroken {
-            // The peer is still reading its response: a task waits for it and monitors its progress.
+            // The peer is still reading its response: a task waits for the peer and monitors the progress.
             exchange = Exchange(on: self)
             task = Task(executorPreference: loop) { await self.serve() }
             return

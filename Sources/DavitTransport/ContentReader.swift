@@ -141,7 +141,7 @@ final class ContentReader: RequestBody {
                 left -= Int64(count)
             }
         } catch {
-            // Whatever the error, the end of this request cannot be determined.
+            // After any error, the end of this request cannot be determined.
         }
         return false
     }

@@ -10,7 +10,7 @@ internal import DavitSystem
 /// checks are disabled for the state that each request uses: no access lasts longer than a call of the
 /// session.
 @safe final class TLSLayer: @unchecked Sendable {
-    /// Room for a full record with its framing, so that one call can receive it.
+    /// The size of a full record with its framing, so that one call can receive a record.
     private static let usualInputBytes = 16 * 1024 + 512
     /// Used when receiving into a large buffer, to save system calls.
     private static let largeInputBytes = 64 * 1024 + usualInputBytes

@@ -166,8 +166,8 @@ internal import CXML2
         return moved
     }
 
-    /// Runs `body`, which returns a libxml2 status code, with libxml2's buffer, and then flushes it into this
-    /// one.
+    /// Runs `body`, which returns a libxml2 status code, with libxml2's buffer, and then moves the content of
+    /// that buffer to this output.
     func withHandle(_ body: (xmlOutputBufferPtr) -> Int32) {
         let handle = unsafe self.handle ?? makeHandle()
         if unsafe body(handle) < 0 || xmlOutputBufferFlush(handle) < 0 { Self.failForMemory() }

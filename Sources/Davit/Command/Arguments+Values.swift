@@ -9,7 +9,7 @@ extension Arguments {
     }
 
     static func origin(_ value: String) throws(UsageError) -> WebOrigin {
-        // Any page could then do everything that the user of the browser is allowed to do.
+        // With `*`, any page could do everything that the user of the browser is allowed to do.
         if value == "*" { throw .anyOrigin }
         guard let origin = WebOrigin(parsing: value) else { throw .badOrigin(value) }
         return origin

@@ -10,7 +10,8 @@ package struct CheckCommand {
         package var share: String
         package var stateFolder: String
         package var findings: [String]
-        /// One line for each name. These names are valid on this system and are not errors.
+        /// One line for each name that some clients cannot use. Such names are valid on this system and are
+        /// not errors.
         package var names: [String]
         /// The number of names over the limit of the list.
         package var unlistedNames: Int

@@ -7,7 +7,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case portNeedsPrivileges(port: UInt16)
     case addressNotAvailable(host: String)
     case unknownHost(String)
-    /// Another process listens on it, or the file is not a socket.
+    /// Another process listens on the socket, or the file at this path is not a socket.
     case socketInUse(String)
     /// The reason, including the path.
     case socketNotUsable(String)
@@ -29,7 +29,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// Neither HOME nor XDG_STATE_HOME is set.
     case noStateFolder
     case userFileUnreadable(String, reason: String)
-    /// Users other than its owner can read or change it.
+    /// Users other than the owner can read or change the user file.
     case userFileNotPrivate(String)
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)

@@ -49,8 +49,8 @@ struct ServeCommand {
         StandardStreams.writeError("\(code)\(url)\n")
     }
 
-    /// Stops the server when its terminal is closed. SIGHUP is sent for that as well as for a reload of the
-    /// settings.
+    /// Stops the server when its terminal is closed. The signal for that, SIGHUP, otherwise requests a reload
+    /// of the settings.
     private func stopWithTerminal(_ server: WebServer) {
         guard StandardStreams.hasTerminal else { return }
         server.onReload { [weak server] in

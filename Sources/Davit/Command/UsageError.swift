@@ -36,7 +36,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badProxyFields(String)
     case badSocketMode(String)
     case badAccessLogFormat(String)
-    /// An option, without the other option or action that it applies to.
+    /// An option was given without the option or action to which it applies.
     case useless(option: String, without: String)
     /// The build does not include TLS.
     case noTLS(option: String)

@@ -107,8 +107,8 @@ package final class LifecycleController: Sendable {
         await waitForTransition()
     }
 
-    /// Resumes the server, and returns when it listens, or need not yet because the application is in the
-    /// background.
+    /// Resumes the server. Returns when the server listens, or when the application is in the background and
+    /// the server need not listen yet.
     package func resume() async throws(TransportError) -> [BoundAddress] {
         guard isRunning else { throw TransportError(.notRunning) }
         state.withLock { $0.failure = nil }

@@ -27,7 +27,8 @@ package import DavitHTTP
         case failed(TLSFailure)
     }
 
-    /// The number of bytes of output after which it should be sent before writing more: four full records.
+    /// The number of bytes of output above which the output should be sent before more is written: four full
+    /// records.
     package static let outputLimitBytes = 65_536
 
     let handle: OpaquePointer
@@ -78,8 +79,8 @@ package import DavitHTTP
     package var outputCount: Int { pipe.output.count }
     package var outputIsFull: Bool { outputCount >= Self.outputLimitBytes }
 
-    /// Passes all waiting ciphertext to `body`, several records in one call; `body` returns the number of bytes
-    /// sent, which are removed.
+    /// Passes all waiting ciphertext to `body`, several records in one call; `body` returns the number of
+    /// bytes sent, which are removed.
     package mutating func withOutput<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Int) throws(E) {
         let sent = try unsafe pipe.output.withBytes(body)
         pipe.output.removeFirst(sent)

@@ -41,7 +41,8 @@ final class ChangeEventFeed: Sendable {
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
             guard state.readers.count < readerLimit else { return nil }
-            // If there are other readers and the journal was replaced, the next pass will detect it.
+            // If the journal was replaced while other readers exist, the next pass will detect the
+            // replacement.
             let token = state.readers.isEmpty ? SyncToken(position) : state.token ?? SyncToken(position)
             state.token = token
             let through =

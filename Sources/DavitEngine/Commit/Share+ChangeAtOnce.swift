@@ -4,7 +4,7 @@ internal import DavitStore
 
 /// A method whose change can often be completed immediately on the event loop.
 protocol InlineCommitMethod: ChangeMethod {
-    /// Returns what ``ChangeMethod/prepare(_:)`` would return, if that needs no waiting; nil otherwise.
+    /// Returns what ``ChangeMethod/prepare(_:)`` would return, if no waiting is needed; nil otherwise.
     func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
     /// Whether the method is faster if it assumes that the names it creates do not exist.
     var expectsFreeNames: Bool { get }

@@ -68,8 +68,8 @@ extension Share {
         return try body()
     }
 
-    /// Same as ``reservingSpace(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the copy
-    /// again.
+    /// Same as ``reservingSpace(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the
+    /// copy again.
     func stagingCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool = true,
         _ stage: () throws(StoreError) -> any StagedTree
@@ -138,7 +138,7 @@ extension Share {
         return SpaceShortage(collection: collection, trash: trash, bytes: isTooMuch ? .max : missing)
     }
 
-    /// Whether there is too little space for `bytes`, but enough without the trash of that volume. Removes
+    /// Whether the volume has too little space for `bytes`, but would have enough without its trash. Removes
     /// nothing.
     func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
         // The most recent entry may be the largest.

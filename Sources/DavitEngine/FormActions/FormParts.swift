@@ -11,7 +11,8 @@ final class FormParts {
         limits.parts = 100_000
         return limits
     }()
-    /// The parser retains less than this, so that there is always room for more.
+    /// The size of the buffer. The parser retains fewer bytes than this, so the buffer always has space for
+    /// more.
     private static let bufferBytes = 64 << 10
 
     private let body: any RequestBody

@@ -8,7 +8,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// The refused properties and the reasons; empty if the collection was created.
         var refused: [(name: PropertyName, reason: Refusal)] = []
-        /// The other properties, which failed only because of those.
+        /// The other properties, which failed only because some were refused.
         var others: [PropertyName] = []
     }
 

@@ -18,7 +18,7 @@ struct MemberFailure: Sendable {
     }
 
     /// Returns a 207 with the failed members. Their hrefs begin with the target as spelled by the client. If
-    /// the only failure is that of the target itself, returns its plain status instead.
+    /// only the target itself failed, returns its plain status instead.
     static func response(_ failures: [MemberFailure], change: ChangeTarget) -> HTTPResponse {
         let root = change.target.path
         if failures.count == 1, failures[0].path == root { return WebDAVError(failures[0].status).response() }

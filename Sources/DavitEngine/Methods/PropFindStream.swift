@@ -17,7 +17,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     private final class Level {
         /// Nil once all members have been read.
         var cursor: (any MemberCursor)?
-        /// The subcollections to enter after that.
+        /// The subcollections to enter after all members have been read.
         var collections = PendingCollections()
         /// True if the members have already been written and the collection is read again only to find more
         /// subcollections.
@@ -439,7 +439,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
             return
         }
         do throws(StoreError) { level.cursor = try share.resources.members(of: level.path) } catch {
-            // It was deleted or replaced in the meantime.
+            // The collection was deleted or replaced in the meantime.
             guard error.isOfOneResource else { throw WebDAVError(store: error) }
             levels.removeLast()
             return

@@ -3,7 +3,8 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// The davit-specific report on the trash: for Depth 0, the entries of the target itself, which for a file
-/// are its earlier versions; for Depth 1, those of its members; for infinity, those of everything below it.
+/// are its earlier versions; for Depth 1, the entries of its members; for infinity, the entries of everything
+/// below it.
 struct TrashReport: Sendable {
     let share: Share
 

@@ -59,7 +59,7 @@ final class OpenUpload: Sendable {
                 if let known = state.content { content = known } else { content = try open() }
                 state.content = content
                 try Self.dropUnverified(&state)
-                // They include bytes that have been discarded.
+                // The digests include bytes that have been discarded.
                 if let digests = state.digests, digests.length > content.length { state.digests = nil }
                 return (turn, content.length)
             }
@@ -176,8 +176,8 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Reverts to normal operation after a refused completion. Does nothing if another request has begun one
-    /// since.
+    /// Reverts to normal operation after a refused completion. Does nothing if another request has begun a
+    /// completion since.
     func giveUpEnd(_ turn: Turn) {
         state.withLock { state in
             if state.turn == turn.number { state.isEnding = false }

@@ -39,8 +39,8 @@ public enum FormAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the action requires a destination, which the user is asked for if the form does not contain
-    /// one.
+    /// Whether the action requires a destination, which the user must enter if the form does not contain a
+    /// destination.
     var wantsDestination: Bool {
         switch self {
         case .move, .copy: true

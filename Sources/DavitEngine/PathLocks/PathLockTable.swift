@@ -25,7 +25,7 @@ package struct PathLockTable {
     private struct Entry {
         let claims: [PathLockRequest]
         var isGranted: Bool
-        /// Tickets to check again when this one leaves.
+        /// Tickets to check again when this entry is removed.
         var parked: [UInt64] = []
     }
 

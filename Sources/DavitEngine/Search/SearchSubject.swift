@@ -62,8 +62,8 @@ struct SearchSubject {
             var tag: [UInt8] = []
             info.appendEncodedEntityTag(to: &tag)
             return .text(String(decoding: tag, as: UTF8.self))
-        // In whole seconds, as in PROPFIND, so that a value returned to a client matches when it searches for
-        // it.
+        // In whole seconds, as in PROPFIND, so that a search for a value that a client has received finds the
+        // resource.
         case .creationdate:
             return .instant(Timestamp(seconds: (properties.created ?? info.created ?? info.modified).seconds))
         case .lastmodified: return .integer(info.modified.seconds)

@@ -35,7 +35,7 @@ enum SearchValue: Hashable, Sendable {
             default: return nil
             }
         case .dateTime:
-            // Accept the format of creationdate and also that of getlastmodified, which users copy from
+            // Accept the formats of creationdate and of getlastmodified, because users copy both from
             // responses.
             let instant =
                 HTTPDate.parseISO8601(trimmed.span)

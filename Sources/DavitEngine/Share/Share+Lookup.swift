@@ -75,7 +75,8 @@ extension Share {
             path.name != target.path.name
         else { return nil }
         if stored != target.path {
-            // These may be two hard links or one name; only the directory entries show which.
+            // The two paths may be hard links or spellings of one name; only the directory entries show
+            // which.
             if wait == .never { throw .wouldBlock }
             guard try resources.isOneName(target.path, stored) else { return nil }
         }

@@ -88,7 +88,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             if written == 0 || hasEnded { return }
             rest.removeFirst(written)
         }
-        // The remaining changes are requested again: the token marks how far this piece has come.
+        // The remaining changes are requested again: the token identifies the last change in this piece.
         if rest.isEmpty, changes.count < Self.pieceChanges { end(isCut: false) }
     }
 

@@ -34,7 +34,7 @@ package final class TreeTraversal: @unchecked Sendable {
 
     /// The reason why a resource is left out.
     package enum Obstacle: Sendable {
-        /// It does not exist, or no longer exists.
+        /// The resource does not exist, or no longer exists.
         case missing
         /// A link to a collection that contains the link.
         case circle

@@ -5,7 +5,7 @@ package import DavitHTTP
 package struct DraftFields: Sendable {
     /// The interop version of the draft that the client implements; nil if unknown or not supported.
     let version: Int?
-    /// Whether the content ends with that of this request; nil if the client does not specify it.
+    /// Whether the content is complete after this request; nil if the client does not specify this.
     let isComplete: Bool?
     package let offset: Int64?
     package let length: Int64?

@@ -14,7 +14,7 @@ extension UploadEngine {
 
     /// Removes an upload whose creation fails, because no client will learn its URL.
     func giveUp(_ record: UploadRecord) async {
-        // It may already have been removed or completed.
+        // The upload may already have been removed or completed.
         guard let current = share.state.upload(record.id), !current.progress.isComplete else { return }
         try? await cancel(current)
     }

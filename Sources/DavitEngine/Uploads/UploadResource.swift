@@ -21,7 +21,7 @@ enum UploadResource {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Whether a path is that of the upload collection or of an upload.
+    /// Whether the path belongs to the upload collection or to an upload.
     static func isAbove(_ path: ResourcePath) -> Bool {
         // Fast path: nearly all other paths differ in the first byte.
         path.bytes.first == UInt8(ascii: ".") && collection.contains(path)

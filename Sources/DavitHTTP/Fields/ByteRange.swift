@@ -62,7 +62,8 @@ public enum ByteRanges {
             if let range = spec.range(in: length) { ranges.append(range) }
         }
         if isMalformed || specCount == 0 { return .whole }
-        // A suffix range of empty content is all of it, but Content-Range cannot express that.
+        // A suffix range of empty content selects the entire content, but Content-Range cannot express an
+        // empty range.
         if ranges.isEmpty { return .unsatisfiable }
         if ranges.contains(where: { $0.length == 0 }) { return .whole }
         return outcome(of: merged(ranges), length: length)

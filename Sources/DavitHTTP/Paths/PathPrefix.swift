@@ -42,8 +42,8 @@ package struct PathPrefix: Hashable, Sendable {
     /// The decoded path of the prefix.
     package var path: ResourcePath { (try? ResourcePath.parse(rawPath: bytes).path) ?? .root }
 
-    /// Returns this prefix without `suffix`; nil if it does not end in it. The percent-encoding of the two
-    /// may differ.
+    /// Returns this prefix without `suffix`; nil if this prefix does not end in `suffix`. The two may be
+    /// percent-encoded differently.
     package func removing(suffix: PathPrefix) -> PathPrefix? {
         let count = suffix.bytes.reduce(0) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
         var end = bytes.endIndex

@@ -216,7 +216,7 @@ export class MultistatusScanner {
 const tagEnd = (all, open) => {
     if (all.startsWith("<!--", open)) return behind(all, "-->", open + 4)
     if (all.startsWith("<![CDATA[", open)) return behind(all, "]]>", open + 9)
-    // It may still become a comment or a CDATA section.
+    // The incomplete markup may still become a comment or a CDATA section.
     if (all.charCodeAt(open + 1) === 0x21 && all.length - open < 9) return -1
     let close = all.indexOf(">", open)
     if (close < 0) return -1

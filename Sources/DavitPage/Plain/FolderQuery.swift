@@ -15,7 +15,7 @@ struct FolderQuery {
     let language: PageLanguage?
     /// The action that a form has just completed.
     let done: (action: FormAction, count: Int)?
-    /// The trash IDs of what it has deleted, without duplicates. Their names come from the trash, not from
+    /// The trash IDs of the deleted entries, without duplicates. Their names come from the trash, not from
     /// the URL.
     let kept: [String]
     private static let keptLimit = 100

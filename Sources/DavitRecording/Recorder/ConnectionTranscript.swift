@@ -15,7 +15,7 @@ struct ConnectionTranscript {
     /// Whether the response head for the first of ``open`` was read and its content follows.
     private var isAnswering = false
     private var isInterim = false
-    /// Whether the rest of that direction is unreadable.
+    /// Whether the rest of the requests, or of the responses, is unreadable.
     private var areRequestsLost = false
     private var areAnswersLost = false
     private var leftOutBytes: Int64 = 0

@@ -22,7 +22,7 @@ struct WireResponse {
     var status: Int
     var fields: [WireField]
     var content: RecordedContent
-    /// The statuses of interim responses before it.
+    /// The statuses of the interim responses before the final one.
     var interim: [Int]
 }
 

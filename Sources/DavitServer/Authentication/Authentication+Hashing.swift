@@ -59,7 +59,7 @@ extension Authentication {
         guard isFirst.withLock({ $0 }) else { return found }
         let decision = await hash(attempt)
         let others = state.withLock { $0.flights.removeValue(forKey: flight) ?? [] }
-        // One client's disconnection does not decide the other requests.
+        // The disconnection of one client must not determine the result of the other requests.
         let shared: Decision? = if case .refused(.cancelled) = decision { nil } else { decision }
         for other in others { other.resume(returning: shared) }
         return decision

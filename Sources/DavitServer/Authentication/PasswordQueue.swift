@@ -41,7 +41,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     /// The result of adding an entry.
     package enum Admission: Sendable {
         case waiting
-        /// The entry was queued in place of this one, which was removed.
+        /// The entry was queued, and the associated entry was removed from the full queue.
         case displaced(Entry)
         /// Too many passwords of the same account and address, or of the same address, are waiting.
         case lineFull

@@ -12,7 +12,7 @@ extension HTTPResponse {
     ) -> HTTPResponse {
         var response = endlessStream(type: "text/event-stream") { writer in
             let events = EventWriter(writer)
-            // The head is sent with the first bytes, and the browser waits for it.
+            // The head is sent with the first bytes of content, and the browser waits for the head.
             try await events.comment("")
             try await produce(events)
         }

@@ -33,7 +33,7 @@ struct RouteTable: Sendable {
     var answersHeadWithGet = true
     var fallbacks: [HTTPMethod: FullRouteAction] = [:]
     var announcements: [Announcement] = []
-    /// Both are ordered with the last added first.
+    /// In `exact` and `scanned`, the route added last comes first.
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0

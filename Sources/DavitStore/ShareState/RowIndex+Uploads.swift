@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// Uploads are attached to the node of their collection, so that they move with it.
+/// Uploads are attached to the node of their collection, so that they move with the collection.
 extension RowIndex {
     mutating func insert(_ upload: UploadRecord) {
         removeUpload(upload.id)

@@ -26,7 +26,7 @@ extension FileDescriptor {
                 return
             } catch {
                 if error.isDiskFull { throw error }
-                // Other errors concern this file only, or its being on another volume.
+                // Other errors concern only this file, or mean that the file is on another volume.
                 if error.code == .notSupported { canShare = false }
             }
         }

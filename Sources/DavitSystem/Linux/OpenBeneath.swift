@@ -74,8 +74,8 @@ extension RootDirectory {
         } catch {
             guard error.code == .again, isInMemory else { throw error }
         }
-        // A volume without a disk does not cache missing names, so looking them up appears to require
-        // waiting. On that volume itself, it does not.
+        // A volume without a disk does not cache missing names, so a lookup of a missing name fails as if it
+        // had to wait. Without crossing to another volume, the lookup does not wait.
         do throws(SystemError) {
             return try open(path, flags, permissions, resolve: always | DAVIT_RESOLVE_NO_XDEV, call)
         } catch {

@@ -81,8 +81,8 @@ extension IfHeader {
         }
     }
 
-    /// Parses the text between `<` and `>`. It is not checked to be a URI, because an invalid one matches
-    /// nothing.
+    /// Parses the text between `<` and `>`. Does not check that the text is a URI, because an invalid URI
+    /// matches nothing.
     private static func takeURI(in bytes: Span<UInt8>, at offset: inout Int) throws(ParseError) -> String {
         let opening = offset
         var text: [UInt8] = []

@@ -15,7 +15,7 @@ const maxAttempts = 5
 // Minimum part size, for proxies that limit request bodies.
 const smallestPartBytes = 512 << 10
 
-// Statuses that are worth a retry; 0 means no response.
+// Statuses after which a retry may succeed; 0 means no response.
 const passing = new Set([0, 408, 425, 429, 502, 503, 504])
 const isPassing = (problem) => problem instanceof DavError && (passing.has(problem.status) || isWrongDigest(problem))
 
@@ -147,7 +147,7 @@ async function resumable(upload, context) {
     }
 }
 
-// The complete file was corrupted: report it and try once more.
+// The complete file was corrupted: report the problem and retry.
 function startOver(upload, problem) {
     if (upload.wasRestarted) throw problem
     upload.wasRestarted = true

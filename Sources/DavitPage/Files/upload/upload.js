@@ -56,9 +56,9 @@ export class Upload {
     inner
     blob
     isFolder = false
-    /// The Error with which it failed.
+    /// The Error with which the upload failed.
     problem
-    /// The key of a status text while it is running.
+    /// The key of a status text while the upload is running.
     note
     loaded = 0
     /// For uploads in parts: the URL on the server, the received bytes, and whether that number is uncertain.
