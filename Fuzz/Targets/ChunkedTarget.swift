@@ -2,7 +2,7 @@ import DavitHTTP
 import DavitTesting
 
 /// Chunked content decodes to the same data regardless of how it is split and where the data is stored, and
-/// also after it is encoded again as one chunk per piece (RFC 9112 §7.1).
+/// even after it is encoded again as one chunk per piece (RFC 9112 §7.1).
 func fuzzChunked(_ input: [UInt8]) {
     let (choice, bytes) = divided(input)
     let feed = ChunkFeed(limits: WireLimits(fieldCount: 3, chunkLineBytes: 24, trailerBytes: 48))

@@ -2,7 +2,7 @@
 /// is kept when this object is released and when the process ends. An upload record refers to it; without a
 /// record it is a leftover and removed.
 public protocol UploadContent: StagedContent {
-    /// Its hidden name in the collection of ``StagedContent/location``.
+    /// The hidden name of the content in the collection of ``StagedContent/location``.
     var stagedName: [UInt8] { get }
     /// The file identity, which stays the same when the content is published.
     var identity: ResourceIdentity { get }

@@ -4,7 +4,7 @@ import DavitTesting
 import DavitWebDAV
 import Testing
 
-/// Locks and uploads count toward the quota of the client that created them, also after a restart.
+/// Locks and uploads count toward the quota of the client that created them, even after a restart.
 struct ChargeTests {
     private static func lock(_ number: Int, account: String? = nil, network: String? = nil) -> Lock {
         Lock(

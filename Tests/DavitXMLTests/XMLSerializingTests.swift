@@ -82,7 +82,7 @@ struct XMLSerializingTests {
     func keepsTheValue(document: String, element: String) throws {
         let value = try #require(Self.value(in: try XMLDocument.parse(Array(document.utf8)).root))
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
-        // Serializing again returns the same, also after parsing the result alone or inside another document.
+        // Serializing again returns the same, even after parsing the result alone or inside another document.
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
         for surroundings in [
             ("", ""), ("<D:x xmlns:D='DAV:'>", "</D:x>"), ("<x xmlns='other' xmlns:x='y'>", "</x>"),

@@ -46,7 +46,7 @@ enum ServeOption: String, CaseIterable {
     case tlsClientCA = "--tls-client-ca"
     case tlsClients = "--tls-clients"
 
-    /// Returns the option with this name, or with a name it had before.
+    /// Returns the option with this name or former name.
     init?(named name: String) {
         self.init(rawValue: name == "--litter" ? Self.macMetadata.rawValue : name)
     }

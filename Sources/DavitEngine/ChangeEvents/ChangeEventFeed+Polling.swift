@@ -13,7 +13,7 @@ extension ChangeEventFeed {
     private static let stepLimit = 40
     /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
     private static let ticksOfBeat = 3
-    /// After a thorough pass that takes longer than a second, the next one waits this many times as long.
+    /// If a thorough pass takes longer than a second, the next one starts after this many times its duration.
     private static let restFactor = 10
 
     /// Handles a notification that something has or may have changed. May block.

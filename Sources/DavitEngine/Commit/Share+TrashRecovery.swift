@@ -33,7 +33,7 @@ extension Share {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
                 for found in try resources.trashed(in: folder) {
-                    // The entry of a file that has just been moved there was committed before.
+                    // If a file has just been moved to the trash, its entry was committed before the move.
                     _ = try pathLocks.withPathLockIfFree([
                         PathLockRequest(path: found.location, mode: .exclusive)
                     ]) {

@@ -92,8 +92,8 @@ extension Share {
             try moveToTrash(reservation, from: location)
         } catch {
             switch error {
-            // A part of the volume to which a rename is not possible, no space for the entry, or no
-            // permission for a folder that a removal would not need.
+            // The trash cannot be reached by a rename, there is no space for the entry, or a permission is
+            // missing that a removal does not require.
             case .crossVolume, .outOfSpace, .quotaExceeded, .forbidden:
                 reportUnkept(location.path, error)
                 return nil

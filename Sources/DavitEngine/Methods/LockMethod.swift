@@ -108,7 +108,8 @@ struct LockMethod: ChangeMethod {
 
     // MARK: New locks
 
-    /// For an existing resource. For a new one, the rows are written together with its file.
+    /// Creates the lock on an existing resource. For a new resource, the rows are written together with its
+    /// file.
     private func create(
         _ info: LockInfo, _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {

@@ -30,7 +30,7 @@ extension CollectionVisit {
         _ body: () async throws(WebDAVError) -> T
     ) async throws(HTTPError) -> T {
         do throws(WebDAVError) { return try await body() } catch {
-            throw HTTPError(error.status, "the collection could not be read")
+            throw HTTPError(error.status, "The collection could not be read.")
         }
     }
 

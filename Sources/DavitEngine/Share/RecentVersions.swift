@@ -13,7 +13,8 @@ final class RecentVersions: Sendable {
     private struct Version {
         var principal: String?
         var time: Timestamp
-        /// The content that replaced the version; only this may be discarded. Nil if it was not just written.
+        /// The content that replaced the version; only this content may be discarded without keeping a
+        /// version. Nil if the content was not just written.
         var content: EntityTag?
     }
 

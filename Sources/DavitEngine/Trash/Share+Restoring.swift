@@ -87,7 +87,7 @@ extension Share {
                 }
             }
         } catch {
-            throw HTTPError(error.status, "the item cannot be restored")
+            throw HTTPError(error.status, "The item could not be restored.")
         }
         throw HTTPError(.preconditionFailed, "the name is already in use")
     }

@@ -53,7 +53,7 @@ struct UploadEngine: Sendable {
         } catch {
             switch error {
             case .notFound, .missingAncestor, .loop: break
-            // In the trash, or not accessible to the server: it may become available again.
+            // The upload is in the trash, or not accessible to the server, and may become available again.
             case .forbidden: throw WebDAVError(.notFound)
             default: throw WebDAVError(store: error)
             }

@@ -18,7 +18,7 @@ package final class FolderSelection: @unchecked Sendable {
     private let limit: Int
     private let filter: NameFilter?
     private var kept: [ListingEntry] = []
-    /// The last entry that can be on the page, once there are enough.
+    /// The last entry of the page, once enough entries are known to fill the page.
     private var last: ListingEntry?
     /// The number of members that match the filter.
     package private(set) var count = 0

@@ -68,7 +68,7 @@ struct PasswordQueueTests {
             _ = fixture.add("unknown\(number)", account: number, address: 2)
             _ = fixture.add("proven\(number)", account: number, address: 3)
         }
-        // Every fourth turn serves another standing; accounts take turns across all of them.
+        // Every fourth turn serves another level of trust; accounts take turns across all levels.
         #expect(
             fixture.all() == [
                 "proven1", "proven2", "proven3", "unknown4", "proven4", "unknown1", "unknown2", "unknown3",
@@ -76,7 +76,7 @@ struct PasswordQueueTests {
             ])
     }
 
-    /// The standing is evaluated at the time of selection.
+    /// The trust in a client is evaluated at the time of selection.
     @Test func whoFailsMeanwhileLosesTheStanding() {
         var fixture = Fixture()
         for account in 1...3 { _ = fixture.add("a\(account)", account: account, address: 1) }
