@@ -68,7 +68,8 @@ extension SharedFolder {
         }
     }
 
-    /// Tests it with two empty folders; volumes do not report this capability.
+    /// Tests with two empty folders whether the volume can exchange names; volumes do not report this
+    /// capability.
     private static func canExchange(in directory: borrowing FileDescriptor) -> Bool {
         let (one, other) = (ReservedName.random().bytes, ReservedName.random().bytes)
         defer {

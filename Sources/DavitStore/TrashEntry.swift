@@ -22,7 +22,7 @@ public struct TrashEntry: Hashable, Sendable {
     public var identity: ResourceIdentity
     /// The time of removal.
     public var deleted: Timestamp
-    /// The account that removed it; nil without authentication.
+    /// The account that removed the resource; nil without authentication.
     public var principal: String?
     /// The number of bytes of content; nil for a collection that has not been measured yet.
     public var length: Int64?

@@ -122,7 +122,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
-        case .badUser: "For example: --user anna:secret. With --user-file, the process list does not show passwords."
+        case .badUser:
+            "For example: --user anna:secret. With --user-file, the process list does not show passwords."
         case .badScheme: "For example: --auth digest,basic. 'digest' means digest-sha-256,digest-md5."
         case .badOrigin: "For example: --allow-origin https://app.example, without a path or *."
         case .anyOrigin: "List each origin: --allow-origin https://app.example"

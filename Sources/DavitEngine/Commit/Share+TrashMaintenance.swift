@@ -49,7 +49,7 @@ extension Share {
                             || (try? state.commit([.measureTrash(entry, length: length)])) != nil
                     }
                 } ?? false
-            // Another request holds a path lock there.
+            // Another request holds a path lock on the entry.
             if !isDone { trashMaintenance.recordUnmeasured(entry) }
         }
     }

@@ -8,7 +8,7 @@ internal import DavitWebDAV
 struct DeleteMethod: InlineCommitMethod {
     enum Outcome: Sendable {
         case removed
-        /// Already hidden; its members are removed after the path lock is released.
+        /// The target is already hidden; its members are removed after the path lock is released.
         case detached(any DetachedTree, SavedRows)
         /// Moved to the trash.
         case kept(TrashEntry)

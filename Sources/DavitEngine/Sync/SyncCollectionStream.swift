@@ -101,7 +101,8 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         var written = 0
         for change in changes {
             if index < reported.count, reported[index] == change {
-                // Its properties did not fit into memory together with those before it.
+                // The properties of this resource did not fit into memory together with those of the previous
+                // resources.
                 if index == seen.count { break }
                 guard left != 0 else {
                     end(isCut: true)
@@ -176,15 +177,15 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
             writer.beginResponse(
                 href: href(ofFolder: change.path), member: name, isCollection: member.info.isCollection)
             if change.kind == .linkedCollection, isDeep, member.info.isCollection {
-                // Its members are reported under the canonical path of the collection, which the client can
-                // request (§3.3).
+                // The members of a linked collection are reported under its canonical path, which the client
+                // can request (§3.3).
                 writer.responseStatus(.forbidden)
                 writer.endResponse(condition: .syncTraversalSupported)
             } else {
                 try responses.write(member, at: member.canonicalPath ?? change.path, properties: properties)
             }
         } else {
-            // Just removed: that removal is a later change.
+            // The resource has just been removed; the removal is a later change.
             return
         }
         left = left.map { $0 - 1 }

@@ -47,7 +47,7 @@ extension Share {
                 let member = context.member(path)
                 _ = try await self.change(MkColMethod(share: self), context: member)
             } catch {
-                // Another request has created it in the meantime.
+                // Another request has created the collection in the meantime.
                 guard error.status == .methodNotAllowed else { throw error }
             }
         }

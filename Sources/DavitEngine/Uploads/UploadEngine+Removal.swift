@@ -26,7 +26,8 @@ extension UploadEngine {
             try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
                 // Remove the row first: a file without a row is always removed later as a leftover.
                 try engine.commit([.removeUpload(id: session.record.id)])
-                // Not earlier: another request may have the turn, and an upload has only one object.
+                // Do not forget the upload earlier: another request may have the turn, and an upload has only
+                // one object.
                 share.uploads.forget(session.record.id)
                 try storing { () throws(StoreError) in try content.remove() }
             }
@@ -45,7 +46,7 @@ extension UploadEngine {
         {
             return
         }
-        // Its current location, if its collection was moved.
+        // The current location of the upload, if its collection was moved.
         if let staged = record.collection.appending(record.stagedName) {
             share.stored.removeLeftover(at: staged)
         }

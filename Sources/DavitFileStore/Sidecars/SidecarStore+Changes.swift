@@ -8,7 +8,7 @@ extension SidecarStore {
         if try home(of: location.path) == .share {
             return try share.stageContent(for: location, expectedLength: expectedLength)
         }
-        // More than the store keeps at all.
+        // The content exceeds the limit of the entire store.
         if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
         try makeCollections(above: location.path)
         return try sidecarFolder.stageContent(
@@ -21,7 +21,7 @@ extension SidecarStore {
         if try home(of: location.path) == .share {
             return try share.stageUpload(for: location, expectedLength: expectedLength)
         }
-        // More than the store keeps at all.
+        // The content exceeds the limit of the entire store.
         if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
         try makeCollections(above: location.path)
         return try sidecarFolder.stageUpload(
@@ -205,7 +205,7 @@ extension SidecarStore {
         }
         for path in missing.reversed() {
             do throws(StoreError) { try sidecarFolder.createCollection(at: path) } catch .alreadyExists {
-                // Another request has created it meanwhile.
+                // Another request has created the folder meanwhile.
             } catch {
                 throw error
             }

@@ -345,7 +345,7 @@ register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
     run: async () => (await help()).showHelp(),
 })
-// Has its own button in the header.
+// The action has its own button in the header.
 register({ id: "connect", enabled: () => false, run: async () => (await connect()).showConnect() })
 
 // Offline state

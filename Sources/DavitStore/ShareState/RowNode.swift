@@ -61,7 +61,7 @@ final class RowNode {
 final class LockEntry {
     var lock: Lock
     let number: Int64
-    /// Its position in the ``ExpiryHeap``; changed only by the heap.
+    /// The position of this entry in the ``ExpiryHeap``; changed only by the heap.
     var position = 0
 
     init(_ lock: Lock, number: Int64) {
