@@ -45,8 +45,8 @@ public final class FileResourceReader: ResourceReader {
             let status = try share.directory.descriptor.status()
             rootIdentity = ResourceInfo(status, stamp: 0).identity
             keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
-            // Opening the root has checked the permission to list it; this checks the permission to access
-            // members.
+            // Opening the root has checked the permission to list it; this call checks the permission to
+            // access members.
             _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])
         } catch {
             throw FileResourceStore.RootError(error)

@@ -11,7 +11,7 @@ struct ReservedName: Hashable, Sendable {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let randomCount = 16
 
-    /// The name of the trash folder at the root of each volume. It is never swept.
+    /// The name of the trash folder at the root of each volume. Sweeps never remove this folder.
     static let trash = ReservedName(bytes: Array(".davit-trashofthisshare".utf8))
 
     private init(bytes: [UInt8]) { self.bytes = bytes }

@@ -401,6 +401,6 @@ public protocol DetachedTree: AnyObject, Sendable {
     /// Removes the resource with all its descendants, as far as possible. Traverses the tree.
     /// - Returns: the original paths that could not be removed; empty if everything was.
     func destroy() -> [(path: ResourcePath, error: StoreError)]
-    /// Renames what is left to its original name, if that is still free.
+    /// Renames what is left to its original name, if that name is still free.
     func restore() throws(StoreError)
 }

@@ -21,7 +21,7 @@ public enum StateChange: Hashable, Sendable {
     /// `limitBytes` (nil: no limit). Locks are kept. Fails if both paths are equal.
     case copyProperties(
         from: ResourcePath, to: ResourcePath, binding: Binding, without: [PropertyName], limitBytes: Int?)
-    /// Removes one dead property; it is not an error if it does not exist (RFC 4918 §14.23).
+    /// Removes one dead property; not an error if the property does not exist (RFC 4918 §14.23).
     case removeProperty(ResourcePath, PropertyName)
     /// Removes properties, locks and bindings at and below `path`.
     case removeRows(under: ResourcePath)
@@ -35,7 +35,7 @@ public enum StateChange: Hashable, Sendable {
     case putRecord(ResourcePath, PropertyRecord)
     /// Adds a lock. The transaction fails if its root has no binding or its token is already in use.
     case addLock(Lock)
-    /// Sets a new expiry; it is not an error if there is no such token at this root.
+    /// Sets a new expiry; not an error if no lock at this root has the token.
     case refreshLock(LockToken, root: ResourcePath, timeoutSeconds: Int64, expiry: Timestamp)
     case removeLock(LockToken, root: ResourcePath)
     /// Removes a lock if it has expired at `now`; it may have been refreshed meanwhile.
@@ -46,15 +46,14 @@ public enum StateChange: Hashable, Sendable {
     /// ``removeRows(under:)`` affect uploads by their collection, where the bytes are stored, but not by the
     /// name of their target.
     case putUpload(UploadRecord)
-    /// Records the progress of an upload; it is not an error if there is none with this id.
+    /// Records the progress of an upload; not an error if no upload has this id.
     case setUploadProgress(id: String, UploadRecord.Progress)
     case removeUpload(id: String)
     /// Adds an entry to the trash. The transaction fails if its number or id is already in use.
     case putTrash(TrashEntry)
     /// Records the length of an entry that has none, if the entry still exists.
     case measureTrash(TrashEntry, length: Int64)
-    /// Removes an entry, whose length must be the recorded one; it is not an error if there is none with this
-    /// number.
+    /// Removes an entry, whose length must be the recorded one; not an error if no entry has this number.
     case dropTrash(TrashEntry)
 }
 

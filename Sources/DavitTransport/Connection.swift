@@ -125,8 +125,8 @@ internal import DavitSystem
         }
     }
 
-    /// Whether the connection may idle while ciphertext of complete responses is pending. It is sent on
-    /// events, without a task; its amount is bounded, and the idle deadline still applies.
+    /// Whether the connection may idle while ciphertext of complete responses is pending. The ciphertext is
+    /// sent on events, without a task; its amount is bounded, and the idle deadline still applies.
     private var canRestWithOutput: Bool { !hasUntaken && !isEnding }
 
     private nonisolated(nonsending) func serve() async {

@@ -9,12 +9,13 @@ internal import DavitStore
 package enum ControlRequest: Hashable, Sendable {
     /// Verifies the state. The response has a line for each error.
     case check
-    /// Lists the locks after the first `skipped`. The response has a line for each; it is empty at the end.
+    /// Lists the locks after the first `skipped`. The response has a line for each lock; it is empty if there
+    /// are no more locks.
     case locks(skipped: Int)
     /// Removes locks. The response has a line for each removed lock.
     case breakLocks(LockSelection)
     /// Lists the entries in the trash after the one with this number. The response has a ``TrashLine`` for
-    /// each, oldest first; it is empty at the end.
+    /// each entry, oldest first; it is empty if there are no more entries.
     case trash(after: Int64)
     /// Restores the entry with this ID. The response is a ``TrashLine/Restored``.
     case restore(id: String)

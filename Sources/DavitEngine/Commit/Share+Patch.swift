@@ -31,8 +31,8 @@ extension Share {
         forget(intent)
     }
 
-    /// Many clients set the modification time of content that they have just written; this does not make a
-    /// new version.
+    /// Many clients set the modification time of content that they have just written; such a change does not
+    /// create a new version.
     private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
         guard versions.contains(info.entityTag, at: path),
             let new = try? resources.lookup(path, last: .notFollowed, wait: .allowed).info

@@ -9,7 +9,7 @@ struct WebDAVError: Error {
     var fields = HTTPFields()
     /// The body of the response, in place of a condition or a line of text.
     var content: (type: StaticString, bytes: [UInt8])?
-    /// Set if the connection itself failed; it is rethrown to the transport.
+    /// Set if the connection itself failed; this error is rethrown to the transport.
     var connectionError: HTTPError?
     /// Not a failure: the call must be repeated on a thread that may block.
     var wouldBlock = false

@@ -131,7 +131,7 @@ extension Share {
                 let height = try measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(now())
                 state.expireLocks(now: context.now)
-                // No hook was called, so no hook has decided about another state.
+                // No hook was called, so the change need not match what a hook has allowed.
                 return try commitNow(
                     method, (), from: claimed, claimed: claimed, context, height: height, isLast: true,
                     mode: .mayWait)

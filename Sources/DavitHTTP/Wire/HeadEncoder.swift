@@ -103,7 +103,7 @@ package enum HeadEncoder {
             buffer.write(server)
             buffer.write("\r\n")
         }
-        // RFC 9110 §8.6: these may contain the length of content that is not sent.
+        // RFC 9110 §8.6: these responses may contain the length of content that is not sent.
         let reportsLengthOnly = exchange.isHead || response.status.code == 304
         let hasOwnLength = reportsLengthOnly && fields.contains(.contentLength)
         appendFields(fields, keepingLength: hasOwnLength, to: &buffer)

@@ -9,8 +9,8 @@ internal import DavitStore
 /// Unreadable resources are omitted, and content that ends early is padded with zeros; the report lists both.
 /// If the length was sent in advance, the archive fails instead.
 ///
-/// Its calls block. It belongs to one task, which lends it to one thread pool job at a time and waits for it;
-/// therefore the unchecked conformance is safe.
+/// Its calls block. It belongs to one task, which passes it to one thread pool job at a time and waits for
+/// that job; therefore the unchecked conformance is safe.
 final class ArchiveBuilder: @unchecked Sendable {
     /// The approximate size of a piece, and the maximum number of content bytes for one, regardless of
     /// compression.

@@ -4,8 +4,8 @@ internal import DavitStore
 
 /// Surveys the contents of an archive in advance: their size and, for a small archive, each entry.
 ///
-/// Its calls block. It belongs to one task, which lends it to one thread pool job at a time and waits for it;
-/// therefore the unchecked conformance is safe.
+/// Its calls block. It belongs to one task, which passes it to one thread pool job at a time and waits for
+/// that job; therefore the unchecked conformance is safe.
 final class ArchiveEstimate: @unchecked Sendable {
     /// The number of steps of one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048

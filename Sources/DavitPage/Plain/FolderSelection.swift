@@ -3,8 +3,8 @@ package import DavitListing
 /// Selects the members of one page while the folder is read. Memory use does not depend on the size of the
 /// folder.
 ///
-/// It belongs to one task, which lends it to one job at a time and waits for it; therefore the unchecked
-/// conformance is safe.
+/// It belongs to one task, which passes it to one job at a time and waits for that job; therefore the
+/// unchecked conformance is safe.
 package final class FolderSelection: @unchecked Sendable {
     /// The position at which a page begins or ends.
     package enum Edge: Hashable, Sendable {

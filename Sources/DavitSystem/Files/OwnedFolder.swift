@@ -66,7 +66,7 @@ public final class OwnedFolder: Sendable {
             if unsafe mkdir(folder, 0o700) == 0 { continue }
             switch errno {
             case EEXIST, EISDIR: break
-            // Some systems report this for a folder that exists.
+            // Some systems report these errors for an existing folder.
             case EACCES, EROFS: refusal = errno
             // A parent could not be created.
             case ENOENT: throw SystemError(errno: refusal ?? ENOENT, call: "mkdir")

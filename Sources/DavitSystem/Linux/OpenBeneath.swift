@@ -19,8 +19,8 @@ extension RootDirectory {
         at path: [UInt8], acceptsLink: Bool, mayWait: Bool, isOpen: Bool = false
     ) throws(SystemError) -> FileStatus {
         if path.isEmpty { return try descriptor.status() }
-        // A single component cannot lead through a link, so one call that opens nothing is sufficient. It may
-        // wait for a disk.
+        // A single component cannot lead through a link, so one call that opens nothing is sufficient. The
+        // call may wait for a disk.
         if mayWait || isInMemory || isOpen, !path.contains(UInt8(ascii: "/")) {
             let status = try descriptor.status(of: path)
             if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "statx") }

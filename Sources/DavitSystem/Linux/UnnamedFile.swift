@@ -23,7 +23,7 @@ extension FileDescriptor {
         return FileDescriptor(owning: number)
     }
 
-    /// Gives this unnamed file a name; throws `exists` if that is taken.
+    /// Gives this unnamed file a name; throws `exists` if the name is taken.
     package borrowing func linkUnnamed(
         to directory: borrowing FileDescriptor, as name: [UInt8]
     ) throws(SystemError) {

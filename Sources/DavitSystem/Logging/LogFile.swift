@@ -45,7 +45,7 @@ public final class LogFile: Sendable {
     private let limit: Int
     private let log: Log
     private let state = Mutex(State())
-    /// Used only by the writing thread; nil after a failed attempt to open it.
+    /// Used only by the writing thread; nil after a failed attempt to open the file.
     private let file: Mutex<FileDescriptor?>
     private let hasFailed = Atomic<Bool>(false)
     private let writer = BlockingPool(threads: 1)

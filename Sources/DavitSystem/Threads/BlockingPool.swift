@@ -7,8 +7,9 @@ public final class BlockingPool: Sendable {
         var jobs = PoolJobList()
         var threadCount = 0
         var idleCount = 0
-        /// Whether a thread was signalled and has not checked the queue yet. It wakes the next thread if the
-        /// queue holds more than one job, so that a burst of short jobs does not wake a thread for each.
+        /// Whether a thread was signalled and has not checked the queue yet. The signalled thread wakes the
+        /// next one if the queue holds more than one job, so that a burst of short jobs does not wake a
+        /// thread for each.
         var isWaking = false
         var isShutDown = false
 

@@ -19,7 +19,8 @@ extension IfHeader {
         public static let unmapped = ResourceState()
     }
 
-    /// Evaluates the field (§10.4.3): it is true if one of its lists is. If false, the response is 412.
+    /// Evaluates the field (§10.4.3): the field is true if at least one of its lists is true. If it is false,
+    /// the response is 412.
     ///
     /// - Parameter state: returns the state of a tagged resource, or of the request's own resource for nil.
     ///   Called for each list up to the first that holds, but not repeatedly for consecutive lists with the

@@ -3,8 +3,8 @@ internal import DavitHTTP
 /// The position of a PATCH's content: the field `X-Update-Range` of the media type
 /// `application/x-sabredav-partialupdate`.
 public enum UpdateRange: Hashable, Sendable {
-    /// From this offset in bytes, counted from 0: `bytes=4-`, or `bytes=4-9`, which specifies the length of
-    /// the content, too.
+    /// From this offset in bytes, counted from 0: `bytes=4-`, or `bytes=4-9`, which also specifies the length
+    /// of the content.
     case from(Int64, length: Int64?)
     /// From this number of bytes before the end: `bytes=-4`.
     case fromEnd(Int64)

@@ -35,7 +35,8 @@ export class FileUnreadable extends Error {
     name = "FileUnreadable"
 }
 
-/// Computes {sha256, adler} of a blob; undefined if the browser cannot start a worker. Uploads then go without digests.
+/// Computes {sha256, adler} of a blob; undefined if the browser cannot start a worker. Uploads are then sent without
+/// digests.
 export const digests = (blob) => ask({ blob })
 
 /// Computes only `adler`, which is much faster.
