@@ -1,4 +1,4 @@
-"""Requests and their expected answers, sent by the C client (programs/client.c)."""
+"""Requests and their expected responses, sent by the C client (programs/client.c)."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ class WrongAnswer(Exception):
 
 
 class Request:
-    """A request, and its expected answer.
+    """A request, and its expected response.
 
     `size`, `entries` and `pattern_offset` are the number of bytes in the answer, the number of `response` elements,
     and the offset in the pattern; None: any. `generated` bytes of the pattern are sent after `body`, in chunks of
@@ -102,7 +102,7 @@ class Client:
 
 
 class Connection(http.client.HTTPConnection):
-    """Single requests whose answers are checked in more detail."""
+    """Single requests whose responses are checked in more detail."""
 
     def connect(self):
         self.sock = socket.socket()
@@ -113,7 +113,7 @@ class Connection(http.client.HTTPConnection):
 
 
 def ask(port, method, target, body=None, headers=None):
-    """Returns the status, the fields and the body of one answer."""
+    """Returns the status, the fields and the body of one response."""
     connection = Connection(HOST, port)
     try:
         connection.request(method, target, body=body, headers=headers or {})

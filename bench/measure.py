@@ -3,7 +3,7 @@
 import os
 import time
 
-# The maximum time that a server may continue to work after its last answer, such as delayed removals or writes; this
+# The maximum time that a server may continue to work after its last response, such as delayed removals or writes; this
 # work is counted as well.
 SETTLE_SECONDS = 0.5
 SETTLE_STEP_SECONDS = 0.01

@@ -34,7 +34,7 @@ def request(port, method, path, body=None, headers={}):
 
 
 def slow(port, ends):
-    """Sends one PROPFIND, and reads the answer slowly."""
+    """Sends one PROPFIND, and reads the response slowly."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect(("127.0.0.1", port))

@@ -263,7 +263,7 @@ class Soak:
                 getattr(self, name)()
                 self.count(name)
             except (OSError, http.client.HTTPException):
-                # A refused or closed connection is a valid answer to an attack.
+                # A refused or closed connection is a valid response to an attack.
                 self.count(name + ": connection ended")
                 time.sleep(0.1)
 

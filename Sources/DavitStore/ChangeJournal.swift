@@ -56,7 +56,7 @@ public final class JournalPass: Sendable {
     }
 
     /// Creates a query for subscribers that were notified of a change: only folders for which events have
-    /// been reported are compared again. It covers the root itself and `folders`.
+    /// been reported are compared again. The query covers the root itself and `folders`.
     package init(following folders: WatchedFolders) {
         path = .root
         isDeep = false

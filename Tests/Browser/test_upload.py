@@ -174,7 +174,7 @@ def a_question_is_asked_once(lab):
     choose(page, theirs)
     lab.until(page, "questions.length === 2")
     page.evaluate("questions[1]()")
-    # Until this upload starts, the count of completed ones is that of the first answer.
+    # Until this upload starts, the count of completed ones is that of the first response.
     lab.until(page, QUEUE.replace("{expression}", "queue.find((one) => one.name === 'two' && one.state === 'done') !== undefined"))
     expect_same(theirs, lab.share / "two")
 

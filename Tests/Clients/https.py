@@ -104,7 +104,7 @@ def expectation():
 
 
 def early_answer():
-    """A request is refused by its head while the content is still being sent: the answer must arrive."""
+    """A request is refused by its head while the content is still being sent: the response must arrive."""
     connection = connect()
     connection.send(head("PUT /missing/x HTTP/1.1") + b"Content-Length: 100000000\r\n\r\n")
     try:

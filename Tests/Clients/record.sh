@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records the sessions in ../RecordedSessions again, after intended changes of davit's answers. Sessions of lftp and
+# Records the sessions in ../RecordedSessions again, after intended changes of davit's responses. Sessions of lftp and
 # webdavclient3 can be recorded too, but are not kept: lftp reads the HTML pages of folders, so every change of a page
 # would be a difference, and webdavclient3 opens a connection, and so creates a file, for each request.
 #

@@ -71,12 +71,12 @@ class Client:
         self.port = port
 
     def look(self):
-        """Returns the answer to a PROPFIND of the whole share."""
+        """Returns the response to a PROPFIND of the whole share."""
         return self.must("PROPFIND", "/", {"Depth": "infinity"}, PICTURE_BODY.encode())
 
     def try_request(self, method, path, fields=None, body=None):
-        """Returns the answer, or None if the server died before it was complete."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        """Returns the response, or None if the server died before it was complete."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.response_class = FinalResponse
         try:
             connection.request(method, urllib.parse.quote(path, safe="/?&="), body=body, headers=dict(fields or {}))

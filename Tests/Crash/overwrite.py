@@ -11,7 +11,7 @@ from dav import Client
 from server import Server
 
 BLOCK_BYTES = 1_000_000
-# In these rounds, the kill happens after everything was sent: seconds to wait for the answer before it.
+# In these rounds, the kill happens after everything was sent: seconds to wait for the response before it.
 LATE = (0, 0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
@@ -49,7 +49,7 @@ class Upload:
         return bool(select.select([self.socket], [], [], seconds)[0])
 
     def status(self):
-        """Returns the status, or None if there was no answer."""
+        """Returns the status, or None if there was no response."""
         try:
             response = http.client.HTTPResponse(self.socket)
             response.begin()

@@ -144,7 +144,7 @@ struct JournalChangeTests {
         #expect(try test.changes(since: token, in: "d/e").changes == ["+d/e/f"])
     }
 
-    /// The first answer contains existing items only, no removals.
+    /// The first response contains existing items only, no removals.
     @Test func theFirstAnswerHasWhatIsThere() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > b")

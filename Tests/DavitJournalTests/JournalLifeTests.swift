@@ -28,7 +28,7 @@ struct JournalLifeTests {
         #expect(throws: JournalError.interrupted) { try test.position() }
     }
 
-    /// The cost of an answer is proportional to the changes, not to the size of the tree.
+    /// The cost of a response is proportional to the changes, not to the size of the tree.
     @Test func tenChangesAmongManyFilesCostTenLooks() throws {
         let test = try TestJournal()
         test.shell("for d in $(seq 100); do mkdir $d; (cd $d && seq 100 | xargs touch); done")

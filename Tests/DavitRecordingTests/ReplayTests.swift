@@ -29,7 +29,7 @@ struct ReplayTests {
         return try ReplayCommand(options: options).result().report
     }
 
-    /// GCDWebServer's W075: requests and answers are recorded in files; a replay compares status, fields
+    /// GCDWebServer's W075: requests and responses are recorded in files; a replay compares status, fields
     /// except the date and entity tags, and content.
     @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
         try await blocking {
@@ -54,7 +54,7 @@ struct ReplayTests {
             #expect(String(decoding: text, as: UTF8.self).contains("> Authorization: Basic ***"))
             let share = try RecordedShare { $0.accounts = [.init(name: "anna", password: "secret")] }
             #expect(try Self.replay([folder.path], share, user: user).lines == [])
-            // Without credentials, every answer differs.
+            // Without credentials, every response differs.
             let refused = try Self.replay([folder.path], share)
             #expect(refused.differences.count == refused.exchangeCount)
             #expect(refused.differences.allSatisfy { $0.subject == "status" })
@@ -102,7 +102,7 @@ struct ReplayTests {
     }
 
     /// A nonce may differ in the replay, both in the policy and in the page. It must still be new in each
-    /// answer, and the rest of the policy must be equal.
+    /// response, and the rest of the policy must be equal.
     @Test func aNonceIsNewEachTime() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
@@ -142,7 +142,7 @@ struct ReplayTests {
         }
     }
 
-    /// The filler for omitted content is recognized in answers.
+    /// The filler for omitted content is recognized in responses.
     @Test func contentThatWasTooLongIsReplacedAndRecognised() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()

@@ -13,7 +13,7 @@ struct RoleTests {
         }
     }
 
-    /// Returns a request, and an answer with a known status; unspecified fields are davit's own.
+    /// Returns a request, and a response with a known status; unspecified fields are davit's own.
     static func head(_ number: Int, _ fields: String, tag: String, more: String = "") -> String {
         """
         === \(number)

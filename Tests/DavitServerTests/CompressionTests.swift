@@ -254,7 +254,7 @@ private final class Lines: BodyStream {
     }
 }
 
-/// Answers every request with the same kind of response.
+/// Responds to every request in the same way.
 private struct Answering: Handler {
     private let make: @Sendable (HTTPRequest) -> HTTPResponse
 

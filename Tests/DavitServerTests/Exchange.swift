@@ -14,7 +14,7 @@ func makeRequest(_ lines: String...) throws -> HTTPRequest {
     return request
 }
 
-/// Answers every request with 204 and the authenticated account in `ETag`.
+/// Responds to every request with 204 and the authenticated account in `ETag`.
 struct Greeter: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var fields = HTTPFields()

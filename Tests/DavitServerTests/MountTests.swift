@@ -39,7 +39,7 @@ struct MountTests {
     /// Clients query the server's capabilities above the share.
     static let announced: [(target: String, isAnnounced: Bool)] = [
         ("*", true), ("/", true), ("/x", true), ("/x/", true),
-        // The mounted handler answers itself.
+        // The mounted handler responds itself.
         ("/x/files", false), ("/x/files/a", false), ("/outer/inner", false),
     ]
 

@@ -72,7 +72,7 @@ struct MountableTests {
         #expect(throws: Problem.broken) { try router.handler(in: Self.environment()) }
     }
 
-    /// Records the paths that other mounts answer.
+    /// Records the paths that other mounts handle.
     private final class Neighbour: Mountable {
         let hidden = Mutex<[String]>([])
 

@@ -4,9 +4,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Verifies that mounted handlers may answer without a task, as they do without a router.
+/// Verifies that mounted handlers may respond without a task, as they do without a router.
 struct MountedAtOnceTests {
-    /// Answers only without waiting, with the prefix and the path; otherwise with 404.
+    /// Responds only without waiting, with the prefix and the path; otherwise with 404.
     private struct Prompt: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             HTTPResponse(.notFound)

@@ -167,7 +167,7 @@ struct RouterTests {
     }
 }
 
-/// Answers with the method, the prefix and the path below it.
+/// Responds with the method, the prefix and the path below it.
 struct Echo: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let parts = [Array(request.method.rawValue.utf8), request.mountPath, request.target.rawPath]

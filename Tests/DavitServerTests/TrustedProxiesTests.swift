@@ -3,7 +3,7 @@ import DavitServer
 import Testing
 
 struct TrustedProxiesTests {
-    /// Answers with the origin of the request as determined by the middleware.
+    /// Responds with the origin of the request as determined by the middleware.
     struct Mirror: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { answer(request) }
         func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { answer(request) }
@@ -201,7 +201,7 @@ struct TrustedProxiesTests {
 
     private let forwardedLine = ["Forwarded: for=192.0.2.1;proto=https"]
 
-    /// Arbitrary bytes in any field must yield an answer, and never an address that no element contains.
+    /// Arbitrary bytes in any field must yield a response, and never an address that no element contains.
     @Test func hostileFieldsAreAnswered() async throws {
         let pieces = ["\"", "\\", ",", ";", "=", "for=", "10.0.0.2", "[", "]", ":", " ", "\t", "\u{80}", "x"]
         for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"] {

@@ -460,7 +460,7 @@ class Proxy:
         return context.wrap_socket(plain, server_hostname="files.example.org")
 
     def ask(self, method, target, fields=(), content=b""):
-        """Returns the status and the whole answer."""
+        """Returns the status and the whole response."""
         lines = [f"{method} {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields]
         if content:
             lines.append(f"Content-Length: {len(content)}")
@@ -469,7 +469,7 @@ class Proxy:
         return int(answer.split(b" ", 2)[1]) if answer else 0, answer.decode(errors="replace")
 
     def begin(self, connection, target, fields=()):
-        """Returns the answer to GET after reading the head; the caller reads the content."""
+        """Returns the response to GET after reading the head; the caller reads the content."""
         lines = [f"GET {target} HTTP/1.1", f"Host: {self.authority}", "Connection: close", *fields, "", ""]
         connection.sendall("\r\n".join(lines).encode())
         response = http.client.HTTPResponse(connection, method="GET")

@@ -30,7 +30,7 @@ class Client:
         self.socket.close()
 
     def ask(self, method, target, expected, fields=(), body=None):
-        """Sends a request and returns the fields of the answer, by lowercase name, and its content."""
+        """Sends a request and returns the fields of the response, by lowercase name, and its content."""
         lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
         if body is not None:
             lines.append(f"Content-Length: {len(body)}")
@@ -45,7 +45,7 @@ class Client:
         content = b"" if method == "HEAD" or status in (204, 304) else self._read_content(answer)
         if status != expected:
             raise WrongAnswer(f"{method} {target} returned {status} instead of {expected}: {content[:200]!r}")
-        # Work after the answer belongs to this request; wait until all threads are idle.
+        # Work after the response belongs to this request; wait until all threads are idle.
         self.settle()
         return answer, content
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Replays the transcripts in this folder against davit, anonymously and with a user, while davit records; then replays
-# each recording against a new davit, which must give the same answers. Finally replays each session in
+# each recording against a new davit, which must give the same responses. Finally replays each session in
 # ../RecordedSessions, which davit must still answer as recorded.
 #
 #   Tests/Recordings/run.sh
@@ -102,7 +102,7 @@ for policy in hide aside; do
     stop
 done
 
-# Over TLS: a recording without TLS must give the same answers behind a proxy that terminates TLS.
+# Over TLS: a recording without TLS must give the same responses behind a proxy that terminates TLS.
 if grep -q 'this build does not support TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
     echo "over TLS: not supported by this build"
 else

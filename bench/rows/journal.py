@@ -21,7 +21,7 @@ def report(token):
 
 
 def token(port, old=""):
-    """Returns the sync token of an answer; the first answer takes time proportional to the tree."""
+    """Returns the sync token of a response; the first response takes time proportional to the tree."""
     while True:
         status, _, body = ask(port, "REPORT", "/", report(old), HEADERS)
         if status == 503:

@@ -1,4 +1,4 @@
-"""The process itself: the time until it answers, and its resources when idle."""
+"""The process itself: the time until it responds, and its resources when idle."""
 
 import os
 import socket

@@ -65,7 +65,7 @@ class Depth1(Load):
 class Compressed(Depth1):
     name = "propfind-gzip"
     title = "PROPFIND Depth 1, 10,000 members, in gzip"
-    # nginx does not compress answers with status 207.
+    # nginx does not compress responses with status 207.
     contenders = [Davit]
     floor = None
     members = 10_000

@@ -230,7 +230,7 @@ struct GuessingTests {
     #endif
 }
 
-/// Answers 200 without waiting.
+/// Responds with 200 without waiting.
 private struct AtOnce: Handler {
     func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { HTTPResponse(.noContent) }
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { HTTPResponse(.ok) }
