@@ -7,7 +7,7 @@ enum SupportedReports {
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"
     /// For a collection of a share with a journal.
     private static let synchronised: StaticString = """
-        <D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>\\
+        <D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>\
         <D:supported-report><D:report><D:sync-collection/></D:report></D:supported-report>
         """
 
