@@ -54,6 +54,9 @@ struct ActionRequest {
             do throws(FormFields.ParseError) {
                 fields = try FormFields(parsing: bytes, limitFields: Self.limitFields)
             } catch {
+                if case .tooManyFields = error {
+                    throw HTTPError(.contentTooLarge, "The form has too many fields.")
+                }
                 throw HTTPError(.badRequest, "The form is malformed.")
             }
         } catch {
