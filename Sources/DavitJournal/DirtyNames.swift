@@ -1,11 +1,13 @@
 /// The names and folders that must be compared again because of events.
-struct DirtyNames {
+package struct DirtyNames {
     /// What events have reported about a name.
-    struct Hints: OptionSet {
-        let rawValue: UInt8
+    package struct Hints: OptionSet {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Something was created or moved to this name.
-        static let arrived = Hints(rawValue: 1)
+        package static let arrived = Hints(rawValue: 1)
         /// The name was removed or renamed.
         static let left = Hints(rawValue: 2)
         /// A folder whose permissions have changed.
@@ -18,17 +20,19 @@ struct DirtyNames {
     }
 
     /// The maximum number of names per folder; beyond it, the entire folder is marked.
-    private static let namesOfFolder = 8_192
+    package static let namesOfFolder = 8_192
     /// The maximum number of names in total.
-    private static let nameLimit = 32_768
+    package static let nameLimit = 32_768
 
     private var names: [Int64: [[UInt8]: Hints]] = [:]
     private var whole: Set<Int64> = []
     private var count = 0
 
+    package init() {}
+
     var isEmpty: Bool { names.isEmpty && whole.isEmpty }
 
-    mutating func record(_ name: [UInt8], in folder: Int64, _ hints: Hints) {
+    package mutating func record(_ name: [UInt8], in folder: Int64, _ hints: Hints) {
         if whole.contains(folder) { return }
         let isNew = names[folder, default: [:]].updateHints(hints, of: name)
         guard isNew else { return }
@@ -52,7 +56,7 @@ struct DirtyNames {
     mutating func removeAll() { self = DirtyNames() }
 
     /// Returns all names and folders, and removes them.
-    mutating func take() -> (names: [Int64: [[UInt8]: Hints]], whole: Set<Int64>) {
+    package mutating func take() -> (names: [Int64: [[UInt8]: Hints]], whole: Set<Int64>) {
         let taken = (names, whole)
         self = DirtyNames()
         return taken

@@ -10,9 +10,12 @@ public struct BrowserPage: CollectionPage {
     private static let knownFolderLimit = 200
 
     private let settings: PageSettings
-    private let queries = FolderQueries()
+    private let queries: FolderQueries
 
-    public init(settings: PageSettings = PageSettings()) { self.settings = settings }
+    public init(settings: PageSettings = PageSettings()) {
+        self.settings = settings
+        queries = FolderQueries(settings)
+    }
 
     public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
         if let response = try await queries.response(to: visit) { return response }

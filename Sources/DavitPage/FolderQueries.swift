@@ -5,7 +5,13 @@ internal import DavitServer
 
 /// Responds to queries on a collection that request something other than the page.
 struct FolderQueries: Sendable {
-    private let archives = ArchiveDownloads()
+    private let archives: ArchiveDownloads
+
+    init(_ settings: PageSettings = PageSettings()) {
+        archives = ArchiveDownloads(
+            listedEstimateLimit: settings.archiveListedEstimateLimit,
+            estimateLimit: settings.archiveEstimateLimit)
+    }
 
     /// - Returns: nil if the page is requested.
     /// - Throws: 400 for an invalid query, and errors of reading the collection.

@@ -182,6 +182,21 @@ struct LargePropertyTests {
         _ = try await slow.all()
         for task in waiting { #expect(try await task.value == 207) }
     }
+
+    /// At most 1,024 requests of all clients wait.
+    @Test func waitingReadersOfAllClientsAreLimited() async throws {
+        let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
+        let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
+        func read(_ principal: String) async throws -> UInt16 {
+            try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: principal).status
+        }
+        let waiting = (0..<1_024).map { number in Task { try await read("user\(number / 64)") } }
+        while share.share.largeReadsWaiting < 1_024 { await Task.yield() }
+        #expect(try await read("other") == 503)
+        for task in waiting { task.cancel() }
+        for task in waiting { #expect(try await task.value == 503) }
+        _ = try await slow.all()
+    }
 }
 
 /// Records the largest number of property bytes read in one call.

@@ -144,6 +144,16 @@ struct SearchWorkTests {
             query(compare("like", "x:a", "e" + String(repeating: "\u{301}", count: 4096))), 422),
         LimitedQuery("longest order", query(order: String(repeating: ordered("x:a"), count: 16)), 207),
         LimitedQuery("long order", query(order: String(repeating: ordered("x:a"), count: 17)), 422),
+        LimitedQuery(
+            "largest condition",
+            query("<D:and>\(String(repeating: "<D:is-collection/>", count: 255))</D:and>"), 207),
+        LimitedQuery(
+            "large condition",
+            query("<D:and>\(String(repeating: "<D:is-collection/>", count: 256))</D:and>"), 422),
+        LimitedQuery(
+            "most scopes", query(scope: Array(repeating: "/", count: 64).joined(separator: " ")), 207),
+        LimitedQuery(
+            "many scopes", query(scope: Array(repeating: "/", count: 65).joined(separator: " ")), 422),
     ]
 
     @Test(arguments: limited)
@@ -173,5 +183,62 @@ struct SearchWorkTests {
         }
         let type = property == "x:number" ? "integer" : nil
         #expect(try await share.found(query(compare(name, property, literal, type: type))) == found)
+    }
+
+    // RFC 5323 §2.3.1: if there are too many results to sort, the first ones are returned.
+    @Test func orderedResultsAreLimited() async throws {
+        for (limit, count) in [(3, 3), (2, 2)] {
+            let share = try TestShare { $0.orderedSearchLimit = limit }
+            #expect(share.shell("touch a b c") == 0)
+            let body = query("<D:not><D:is-collection/></D:not>", order: ordered("D:displayname"))
+            let response = try await share.client.send("SEARCH", "/", text: body)
+            #expect(hrefs(in: response.text) == Array(["/a", "/b", "/c"].prefix(count)))
+            #expect(response.text.contains("507 Insufficient Storage") == (limit < 3))
+        }
+    }
+
+    // Each result counts 256 bytes, 32 bytes for its key, and the bytes of its path, href, name and key.
+    @Test func bytesOfOrderedResultsAreLimited() async throws {
+        let bytes = 3 * (256 + 32 + "a/aaa".utf8.count)
+        for (limit, count) in [(bytes, 3), (bytes - 1, 2)] {
+            let share = try TestShare { $0.orderedSearchBytes = limit }
+            #expect(share.shell("touch a b c") == 0)
+            let body = query("<D:not><D:is-collection/></D:not>", order: ordered("D:displayname"))
+            let response = try await share.client.send("SEARCH", "/", text: body)
+            #expect(hrefs(in: response.text) == Array(["/a", "/b", "/c"].prefix(count)))
+            #expect(response.text.contains("507 Insufficient Storage") == (count < 3))
+        }
+    }
+
+    // A text of up to 1,024 bytes is converted to a number; a longer one is not.
+    @Test func convertedTextsAreLimited() async throws {
+        for (spaces, found) in [(1_023, ["/n"]), (1_024, [])] {
+            let share = try TestShare()
+            #expect(share.shell("touch n") == 0)
+            let value = String(repeating: " ", count: spaces) + "7"
+            #expect(
+                try await share.client.send("PROPPATCH", "/n", text: setProperty("p", value)).status == 207)
+            #expect(try await share.found(query(compare("eq", "x:p", "7", type: "integer"))) == found)
+        }
+    }
+
+    // Results are sorted by the first 256 characters of a text.
+    @Test func sortKeysAreLimited() async throws {
+        for (equal, isOrdered) in [(255, true), (256, false)] {
+            let share = try TestShare()
+            #expect(share.shell("touch a b") == 0)
+            for (name, end) in [("/a", "2"), ("/b", "1")] {
+                let value = String(repeating: "x", count: equal) + end
+                #expect(
+                    try await share.client.send("PROPPATCH", name, text: setProperty("p", value)).status
+                        == 207)
+            }
+            let condition = "<D:not><D:is-collection/></D:not>"
+            let upwards = try await share.found(query(condition, order: ordered("x:p")))
+            let downwards = try await share.found(
+                query(condition, order: ordered("x:p", "<D:descending/>")))
+            #expect((upwards == downwards.reversed()) == isOrdered)
+            #expect((upwards == downwards) != isOrdered)
+        }
     }
 }

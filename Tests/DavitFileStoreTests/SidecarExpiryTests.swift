@@ -1,6 +1,7 @@
 import DavitFileStore
 import DavitHTTP
 import DavitStore
+import DavitSystem
 import Testing
 
 /// Sidecar files expire.
@@ -75,6 +76,16 @@ struct SidecarExpiryTests {
     @Test("rejects content above the size limit") func tooMuch() throws {
         #expect(throws: StoreError.outOfSpace) {
             try store.stageContent(for: resource("._huge"), expectedLength: SidecarStore.limitBytes + 1)
+        }
+    }
+
+    @Test("content of exactly the limit is accepted") func justEnough() throws {
+        // Independent of the free space of the volume.
+        try withFaults(FaultPlan(availableBytes: 2 * SidecarStore.limitBytes)) {
+            _ = try store.stageContent(for: resource("._large"), expectedLength: SidecarStore.limitBytes)
+            #expect(throws: StoreError.outOfSpace) {
+                try store.stageContent(for: resource("._huge"), expectedLength: SidecarStore.limitBytes + 1)
+            }
         }
     }
 }

@@ -189,4 +189,43 @@ struct SpellingTests {
         status.changed += 1
         #expect(!index.isCurrent(status))
     }
+
+    /// Above the limit, the least recently used folder is evicted, and then read again.
+    @Test func cachedFoldersAreLimited() throws {
+        let sandbox = try Sandbox()
+        for number in 0...64 { try sandbox.makeFolder("\(number)") }
+        let store = try sandbox.store()
+        func isRead(_ number: Int) throws -> Bool {
+            try calls {
+                _ = try store.lookup(resource("\(number)/\(Self.one)"), last: .followed, wait: .allowed)
+            }.contains("getdents64")
+        }
+        for number in 0..<64 { #expect(try isRead(number)) }
+        for number in 0..<64 { #expect(try !isRead(number)) }
+        #expect(try isRead(64))
+        #expect(try isRead(0))
+        #expect(try !isRead(64))
+    }
+
+    /// A folder with more non-ASCII names than can be cached in total is read each time.
+    @Test func cachedNamesAreLimited() throws {
+        let sandbox = try Sandbox(on: .memory)
+        let store = try sandbox.store()
+        func isRead(_ name: String) throws -> Bool {
+            try calls {
+                _ = try store.lookup(resource(name), last: .followed, wait: .allowed)
+            }.contains("getdents64")
+        }
+        for number in 0..<131_072 { try sandbox.write("\u{E4}\(number)") }
+        #expect(try isRead(Self.one))
+        #expect(try !isRead(Self.two))
+        try sandbox.write("\u{E4}more")
+        let other = try sandbox.store()
+        for _ in 0..<2 {
+            #expect(
+                try calls {
+                    _ = try other.lookup(resource(Self.one), last: .followed, wait: .allowed)
+                }.contains("getdents64"))
+        }
+    }
 }

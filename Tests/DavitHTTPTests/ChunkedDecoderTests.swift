@@ -110,4 +110,13 @@ struct ChunkedDecoderTests {
         #expect(next.consumed == 0 && next.step == .data(remaining: 0x7_FFFF_FFE0))
         #expect(decoder.dataRemaining == 0x7_FFFF_FFE0)
     }
+
+    @Test func sizesHaveAtMost15Digits() throws {
+        var decoder = ChunkedDecoder()
+        let most = Array("fffffffffffffff\r\n".utf8)
+        let step = try unsafe most.withUnsafeBytes { try unsafe decoder.decode($0) }
+        #expect(step.step == .data(remaining: 1 << 60 - 1))
+        let outcome = Self.limits.decode([Array("1000000000000000\r\n".utf8)])
+        #expect(outcome.error?.status.code == 400)
+    }
 }

@@ -38,4 +38,18 @@ struct ContentLanguageTests {
         let language = ContentLanguage(parsing: bytes.span)
         #expect(language == nil)
     }
+
+    @Test func valuesAreLimited() {
+        for (count, isRead) in [
+            (ContentLanguage.maximumBytes, true), (ContentLanguage.maximumBytes + 1, false),
+        ] {
+            let value =
+                Array(String(repeating: "a,", count: 127).utf8) + [UInt8](repeating: 97, count: count - 254)
+            #expect(value.count == count)
+            // Surrounding white space is not counted.
+            let spaced = [0x20] + value + [0x09]
+            let language = ContentLanguage(parsing: spaced.span)
+            #expect((language != nil) == isRead)
+        }
+    }
 }

@@ -67,4 +67,12 @@ struct DigestCredentialsTests {
         #expect(Self.parse(Self.example + ", userhash=TRUE")?.user == .hash(Array("Mufasa".utf8)))
         #expect(Self.parse(Self.example + ", userhash=false")?.user == .name(Array("Mufasa".utf8)))
     }
+
+    @Test func clientNoncesAreLimited() {
+        let nonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+        for (count, isRead) in [(256, true), (257, false)] {
+            let text = Self.example.replacing(nonce, with: String(repeating: "c", count: count))
+            #expect((Self.parse(text) != nil) == isRead)
+        }
+    }
 }

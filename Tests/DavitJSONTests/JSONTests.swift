@@ -174,4 +174,13 @@ struct JSONTests {
             if status == 413 { #expect(response.text.contains("512 levels at byte 512")) }
         }
     }
+
+    @Test func contentAtTheLimitIsAccepted() async throws {
+        for (count, status) in [(100, 200), (101, 413)] as [(Int, UInt16)] {
+            let frame = #"{"name":"","count":1}"#
+            let name = String(repeating: "x", count: count - frame.utf8.count)
+            let text = #"{"name":"\#(name)","count":1}"#
+            #expect(try await Self.send("/item", Array(text.utf8)).status == status)
+        }
+    }
 }

@@ -244,6 +244,17 @@ struct JournalLifeTests {
         #expect((token != nil) == isToken)
         if let token { #expect(token.text == text) }
     }
+
+    /// Nothing is discarded at the limit; one above it, the older half is.
+    @Test func oldestRemovalsAreDiscarded() throws {
+        let test = try TestJournal { $0.removalLimit = 20 }
+        test.shell("seq 60 | xargs touch")
+        let old = try test.token()
+        test.shell("seq 20 | xargs rm")
+        #expect(old.isValid(at: try test.position()))
+        test.shell("rm 21")
+        #expect(!old.isValid(at: try test.position()))
+    }
 }
 
 extension TestJournal {

@@ -22,7 +22,9 @@ struct ArchiveDownloadTests {
 
     init() throws { try self.init { _ in } }
 
-    private init(_ configure: (inout ShareConfiguration) -> Void) throws {
+    private init(
+        _ settings: PageSettings = PageSettings(), _ configure: (inout ShareConfiguration) -> Void
+    ) throws {
         folder = try TemporaryFolder()
         var configuration = ShareConfiguration()
         configuration.hooks.completed = { [told] action in
@@ -35,7 +37,7 @@ struct ArchiveDownloadTests {
             resources: try FileResourceStore(root: folder.path),
             state: try ShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
             configuration: configuration, now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
-        client = TestClient(WebDAVHandler(share: share, page: BrowserPage()))
+        client = TestClient(WebDAVHandler(share: share, page: BrowserPage(settings: settings)))
     }
 
     func shell(_ commands: String) throws {
@@ -241,6 +243,30 @@ struct ArchiveDownloadTests {
         #expect(
             try await client.send("HEAD", "/d/?archive")["Davit-Archive"] == "files=10500, folders=1, bytes=0"
         )
+    }
+
+    /// Limits of members counted before an archive, including the end of the traversal, and for HEAD.
+    @Test func countedMembersAreLimited() async throws {
+        #expect(PageSettings().archiveListedEstimateLimit == 10_000)
+        #expect(PageSettings().archiveEstimateLimit == 200_000)
+        var settings = PageSettings()
+        settings.archiveListedEstimateLimit = 12
+        settings.archiveEstimateLimit = 22
+        let share = try ArchiveDownloadTests(settings) { _ in }
+        for (files, suffix, headSuffix) in [
+            (10, "", ""), (11, ", partial", ""), (20, nil, ""), (21, nil, ", partial"),
+        ]
+            as [(Int, String?, String)]
+        {
+            try share.shell("mkdir -p d; cd d; seq \(files) | xargs touch")
+            let head = try await share.client.send("HEAD", "/d/?archive")["Davit-Archive"]
+            #expect(head == "files=\(files), folders=1, bytes=0\(headSuffix)")
+            let response = try await share.client.send("GET", "/d/?archive")
+            if let suffix {
+                #expect(response["Davit-Archive"] == "files=\(files), folders=1, bytes=0\(suffix)")
+            }
+            #expect(try ZIPContents(response.body).entries.count == files + 1)
+        }
     }
 
     @Test func aFormCanNameMoreThanAURL() async throws {

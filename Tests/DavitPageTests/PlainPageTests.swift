@@ -320,6 +320,17 @@ struct PlainPageTests {
         #expect(try await page.client.send("GET", "/a%20%3Cb%3E").status == 404)
     }
 
+    /// 500 members fit on one page; one more requires a second page.
+    @Test func pageMembersAreLimited() async throws {
+        let page = try TestPage()
+        for number in 0..<500 { try page.folder.makeFile("f\(number)") }
+        #expect(try await !page.get("/").text.contains("rel=\"next\""))
+        try page.folder.makeFile("f500")
+        let text = try await page.get("/").text
+        #expect(text.contains("rel=\"next\""))
+        #expect(text.contains(">f499<") && !text.contains(">f500<"))
+    }
+
     @Test func aPersonIsAskedWhereTo() async throws {
         let page = try TestPage()
         for name in ["/d", "/d/e", "/d/f"] { _ = try await page.client.send("MKCOL", name) }

@@ -285,4 +285,40 @@ struct RecorderTests {
         }
         #expect(error == .notEmpty)
     }
+
+    /// Content of exactly the limit is recorded; one more byte is not.
+    @Test func contentIsRecordedUpToTheLimit() throws {
+        var limits = Recorder.Limits()
+        limits.contentBytes = 100
+        for (count, isWhole) in [(100, true), (101, false)] {
+            let content = String(repeating: "ab", count: 51).prefix(count)
+            let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n"
+            let recording = try Self.parsed(
+                try Self.file(
+                    [.client(head + content), .server("HTTP/1.1 204 No Content\r\n\r\n")], limits: limits))
+            #expect((recording.exchanges[0].content == .bytes(Array(content.utf8))) == isWhole)
+        }
+    }
+
+    /// A message of exactly the size of the queue is recorded; one that is a byte larger is not.
+    @Test func queuedBytesAreLimited() throws {
+        let head = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
+        for (bytes, isRecorded) in [(head.utf8.count, true), (head.utf8.count - 1, false)] {
+            var limits = Recorder.Limits()
+            limits.queueBytes = bytes
+            let text = try Self.file([.client(head)], limits: limits)
+            #expect((text?.contains("GET /a") ?? false) == isRecorded)
+        }
+    }
+
+    @Test func queuedItemsAreLimited() throws {
+        for (items, isRecorded) in [(1, true), (0, false)] {
+            let folder = try TemporaryFolder()
+            var limits = Recorder.Limits()
+            limits.queueItems = items
+            let recorder = try Recorder(folder: folder.path, limits: limits, log: Log(level: .error))
+            #expect((recorder.tap(for: "192.0.2.1") != nil) == isRecorded)
+            recorder.stop()
+        }
+    }
 }

@@ -31,6 +31,7 @@ struct BodyReaderTests {
         ("/text", "text/plain; charset=utf-8", "äöü", "äöü"), ("/text", "", "äöü", "äöü"),
         ("/text", "TEXT/PLAIN; CHARSET=\"US-ASCII\"", "abc", "abc"),
         ("/form", urlEncoded, "a=1&b=+%2B&a=2", "a=1|b= +|a=2"),
+        ("/form", urlEncoded, "aaaaaaaaaa=bbbbbbbbb", "aaaaaaaaaa=bbbbbbbbb"),
         ("/form", urlEncoded + "; charset=UTF-8", "", ""),
         ("/form", urlEncoded + "; charset=iso-8859-1", "a=%F6", "a=ö"), ("/stream", "", "0123456789ab", "12"),
         ("/x", "text/csv", "a;b", "csv a;b"),

@@ -121,6 +121,40 @@ struct MultipartFormTests {
         #expect(response.text.contains(reason))
     }
 
+    /// Forms that are exactly at each limit.
+    static let accepted: [[String]] = [
+        ["\(d)a\r\n\r\n12345", "\(d)b\r\n\r\n12345"],
+        ["\(d)a; filename=x\r\n\r\n12", "\(d)b; filename=x\r\n\r\n123"],
+        (0..<3).map { "\(d)a\($0)\r\n\r\n1" },
+        (0..<2).map { "\(d)a; filename=x\($0)\r\n\r\n1" },
+    ]
+
+    @Test(arguments: accepted)
+    func acceptsFormsAtTheLimits(parts: [String]) async throws {
+        var limits = MultipartLimits()
+        limits.parts = 3
+        limits.files = 2
+        limits.partHeadBytes = 100
+        limits.fieldBytes = 10
+        limits.fileBytes = 5
+        #expect(try await send(parts, limits: limits).status == 200)
+    }
+
+    /// A file of up to 256 KiB is stored in memory; a larger one is written to disk.
+    @Test func filesInMemoryAreLimited() async throws {
+        for (count, files) in [(262_144, 0), (262_145, 1)] {
+            let client = RouterTests.client(files: storage.temporaryFiles) { [storage] routes in
+                routes.post("/", body: .multipart()) { _, form in
+                    .text("\(form.files.first?.file.length ?? -1) \(storage.fileCount)")
+                }
+            }
+            let form = Self.begin + String(repeating: "x", count: count) + "\r\n--b--"
+            let response = try await client.send("POST", "/", Self.multipart, text: form)
+            #expect(response.text == "\(count) \(files)")
+        }
+        #expect(storage.fileCount == 0)
+    }
+
     static let begin = "--b\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n"
     static let multipart = [("Content-Type", "multipart/form-data; boundary=b")]
 

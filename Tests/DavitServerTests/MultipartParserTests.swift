@@ -105,8 +105,12 @@ struct MultipartParserTests {
         let part = "--b\r\n\(Self.d)a\r\n\r\n1\r\n"
         #expect(feed.parse(part + part + "--b--").parts.count == 2)
         #expect(feed.parse(part + part + part + "--b--").error == .tooManyParts(limit: 2))
-        let long = "--b\r\n\(Self.d)a\r\nX: \(String(repeating: "y", count: 60))\r\n\r\n1\r\n--b--"
-        #expect(feed.parse(long).error == .headTooLarge(limit: 60))
+        let fields = "\(Self.d)a\r\nX: \r\n"
+        for (bytes, error) in [(60, nil), (61, .headTooLarge(limit: 60))] as [(Int, MultipartError?)] {
+            let field = "X: " + String(repeating: "y", count: bytes - fields.utf8.count)
+            let form = "--b\r\n\(fields.replacing("X: ", with: field))\r\n1\r\n--b--"
+            #expect(feed.parse(form).error == error)
+        }
         // Rejected as soon as it is too long, not only at its end.
         #expect(
             feed.byteByByte("--b\r\n" + String(repeating: "y", count: 100)).error == .headTooLarge(limit: 60))

@@ -227,6 +227,27 @@ struct TrustedProxiesTests {
         #expect(answer == "10.0.0.2 http backend:8080")
     }
 
+    /// At most 32 elements are read, including the address of the client.
+    @Test func forwardedElementsAreLimited() async throws {
+        for (proxies, client) in [(31, "192.0.2.1"), (32, "10.0.0.2")] {
+            let older = ["192.0.2.1"] + Array(repeating: "10.0.0.2", count: proxies)
+            #expect(
+                try await Self.answer(["X-Forwarded-For: " + older.joined(separator: ", ")])
+                    == "\(client) http backend:8080")
+            let elements = older.map { "for=\($0)" }.joined(separator: ", ")
+            #expect(try await Self.answer(["Forwarded: " + elements]) == "\(client) http backend:8080")
+        }
+    }
+
+    /// An element with more than eight commas in quoted strings is ignored, as are the elements before it.
+    @Test func quotedCommasAreLimited() async throws {
+        for (commas, client) in [(8, "192.0.2.1"), (9, "127.0.0.1")] {
+            let quoted = String(repeating: ",", count: commas)
+            let field = "Forwarded: for=192.0.2.2, for=192.0.2.1;x=\"a\(quoted)b\""
+            #expect(try await Self.answer([field]) == "\(client) http backend:8080")
+        }
+    }
+
     /// The next request on the connection has other fields, or none.
     @Test func nothingIsLeftForTheNextRequest() async throws {
         let proxies = TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))])

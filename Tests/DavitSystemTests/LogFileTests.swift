@@ -111,4 +111,12 @@ struct LogFileTests {
         }
         #expect(error?.errno == ENOENT)
     }
+
+    /// A line is accepted while fewer bytes than the limit are queued.
+    @Test func queuedLinesAreLimited() throws {
+        let file = try LogFile(.file(path), limit: 1, log: Log(level: .error, sink: .custom { _ in }))
+        Self.append("first", to: file)
+        file.finish()
+        #expect(try lines(of: path) == ["first"])
+    }
 }

@@ -126,6 +126,39 @@ struct LongWorkScheduleTests {
         #expect(schedule.removeCancellable().count == 2)
         #expect(schedule.next() === cleaning)
     }
+
+    /// Each started job occupies a thread, also while it waits for its next turn.
+    @Test(arguments: [(10, 3, 3), (2, 3, 1), (4, 10, 2)])
+    func begunJobsOfAClientAreLimited(begunJobs: Int, perClient: Int, expected: Int) throws {
+        let schedule = Schedule(
+            limits(running: 1) {
+                $0.begunJobs = begunJobs
+                $0.begunJobsPerClient = perClient
+            })
+        for _ in 0..<10 { #expect(schedule.add(job("a"), isAdmitted: false)) }
+        var begun: Set<ObjectIdentifier> = []
+        for _ in 0..<20 {
+            let running = try #require(schedule.next())
+            begun.insert(ObjectIdentifier(running))
+            schedule.pause(running)
+        }
+        #expect(begun.count == expected)
+    }
+
+    @Test func begunJobsOfAllClientsAreLimited() throws {
+        let schedule = Schedule(limits(running: 1) { $0.begunJobs = 2 })
+        for client in ["a", "b", "c"] { #expect(schedule.add(job(client), isAdmitted: false)) }
+        var order: [String] = []
+        for _ in 0..<4 {
+            let running = try #require(schedule.next())
+            order.append(running.client)
+            schedule.pause(running)
+        }
+        #expect(order == ["a", "b", "a", "b"])
+        schedule.end(try #require(schedule.next()))
+        // Now the third client can start.
+        #expect(schedule.next()?.client == "c")
+    }
 }
 
 /// A class wrapper, so that expectations can mutate the schedule.

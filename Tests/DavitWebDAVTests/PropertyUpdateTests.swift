@@ -121,4 +121,15 @@ struct PropertyUpdateTests {
         #expect(value.trimmedText == "T&F")
         #expect(PropertyValue(element: Array("<a".utf8)).trimmedText == "")
     }
+
+    @Test func valuesAreLimitedToTheByte() throws {
+        let body = Array(
+            Self.update("<D:set><D:prop><p xmlns='urn:x'>1</p><q xmlns='urn:x'>23</q></D:prop></D:set>").utf8)
+        let bytes = #"<p xmlns="urn:x">1</p><q xmlns="urn:x">23</q>"#.utf8.count
+        var limits = BodyLimits()
+        limits.valueBytes = bytes
+        #expect(try PropertyUpdate.parse(body, limits: limits).instructions.count == 2)
+        limits.valueBytes = bytes - 1
+        #expect(throws: BodyError.malformed(line: 1)) { try PropertyUpdate.parse(body, limits: limits) }
+    }
 }

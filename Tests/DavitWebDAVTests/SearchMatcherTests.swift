@@ -176,4 +176,14 @@ struct SearchMatcherTests {
             #expect(try Self.match("%" + String(part) + "%", text).matches == isPresent)
         }
     }
+
+    /// A character of up to 128 bytes is compared; a longer one equals no other and only matches wildcards.
+    @Test func comparedCharactersAreLimited() throws {
+        for (marks, isEqual) in [(63, true), (64, false)] {
+            let text = "\u{E9}" + String(repeating: "\u{301}", count: marks)
+            #expect(text.count == 1 && text.utf8.count == 2 + 2 * marks)
+            #expect(try #require(SearchPattern(text)).matches(text) == isEqual)
+            #expect(try #require(SearchPattern("_")).matches(text))
+        }
+    }
 }

@@ -26,4 +26,11 @@ struct SlugTests {
         #expect(name.count <= 200 && name.count > 190)
         #expect(text.hasSuffix("\(character).jpg"))
     }
+
+    @Test func namesAreLimited() throws {
+        for count in [200, 201] {
+            let name = try #require(Slug.name(from: Array(String(repeating: "n", count: count).utf8)))
+            #expect(name.count == 200)
+        }
+    }
 }

@@ -126,6 +126,15 @@ struct InflaterTests {
         }
     }
 
+    /// The ratio is only checked after `freeBytes`.
+    @Test func ratioIsCheckedAfterFreeBytes() throws {
+        let limit = ExpansionLimit(bytes: .max, ratio: 1, freeBytes: 10_000)
+        let most = try Feed.deflate([UInt8](repeating: 0, count: 10_000))
+        #expect(try Feed.inflate([most], limit: limit).count == 10_000)
+        let more = try Feed.deflate([UInt8](repeating: 0, count: 10_001))
+        #expect(throws: InflateError.expandsTooMuch(ratio: 1)) { try Feed.inflate([more], limit: limit) }
+    }
+
     /// 10 MB of zeros in 10 KB: rejected before much of it is expanded.
     @Test func stopsWhatExpandsTooMuch() throws {
         let bomb = try Feed.deflate([UInt8](repeating: 0, count: 10_000_000))

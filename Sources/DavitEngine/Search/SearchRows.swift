@@ -26,23 +26,25 @@ struct SearchRows {
         }
     }
 
-    /// Maximum bytes of the stored results; 10,000 results with paths of typical length need 5 MiB.
-    private static let byteLimit = 32 << 20
     /// Number of heap nodes moved in one step of the reversal.
     private static let nodesPerStep = 16
 
     private let order: [SearchOrder]
     private let limit: Int
+    private let limitBytes: Int
     private var rows: [Row] = []
     private var byteCount = 0
     private var isReversed = false
     /// Number of nodes not yet moved by the reversal; nil while results are inserted.
     private var unmoved: Int?
 
-    /// - Parameter limit: Maximum number of results; at least 1.
-    init(_ order: [SearchOrder], limit: Int) {
+    /// - Parameters:
+    ///   - limit: Maximum number of results; at least 1.
+    ///   - limitBytes: Maximum bytes of the stored results. One result is always stored, whatever its size.
+    init(_ order: [SearchOrder], limit: Int, limitBytes: Int) {
         self.order = order
         self.limit = limit
+        self.limitBytes = limitBytes
     }
 
     /// - Returns: false if a result was dropped.
@@ -51,7 +53,7 @@ struct SearchRows {
         byteCount += row.byteCount
         siftUp(rows.count - 1)
         var isComplete = true
-        while rows.count > limit || (byteCount > Self.byteLimit && rows.count > 1) {
+        while rows.count > limit || (byteCount > limitBytes && rows.count > 1) {
             _ = removeTop()
             isComplete = false
         }

@@ -39,7 +39,8 @@ final class SearchRun {
         let configuration = share.configuration
         meter = SearchMeter(limit: configuration.searchStepLimit, pieceSteps: configuration.searchPieceSteps)
         evaluator = SearchEvaluator(plan.program, meter: meter)
-        rows = SearchRows(plan.order, limit: max(1, plan.limit))
+        rows = SearchRows(
+            plan.order, limit: max(1, plan.limit), limitBytes: configuration.orderedSearchBytes)
     }
 
     /// Whether no further resource would be written.

@@ -1,14 +1,14 @@
-internal import DavitHTTP
+package import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
 /// Records the paths at which content was overwritten and its previous version moved to the trash recently:
 /// if the content is overwritten again, the trash does not keep another version. Stored in memory only, so
 /// the trash may keep one more version after a restart.
-final class RecentVersions: Sendable {
+package final class RecentVersions: Sendable {
     /// Maximum number of recorded paths. When the limit is exceeded, all paths are dropped, so the trash may
     /// keep one more version of each.
-    private static let limit = 4096
+    package static let limit = 4096
 
     private struct Version {
         var principal: String?
@@ -19,6 +19,8 @@ final class RecentVersions: Sendable {
     }
 
     private let versions = Mutex<[ResourcePath: Version]>([:])
+
+    package init() {}
 
     /// Whether the trash can skip the content at a path, because a recent version exists.
     /// - Parameter content: Entity tag of the content: the path may now refer to another resource, or
@@ -40,7 +42,7 @@ final class RecentVersions: Sendable {
 
     /// Records that a version was moved to the trash.
     /// - Parameter content: Entity tag of the content that replaced it.
-    func record(
+    package func record(
         _ path: ResourcePath, by principal: String?, now: Timestamp, content: EntityTag?
     ) {
         versions.withLock { versions in
@@ -50,7 +52,7 @@ final class RecentVersions: Sendable {
     }
 
     /// Whether this content has recently replaced a version.
-    func contains(_ content: EntityTag, at path: ResourcePath) -> Bool {
+    package func contains(_ content: EntityTag, at path: ResourcePath) -> Bool {
         versions.withLock { $0[path]?.content == content }
     }
 

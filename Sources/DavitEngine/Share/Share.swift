@@ -134,6 +134,9 @@ public struct ShareConfiguration: Sendable {
     /// The maximum number of sorted results of a SEARCH with `orderby`; if there are more, only the first
     /// ones are returned (RFC 5323 §2.3.1).
     public var orderedSearchLimit = 10_000
+    /// The maximum number of bytes of memory for the results of one SEARCH with `orderby`; 10,000 results with
+    /// paths of typical length need 5 MiB. If there are more, only the first ones are returned.
+    package var orderedSearchBytes = 32 << 20
     /// The maximum number of steps of one SEARCH, which is roughly the number of characters examined: 64 for
     /// each resource, 16 for each operator, plus the lengths of the compared texts. When the limit is
     /// reached, the response ends with the results found so far (RFC 5323 §2.3.1). The default suffices for

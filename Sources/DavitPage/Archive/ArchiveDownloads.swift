@@ -11,12 +11,17 @@ internal import Synchronization
 final class ArchiveDownloads: Sendable {
     /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
     /// count.
-    private static let listedEstimateLimit = 10_000, estimateLimit = 200_000
+    private let listedEstimateLimit: Int, estimateLimit: Int
     /// The maximum number of entries in `broken`.
     private static let brokenLimit = 64
 
     /// Collections that changed while they were archived; their next archive is sent without a length.
     private let broken = Mutex<[ResourcePath]>([])
+
+    init(listedEstimateLimit: Int, estimateLimit: Int) {
+        self.listedEstimateLimit = listedEstimateLimit
+        self.estimateLimit = estimateLimit
+    }
 
     /// - Throws: 404 if none of the chosen members exists; 501 without libarchive.
     func response(
@@ -27,9 +32,8 @@ final class ArchiveDownloads: Sendable {
         choice.removeDuplicates()
         let isHead = visit.request.method == .head
         let estimate = ArchiveEstimate(
-            try await visit.traversal(of: choice.names),
-            limit: isHead ? Self.estimateLimit : Self.listedEstimateLimit,
-            keptLimit: Self.listedEstimateLimit)
+            try await visit.traversal(of: choice.names), limit: isHead ? estimateLimit : listedEstimateLimit,
+            keptLimit: listedEstimateLimit)
         while try await visit.offload({ estimate.go() }) {
             if Task.isCancelled { throw .disconnected }
         }

@@ -16,6 +16,11 @@ public struct PageSettings: Hashable, Sendable {
     /// Text at the end of every page.
     public var footer: String?
 
+    /// The maximum number of members counted before an archive is sent, and for HEAD. Archives with more
+    /// members than the first are sent without Content-Length.
+    package var archiveListedEstimateLimit = 10_000
+    package var archiveEstimateLimit = 200_000
+
     /// Creates the default settings: the page enabled, with the name of the folder and without texts.
     public init() {}
 }

@@ -64,7 +64,7 @@ public final class Authentication: Middleware {
     }
 
     /// Maximum number of remembered pairs of an account and an address that has logged in to it.
-    private static let provenLimit = 4096
+    package static let provenLimit = 4096
 
     let realm: [UInt8]
     let now: @Sendable () -> Int64

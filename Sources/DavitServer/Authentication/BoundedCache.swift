@@ -1,19 +1,19 @@
 /// A dictionary of limited size. When it is full, it discards the older half of its entries.
-struct BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
     private let half: Int
 
     /// - Parameter limit: maximum number of entries; the newest `limit / 2` are always retained.
-    init(limit: Int) { half = max(1, limit / 2) }
+    package init(limit: Int) { half = max(1, limit / 2) }
 
-    var count: Int { young.count + old.count }
+    package var count: Int { young.count + old.count }
 
     /// Returns the value for `key`. O(1).
-    subscript(key: Key) -> Value? { young[key] ?? old[key] }
+    package subscript(key: Key) -> Value? { young[key] ?? old[key] }
 
     /// Sets the value for `key`, moving an existing entry to the newer half. O(1) amortized.
-    mutating func set(_ value: Value, for key: Key) {
+    package mutating func set(_ value: Value, for key: Key) {
         if old.removeValue(forKey: key) == nil, young[key] != nil {
             young[key] = value
             return

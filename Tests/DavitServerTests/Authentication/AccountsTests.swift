@@ -18,6 +18,18 @@ struct AccountsTests {
         #expect(throws: problem) { try accounts.add(name: name, password: password) }
     }
 
+    @Test func namesAndPasswordsAtTheLimitAreAccepted() throws {
+        var accounts = Accounts()
+        try accounts.add(
+            name: String(repeating: "a", count: 256), password: String(repeating: "ö", count: 128))
+        #expect(throws: Accounts.Problem.tooLong) {
+            try accounts.add(name: String(repeating: "a", count: 257), password: "x")
+        }
+        #expect(throws: Accounts.Problem.tooLong) {
+            try accounts.add(name: "b", password: String(repeating: "ö", count: 128) + "o")
+        }
+    }
+
     static let badRealms = ["", "a\"b", "a\\b", "a\nb", String(repeating: "r", count: 129)]
 
     @Test(arguments: badRealms)

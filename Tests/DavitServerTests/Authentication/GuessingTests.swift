@@ -102,6 +102,46 @@ struct GuessingTests {
         #expect(next.principal == "anna")
     }
 
+    /// 1,024 correct passwords are cached; one more evicts the older half.
+    @Test func cachedCorrectPasswordsAreLimited() async throws {
+        let work = InlineWork()
+        var accounts = Accounts()
+        for number in 0...1_024 { try accounts.add(name: "user\(number)", hash: AccountsTests.scrypt) }
+        let gate = try AuthenticationFixture(accounts, work: work)
+        func isHashed(_ number: Int) async throws -> Bool {
+            let before = work.count
+            #expect(try await gate.basic("user\(number):päss").status == .noContent)
+            return work.count > before
+        }
+        for number in 0..<1_024 { #expect(try await isHashed(number)) }
+        #expect(try await !isHashed(0))
+        #expect(try await isHashed(1_024))
+        #expect(try await isHashed(511))
+        #expect(try await !isHashed(512))
+    }
+
+    /// The same limit applies to wrong passwords, which do not evict correct ones.
+    @Test func cachedWrongPasswordsAreLimited() async throws {
+        let work = InlineWork()
+        let gate = try Self.makeGate(work)
+        #expect(try await gate.basic("bert:päss").status == .noContent)
+        func isHashed(_ number: Int) async throws -> Bool {
+            let before = work.count
+            let address = "10.0.\(number >> 8).\(number & 255)"
+            #expect(try await gate.basic("anna:wrong\(number)", from: address).status == .unauthorized)
+            return work.count > before
+        }
+        for number in 0..<1_024 { #expect(try await isHashed(number)) }
+        #expect(try await !isHashed(0))
+        #expect(try await isHashed(1_024))
+        #expect(try await !isHashed(512))
+        let before = work.count
+        #expect(try await gate.basic("bert:päss").status == .noContent)
+        #expect(work.count == before)
+        // The first password is hashed again and counts as the second failure of its address.
+        #expect(try await gate.basic("anna:wrong0", from: "10.0.0.0").status == .tooManyRequests)
+    }
+
     /// A program that repeats an old password is not guessing.
     @Test func theSameWrongPasswordIsOneGuess() async throws {
         let work = InlineWork()

@@ -60,6 +60,31 @@ struct FailureLedgerTests {
         #expect(ledger.count <= LoginFailureTracker.addressLimit + LoginFailureTracker.accountLimit)
         #expect(ledger.wait(address: -1, account: 0, now: 0) == 60)
     }
+
+    /// One address above the limit evicts the oldest ones.
+    @Test func oldestAddressesAreEvicted() {
+        var ledger = LoginFailureTracker()
+        for address in 0..<LoginFailureTracker.addressLimit {
+            _ = ledger.failed(address: address, account: -1, now: 0)
+        }
+        #expect(ledger.count == LoginFailureTracker.addressLimit + 1)
+        #expect(ledger.hasFailed(address: 0, now: 0))
+        _ = ledger.failed(address: LoginFailureTracker.addressLimit, account: -1, now: 0)
+        #expect(!ledger.hasFailed(address: 0, now: 0))
+        #expect(ledger.hasFailed(address: LoginFailureTracker.addressLimit - 1, now: 0))
+    }
+
+    /// The same applies to delayed accounts.
+    @Test func oldestAccountsAreEvicted() {
+        var ledger = LoginFailureTracker()
+        for address in 1...10 { _ = ledger.failed(address: address, account: -1, now: 0) }
+        for account in 1..<LoginFailureTracker.accountLimit {
+            _ = ledger.failed(address: 1_000 + account, account: account, now: 0)
+        }
+        #expect(ledger.wait(address: 10, account: -1, now: 0) == 1)
+        _ = ledger.failed(address: 100_000, account: 100_000, now: 0)
+        #expect(ledger.wait(address: 10, account: -1, now: 0) == nil)
+    }
 }
 
 /// RFC 7616 §3.4, `nc`.
@@ -129,5 +154,32 @@ struct NonceLedgerTests {
         #expect(ledger.count <= NonceCountTable.limit)
         for number in numbers { #expect(!Self.take(&ledger, 1, of: number)) }
         #expect(Self.take(&ledger, 2, of: numbers.upperBound))
+    }
+
+    /// One nonce above the limit evicts the oldest quarter.
+    @Test func oldestQuarterIsEvicted() {
+        var ledger = NonceCountTable()
+        let limit = UInt64(NonceCountTable.limit)
+        for number in 1...limit { #expect(Self.take(&ledger, 1, of: number)) }
+        #expect(ledger.count == NonceCountTable.limit)
+        #expect(ledger.isKnown(1, account: 1))
+        #expect(Self.take(&ledger, 1, of: limit + 1))
+        #expect(!ledger.isKnown(limit / 4, account: 1))
+        #expect(ledger.isKnown(limit / 4 + 1, account: 1))
+    }
+}
+
+/// Evicts its oldest entries.
+struct BoundedCacheTests {
+    @Test(arguments: [2, 100, Authentication.provenLimit])
+    func oldestHalfIsEvicted(limit: Int) {
+        var table = BoundedCache<Int, Bool>(limit: limit)
+        for key in 0..<limit { table.set(true, for: key) }
+        #expect(table.count == limit)
+        #expect(table[0] == true)
+        table.set(true, for: limit)
+        #expect(table.count == limit / 2 + 1)
+        #expect(table[limit / 2 - 1] == nil)
+        #expect(table[limit / 2] == true)
     }
 }

@@ -37,6 +37,18 @@ struct ServerEventsTests {
         #expect(all.suffix(4) == [.suspended, .firstClientConnected, .lastClientDisconnected, .stopped])
     }
 
+    @Test func queuedEventsAreLimited() async {
+        for more in [0, 1] {
+            let hub = EventHub()
+            let events = hub.observe()
+            for _ in 1..<(ServerEvents.limit + more) { hub.notify(.suspended) }
+            hub.notify(.stopped)
+            let all = await Self.untilStopped(events)
+            #expect(all.count == ServerEvents.limit + more)
+            #expect(all.first == (more == 0 ? .suspended : .missed(1)))
+        }
+    }
+
     @Test func aReaderThatWaitsGetsWhatComes() async {
         let hub = EventHub()
         let events = hub.observe()
