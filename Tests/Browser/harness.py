@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import urllib.parse
@@ -320,6 +321,33 @@ def axe_source():
     return _axe
 
 
+def launch(playwright):
+    """Chromium has no sandbox as root; it opens only pages of this server."""
+    return playwright.chromium.launch(
+        executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
+
+
+def kill_browsers():
+    """Ends the browsers that this process has started."""
+    parents = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, rest = path.read_text().split("(", 1)[1].rsplit(")", 1)
+            parents[int(path.parent.name)] = (name, int(rest.split()[1]))
+
+    def is_ours(process):
+        while process in parents:
+            process = parents[process][1]
+            if process == os.getpid():
+                return True
+        return False
+
+    for process, (name, _) in parents.items():
+        if name.startswith("chrom") and is_ours(process):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
 def run(arguments):
     """Runs the requested tests and returns the number of failures."""
     sys.path.insert(0, str(HERE))
@@ -342,17 +370,21 @@ def run(arguments):
         return 0, len(unknown)
     passed = failed = 0
     with sync_playwright() as playwright:
-        # Chromium has no sandbox as root; it opens only pages of this server.
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        browser = launch(playwright)
         for stem, body, is_long in chosen:
             if is_long and arguments.short:
                 continue
+            if not browser.is_connected():
+                browser = launch(playwright)
             name = f"{stem}.{body.__name__}"
             begin = time.monotonic()
             lab = Lab(browser, arguments, body.__name__)
             lab.playwright = playwright
             problem = skipped = None
+            # Calls without a limit of their own end when the browser ends.
+            net = threading.Timer(5 * LIMIT_MS / 1000, kill_browsers)
+            net.daemon = True
+            net.start()
             try:
                 body(lab)
             except Skipped as reason:
@@ -363,6 +395,7 @@ def run(arguments):
                 lab._close(problem)
             except Exception:
                 problem = problem or traceback.format_exc(limit=-2)
+            net.cancel()
             if skipped and not problem:
                 print(f"SKIPPED: {name}: {skipped}")
             elif problem:
