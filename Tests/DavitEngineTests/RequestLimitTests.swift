@@ -117,20 +117,6 @@ struct RequestLimitTests {
         }
     }
 
-    /// The same limit applies to names that are queued for a slow reader.
-    @Test func waitingNamesAreLimited() async throws {
-        for (count, name) in [(1_024, "change"), (1_025, "reset")] {
-            let share = try TestShare.live()
-            let slow = try await share.events("/?events")
-            let fast = try await share.events("/?events")
-            #expect(share.shell("touch $(seq \(count - 1)) && mkdir end") == 0)
-            while let event = try await fast.next(), !event.lines.contains("+ /end/") {}
-            let event = try await slow.next()
-            #expect(event?.name == name)
-            if name == "change" { #expect(event?.lines.count == count) }
-        }
-    }
-
     // MARK: Forms
 
     private static func mkcol(_ rest: String) -> [UInt8] { Array(("name=n&" + rest).utf8) }
