@@ -43,8 +43,8 @@ test-all: packages-build packages-guard packages-litmus packages-clients package
 unit: packages-build ## the unit tests
 	@scripts/test.sh --all unit
 
-lint: packages-build packages-docs ## check formatting, documentation and script syntax
-	@scripts/test.sh lint
+lint: packages-build packages-docs ## check formatting, structure, words, documentation and script syntax
+	@scripts/test.sh lint reference
 
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
@@ -69,10 +69,10 @@ recordings: packages-clients build ## replay recorded sessions of many clients, 
 	@scripts/test.sh recordings
 
 clients: packages-clients packages-lab build debug ## test all clients, including gvfs, LibreOffice, mounts and backups, which `make test` omits
-	@scripts/test.sh all_clients
+	@scripts/test.sh --all clients
 
 browser: build ## test the browser page in Chromium
-	@scripts/test.sh whole_browser
+	@scripts/test.sh --all browser
 
 deployment: packages-deployment build ## test behind nginx, Caddy and Apache, with inherited sockets, and the logs
 	@scripts/test.sh deployment

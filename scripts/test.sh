@@ -246,7 +246,6 @@ suite_clients() {
     if [ "$extent" = all ]; then counted "clients" Tests/Clients/run.sh --all; else counted "clients" Tests/Clients/run.sh; fi
 }
 
-
 suite_deployment() {
     section "deployment"
     counted "deployment" python3 Tests/Deployment/deployment.py
@@ -281,6 +280,10 @@ if [ ${#suites[@]} -eq 0 ]; then
     suites=("${gate[@]}")
     [ "$extent" = gate ] || suites+=(plain tls reference)
 fi
+for suite in "${suites[@]}"; do
+    # Without this, a suite of another name would pass with no test.
+    declare -F "suite_$suite" >/dev/null || { echo "test.sh: unknown suite '$suite'" >&2; exit 64; }
+done
 [ "$extent" = all ] || echo "seed: $SEED"
 for suite in "${suites[@]}"; do
     started=$SECONDS
