@@ -222,6 +222,8 @@ struct PasswordHashingTests {
             let refused = try await gate.basic("anna:one more")
             #expect(refused.status == .tooManyRequests)
             #expect(refused.fields.first(.retryAfter) == "1")
+            #expect(gate.reports.refusals.map(\.cause) == ["logins waiting from one address"])
+            #expect(gate.reports.refusals.map(\.address) == ["192.0.2.1"])
             let other = executor.start { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status
             }
             expectIdle(waiting: 5)
