@@ -172,7 +172,8 @@ class Lab:
         return page
 
     def ready(self, page):
-        self.until(page, "document.documentElement.dataset.ready === 'true'")
+        # A locator waits across the navigation; a script that the navigation interrupts would fail.
+        page.locator("html[data-ready='true']").wait_for(state="attached")
 
     @staticmethod
     def until(page, expression, argument=None, limit_ms=LIMIT_MS):

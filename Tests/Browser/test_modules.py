@@ -156,11 +156,11 @@ def what_is_within_the_share(lab):
     page = lab.page()
     found = page.evaluate("""async (hrefs) => {
         const { isWithin } = await import(JSON.parse(document.getElementById("davit").textContent).files + "href.js")
-        return hrefs.map(href => isWithin(href, "/share/")).concat(["//host/x", "/\\\\host/x", "/a", "/"].map(href => isWithin(href, "/")))
+        return hrefs.map(href => isWithin(href, "/share/")).concat(["//host/x", "/\\\\host/x", "/..//host/x", "/a", "/"].map(href => isWithin(href, "/")))
     }""", [href for href, _ in WITHIN])
     wrong = [href for (href, wanted), is_within in zip(WITHIN, found) if is_within != wanted]
     expect(wrong, [], "those that are judged wrong")
-    expect(found[len(WITHIN):], [False, False, True, True], "below the root of the server")
+    expect(found[len(WITHIN):], [False, False, False, True, True], "below the root of the server")
 
 
 LANGUAGES = {

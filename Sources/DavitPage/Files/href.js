@@ -50,7 +50,8 @@ export const parentOf = (href) => {
 /// Returns the path of the member named `text`.
 export const member = (folderHref, text, isFolder = false) => folderHref + segment(text) + (isFolder ? "/" : "")
 
-/// Whether `href` is the folder or below it, as the browser resolves it: `//host/` is another server, and `..` goes up.
+/// Whether `href` is the folder or below it, as the browser resolves it: `//host/` is another server, and `..` goes up. A path
+/// that begins with `//` is never one of ours, because as an address it would name another server.
 export const isWithin = (href, folderHref) => {
     let url
     try {
@@ -59,7 +60,8 @@ export const isWithin = (href, folderHref) => {
         return false
     }
     const withSlash = (path) => (path.endsWith("/") ? path : `${path}/`)
-    return url.origin === location.origin && withSlash(canonical(url.pathname)).startsWith(withSlash(folderHref))
+    const path = url.pathname
+    return url.origin === location.origin && !path.startsWith("//") && withSlash(canonical(path)).startsWith(withSlash(folderHref))
 }
 
 /// Normalizes a path to the server's encoding; browsers leave some characters unencoded.
