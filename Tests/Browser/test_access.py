@@ -274,7 +274,7 @@ def the_chosen_theme_is_there_before_the_modules(lab):
     # Never answered.
     page.route("**/main.js", lambda route: None)
     page.goto(lab.url, wait_until="commit")
-    lab.until(page, "document.documentElement.dataset.theme === 'dark' && document.body !== null")
+    page.locator("html[data-theme=dark] > body").wait_for(state="attached")
     page.unroute_all(behavior="ignoreErrors")
 
 
