@@ -230,7 +230,7 @@ def what_has_changed_is_read_anew(lab):
         await writer.close()
     }"""
     page.evaluate(write, "short")
-    in_page(page, "upload/main", "({ startUpload }) => { startUpload({ folder: location.pathname, items: [handle] }) }")
+    in_page(page, "upload/start", "({ startUpload }) => { startUpload({ folder: location.pathname, items: [handle] }) }")
     lab.wait_until(page, lambda: held)
     page.evaluate(write, "longer than before")
     held.pop().abort()
