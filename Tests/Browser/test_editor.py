@@ -246,7 +246,15 @@ def leaving_waits_for_a_save(lab):
     page.get_by_text("Save changes?").wait_for()
     page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
-    # A hanging save does not prevent leaving.
+    # A hanging save does not prevent leaving. Both attempts together go back once; a second step would leave the page.
+    page.evaluate("""() => {
+        window.steps = 0
+        const { go } = history
+        history.go = (count) => {
+            window.steps += 1
+            go.call(history, count)
+        }
+    }""")
     page.keyboard.press("Control+s")
     lab.wait_until(page, lambda: held)
     page.locator(".preview-close").click()
@@ -256,6 +264,7 @@ def leaving_waits_for_a_save(lab):
     held.pop().fallback()
     lab.until(page, "document.querySelector('dialog.preview') === null")
     expect((lab.share / "a.txt").read_text(), "first\nxyz")
+    expect(page.evaluate("window.steps"), 1, "steps back")
     # A pending request would prevent the page from closing.
     page.unroute_all(behavior="ignoreErrors")
 

@@ -227,7 +227,8 @@ export class Viewer {
     async mayLeave() { return await this.shown?.mayLeave?.() ?? true }
 
     async leave() {
-        if (!await this.mayLeave()) return
+        // Closing twice must go back once: another step would leave the page.
+        if (!await this.mayLeave() || this.isLeaving) return
         // Return to where the preview was opened; after a direct link, stay in the folder.
         const { previews } = history.state ?? {}
         if (previews) {
@@ -242,9 +243,10 @@ export class Viewer {
     /// Called when the address no longer specifies a file.
     async close() {
         if (!this.isOpen || !this.controller) return
-        if (!await this.mayLeave()) return this.restoreAddress()
-        const { href } = this
+        const mayClose = await this.mayLeave()
         this.isLeaving = false
+        if (!mayClose) return this.restoreAddress()
+        const { href } = this
         this.end()
         this.dialog.close()
         this.dialog.remove()
