@@ -108,16 +108,27 @@ let package = Package(
             "DavitSite",
             ["DavitListing", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
 
-        // The façade and the command.
+        // What other commands ask the server that owns a state folder, through a socket in it.
+        library(
+            "DavitControl",
+            ["DavitEngine", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
+
+        // The library, and the command.
         library(
             "Davit",
             [
-                "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage", "DavitSite",
-                "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem",
-                "DavitHTTP", "DavitArchive", "DavitQRCode",
+                "DavitControl", "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage",
+                "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore", "DavitServer",
+                "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
-            name: "DavitCommand", dependencies: ["Davit", "DavitSystem"], swiftSettings: strict),
+            name: "DavitCommand",
+            dependencies: [
+                "Davit", "DavitControl", "DavitRecording", "DavitTransport", "DavitCrypto", "DavitQRCode",
+                "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer",
+                "DavitSystem", "DavitHTTP",
+            ],
+            swiftSettings: strict),
 
         // Programs to begin with, and the pieces of code in docs/embedding.md. Uploads and Website also serve `make bench`.
         example("Hello"),
@@ -150,7 +161,10 @@ let package = Package(
         // What tests share.
         library(
             "DavitTesting",
-            ["DavitServer", "DavitCrypto", "DavitZlib", "DavitSystem", "DavitHTTP", openSSL]),
+            [
+                "DavitTransport", "DavitServer", "DavitCrypto", "DavitZlib", "DavitSystem", "DavitHTTP",
+                openSSL,
+            ]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitHTTP", ["DavitTesting"]),
@@ -186,18 +200,27 @@ let package = Package(
                 "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore",
                 "DavitListing", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
-        tests(of: "DavitRecording", ["Davit", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitRecording",
+            ["Davit", "DavitCommand", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "DavitSite",
             [
                 "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
                 "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
             ]),
+        tests(of: "DavitControl", ["DavitTesting", "DavitSystem"]),
         tests(
             of: "Davit",
             [
-                "DavitRecording", "DavitTesting", "DavitTransport", "DavitCrypto", "DavitFileStore",
-                "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
+                "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport", "DavitCrypto",
+                "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
+            ]),
+        tests(
+            of: "DavitCommand",
+            [
+                "Davit", "DavitControl", "DavitRecording", "DavitTesting", "DavitFileStore", "DavitServer",
+                "DavitSystem", "DavitHTTP",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -9,9 +9,9 @@ WIDTH = 80
 
 
 def main():
-    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/Davit/Command/ServeOption.swift").read_text()))
+    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/DavitCommand/ServeOption.swift").read_text()))
     texts = {name: text for name, text in re.findall(
-        r'let (\w+)Text = """\n(.*?)^        """', (ROOT / "Sources/Davit/Command/Help.swift").read_text(), re.M | re.S)}
+        r'let (\w+)Text = """\n(.*?)^        """', (ROOT / "Sources/DavitCommand/Help.swift").read_text(), re.M | re.S)}
     helped = set(re.findall(r"^ {10}(--[a-z-]+) ", texts["serve"], re.M)) - {"--help"}
     page = (ROOT / "docs/configuration.md").read_text()
     table = page.split("| option | default | meaning |")[1].split("\n\n")[0]

@@ -119,7 +119,7 @@ without_foundation() {
 # server, and a process has only as many threads for tests as there are processors.
 unit_shards=(
     '^DavitEngineTests\.'
-    '^Davit(Transport|Recording|Journal|Archive|Server|Page|)Tests\.'
+    '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
     '^Davit(Crypto|FileStore|HTTP|JSON|QRCode|SQLite|Site|Store|System|WebDAV|XML|Zlib)Tests\.'
 )
 

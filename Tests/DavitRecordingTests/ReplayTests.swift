@@ -1,4 +1,5 @@
 import Davit
+import DavitCommand
 import DavitRecording
 import DavitSystem
 import DavitTesting

@@ -1,4 +1,5 @@
 import Davit
+import DavitCommand
 import DavitRecording
 import Testing
 

@@ -1,4 +1,5 @@
 import Davit
+import DavitControl
 import DavitSystem
 import DavitTesting
 import Testing
@@ -232,9 +233,7 @@ struct WebServerTests {
     @Test func eachShareCanBeChecked() throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
             for name in ["a", "b"] {
-                let options = CheckOptions(
-                    folder: folder.path + "/" + name, stateFolder: folder.path + "/state-" + name)
-                #expect(try CheckCommand(options: options).report().findings == [])
+                #expect(try ControlClient.ask(.check, in: folder.path + "/state-" + name) == .lines([]))
             }
             #expect(try client.send("GET /hello").status == 200)
         }

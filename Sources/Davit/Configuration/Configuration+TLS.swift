@@ -54,7 +54,7 @@ extension Configuration {
     }
 
     /// The scheme of all URLs of this server.
-    var scheme: String { tls == nil ? "http" : "https" }
+    package var scheme: String { tls == nil ? "http" : "https" }
 }
 
 /// The certificate authority that a server has created. Clients that trust it accept the server's

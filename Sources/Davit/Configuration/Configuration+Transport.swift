@@ -38,7 +38,7 @@ extension Configuration {
 
     /// Whether `host` is `localhost`, `::1` or in 127.0.0.0/8. Other names are not resolved, because their
     /// addresses can change.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" || host == "::1" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }

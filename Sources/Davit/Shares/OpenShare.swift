@@ -1,3 +1,4 @@
+internal import DavitControl
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
@@ -232,16 +233,5 @@ extension BrokenLock {
             "path": root.description, "token": token, "owner": owner ?? "", "holder": holder ?? "",
             "by": principal ?? "", "from": origin,
         ]
-    }
-}
-
-extension StateError {
-    /// A message for the user.
-    var text: String {
-        switch self {
-        case .outOfSpace: "out of space"
-        case .propertiesTooLarge: "the properties of a resource exceed the size limit"
-        case .failed(let reason): reason
-        }
     }
 }

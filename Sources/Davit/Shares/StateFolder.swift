@@ -1,15 +1,17 @@
-internal import DavitFileStore
+package import DavitFileStore
 internal import DavitSystem
 
 /// Finds, creates and locks the folder for everything that the file system cannot store: locks, properties
 /// and intents.
-enum StateFolder {
+package enum StateFolder {
     /// Returns the path of the state folder of a share. Creates nothing.
     ///
     /// - Parameters:
     ///   - given: the configured path; nil for a folder named after the share in the user's state folder.
     ///   - share: the shared folder.
-    static func path(_ given: String?, share: FileResourceReader) throws(ServerError) -> String {
+    package static func path(
+        _ given: String?, share: FileResourceReader
+    ) throws(ServerError) -> String {
         if let given { return given }
         return try StateFolderName.path(forShare: share.rootPathBytes, environment: Environment.variable)
     }

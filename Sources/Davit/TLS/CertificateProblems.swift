@@ -2,7 +2,7 @@ internal import DavitCrypto
 
 extension ServerError {
     /// A message for the log.
-    var certificateReason: String {
+    package var certificateReason: String {
         switch self {
         case .certificateNotUsable(let path?, let reason): "\(path): \(reason)"
         case .certificateNotUsable(nil, let reason): reason

@@ -1,4 +1,5 @@
 import Davit
+import DavitControl
 import DavitHTTP
 import DavitServer
 import DavitSystem

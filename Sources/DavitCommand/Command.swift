@@ -1,0 +1,45 @@
+internal import Davit
+internal import DavitSystem
+
+/// The `davit` command.
+package enum Command {
+    /// Runs the command with `arguments`. Blocks until it has finished.
+    ///
+    /// - Parameter arguments: the arguments, without the program name.
+    /// - Returns: the exit status: 0, 1 for a failure, or 64 for an invalid command line.
+    package static func run(_ arguments: [String]) -> Int32 {
+        do throws(UsageError) {
+            switch try Arguments.parse(arguments) {
+            case .help(let help): StandardStreams.writeOutput(help.text)
+            case .version: StandardStreams.writeOutput("davit \(DavitVersion.text)\n")
+            case .serve(let options):
+                return report { () throws(CommandFailure) in try ServeCommand(options: options).run() }
+            case .check(let options):
+                return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .locks(let options):
+                return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
+            case .trash(let options):
+                return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
+            case .password(let options):
+                return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
+            case .replay(let options):
+                return report { () throws(CommandFailure) in try ReplayCommand(options: options).run() }
+            }
+            return ExitStatus.success
+        } catch {
+            let command = arguments.first.flatMap { Subcommand(rawValue: $0) }
+            StandardStreams.writeError(ErrorText.of(error, in: command ?? .serve))
+            return ExitStatus.usage
+        }
+    }
+
+    private static func report(_ work: () throws(CommandFailure) -> Void) -> Int32 {
+        do throws(CommandFailure) {
+            try work()
+            return ExitStatus.success
+        } catch {
+            StandardStreams.writeError(ErrorText.of(error))
+            return ExitStatus.failure
+        }
+    }
+}

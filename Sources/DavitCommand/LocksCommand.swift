@@ -1,0 +1,93 @@
+package import DavitControl
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitSystem
+
+/// `davit locks`: lists the locks of a share, or removes locks, including those of other accounts, directly
+/// or through the server that owns the state.
+package struct LocksCommand {
+    package let options: LocksOptions
+
+    package init(options: LocksOptions) { self.options = options }
+
+    /// Prints the result. Blocks.
+    func run() throws(CommandFailure) { StandardStreams.writeOutput(try text()) }
+
+    /// Runs the command and returns the text for standard output. Blocks.
+    package func text() throws(CommandFailure) -> String {
+        switch options.action {
+        case .list:
+            let locks = try locks()
+            return locks.isEmpty ? "no locks\n" : locks.map(Self.description).joined()
+        case .end(let selection):
+            let locks = try end(selection)
+            guard !locks.isEmpty else { throw .noLock(Self.name(of: selection), folder: options.folder) }
+            return locks.map { "removed lock: \(Self.shown($0.path))  \($0.token)\n" }.joined()
+        }
+    }
+
+    // MARK: Requests
+
+    /// Returns all active locks. Blocks.
+    package func locks() throws(CommandFailure) -> [ListedLock] {
+        let state = try state()
+        return try state.ask { (ask) throws(CommandFailure) in
+            var locks: [ListedLock] = []
+            while true {
+                guard let lines = try ask(.locks(skipped: locks.count)) else { return nil }
+                if lines.isEmpty { return locks }
+                locks += try Self.locks(in: lines, of: state)
+            }
+        }
+    }
+
+    private func end(_ selection: LockSelection) throws(CommandFailure) -> [ListedLock] {
+        let state = try state()
+        return try state.ask { (ask) throws(CommandFailure) in
+            guard let lines = try ask(.breakLocks(selection)) else { return nil }
+            return try Self.locks(in: lines, of: state)
+        }
+    }
+
+    private func state() throws(CommandFailure) -> StateAccess {
+        try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
+    }
+
+    private static func locks(in lines: [String], of state: StateAccess) throws(CommandFailure)
+        -> [ListedLock]
+    {
+        var locks: [ListedLock] = []
+        for line in lines {
+            guard let lock = ListedLock(line: line) else {
+                throw .serverSilent(state.path, process: 0, reason: "invalid response")
+            }
+            locks.append(lock)
+        }
+        return locks
+    }
+
+    // MARK: Output
+
+    private static func description(_ lock: ListedLock) -> String {
+        var text = "\(shown(lock.path))\n"
+        text += "  \(lock.isExclusive ? "exclusive" : "shared"), depth \(lock.isDeep ? "infinity" : "0")\n"
+        if let owner = lock.owner { text += "  owner: \(NameCheck.shown(Array(owner.utf8)))\n" }
+        if let account = lock.principal { text += "  account: \(NameCheck.shown(Array(account.utf8)))\n" }
+        let since = lock.created.map { "since \(time($0)), " } ?? ""
+        text += "  \(since)until \(time(lock.expiry))\n"
+        return text + "  token: \(NameCheck.shown(Array(lock.token.utf8)))\n"
+    }
+
+    private static func shown(_ path: [UInt8]) -> String { "/" + NameCheck.shown(path) }
+
+    private static func time(_ time: Timestamp) -> String {
+        String(decoding: HTTPDate.iso8601(time), as: UTF8.self)
+    }
+
+    private static func name(of selection: LockSelection) -> String {
+        switch selection {
+        case .token(let token): token
+        case .path(let path): String(decoding: path, as: UTF8.self)
+        }
+    }
+}

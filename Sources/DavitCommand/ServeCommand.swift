@@ -1,0 +1,223 @@
+package import Davit
+internal import DavitFileStore
+internal import DavitQRCode
+internal import DavitServer
+internal import DavitSystem
+internal import DavitTransport
+
+/// `davit serve`: starts a server and runs it until it stops.
+struct ServeCommand {
+    let options: ServeOptions
+
+    /// Serves until a signal stops it. Blocks.
+    func run() throws(CommandFailure) {
+        let configuration = try configuration()
+        do throws(ServerError) {
+            FileFaults.arm(.start)
+            let server = try WebServer(share, configuration: configuration)
+            stopWithTerminal(server)
+            server.onReload { [weak server] in
+                if let server { replaceAccounts(of: server) }
+            }
+            let addresses = try server.start()
+            // Readers of this line may only support TCP addresses, so those come first.
+            let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
+            let urls = places.map {
+                ServerURL.below($0.url(scheme: configuration.scheme), prefix: configuration.prefix)
+            }.joined(separator: " and ")
+            if let authority = server.certificateAuthority {
+                StandardStreams.writeError(
+                    "davit: this server's certificate is signed by \(authority.path)\n"
+                        + "       SHA-256 \(authority.fingerprint)\n")
+            }
+            if options.printsQRCode { Self.draw(server.url) }
+            // Before the ready line is printed: the crash tests count from here.
+            FileFaults.arm(.ready)
+            StandardStreams.writeOutput("davit is ready at \(urls)\n")
+            ServiceManager.ready()
+            ProcessMemory.returnCode()
+            server.waitUntilStopped()
+        } catch {
+            throw CommandFailure(error, folder: options.folder)
+        }
+    }
+
+    /// Draws the code on standard error, because standard output contains only the ready line. Prints just
+    /// the URL if it is too long for a QR code.
+    private static func draw(_ url: String?) {
+        guard let url else { return }
+        let code = QRCode(encoding: url)?.terminalText(isColored: StandardStreams.errorHasTerminal) ?? ""
+        StandardStreams.writeError("\(code)\(url)\n")
+    }
+
+    /// Stops the server when its terminal is closed. The signal for that, SIGHUP, otherwise requests a reload
+    /// of the settings.
+    private func stopWithTerminal(_ server: WebServer) {
+        guard StandardStreams.hasTerminal else { return }
+        server.onReload { [weak server] in
+            if !StandardStreams.hasTerminal { server?.shutdown() }
+        }
+    }
+
+    /// Keeps the current accounts if the new ones cannot be used.
+    private func replaceAccounts(of server: WebServer) {
+        guard options.userFile != nil else { return }
+        do throws(CommandFailure) {
+            let accounts = try accounts()
+            do throws(ServerError) { try server.replaceAccounts(accounts) } catch {
+                throw CommandFailure(error, folder: options.folder)
+            }
+        } catch {
+            StandardStreams.writeError(ErrorText.of(error))
+        }
+    }
+
+    private var share: WebDAVShare {
+        var share = WebDAVShare(
+            options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
+            sync: options.sync)
+        share.maximumFileBytes = options.maximumFileBytes
+        share.maximumDepth = options.maximumDepth
+        share.keptFreeBytes = options.keptFreeBytes
+        share.trash = options.trash
+        share.uploadExpiry = .seconds(options.uploadSeconds)
+        share.rules = options.rules
+        share.page = options.page
+        share.answersSyncCollection = options.answersSyncCollection
+        return share
+    }
+
+    private func configuration() throws(CommandFailure) -> Configuration {
+        var configuration = Configuration()
+        configuration.hosts = options.hosts
+        configuration.port = options.port
+        configuration.unixSocket = options.unixSocket.map { path in
+            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
+        }
+        configuration.inheritedSockets = ServiceManager.inheritedSockets()
+        if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }
+        configuration.notifiesServiceManager = true
+        configuration.proxies = options.proxies
+        configuration.accessLog = options.accessLog.map { path in
+            .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
+        }
+        configuration.accounts = try accounts()
+        configuration.compresses = options.compresses
+        configuration.authentication = options.authentication
+        if !options.allowedOrigins.isEmpty {
+            configuration.cors = CORS(origins: options.allowedOrigins.map(\.text))
+        }
+        configuration.publicURLs = options.publicURLs.map(\.text)
+        configuration.prefix = options.prefix.text
+        configuration.logLevel = level
+        configuration.grace = .seconds(options.graceSeconds)
+        configuration.recordingFolder = options.recordingFolder
+        configuration.stopsOnSignals = true
+        configuration.reloadsOnSIGHUP = true
+        configuration.tls = options.tls.configuration
+        return configuration
+    }
+
+    private var level: Log.Level {
+        switch options.logLevel {
+        case .error: .error
+        case .warning: .warning
+        case .info: .info
+        case .access: .access
+        case .verbose: .verbose
+        case .debug: .debug
+        }
+    }
+
+    /// Returns the accounts of the command line and of the user file, which is read on each call.
+    func accounts() throws(CommandFailure) -> [Configuration.Account] {
+        var accounts = options.users.map { Configuration.Account(name: $0.name, password: $0.password) }
+        if let path = options.userFile {
+            let file: SmallFile
+            do throws(SystemError) { file = try SmallFile(reading: path) } catch {
+                throw .userFileUnreadable(path, reason: error.description)
+            }
+            guard UserFile.isPrivate(mode: file.mode) else { throw .userFileNotPrivate(path) }
+            accounts += try UserFile.parse(file.bytes, path: path)
+        }
+        return accounts
+    }
+}
+
+extension CommandFailure {
+    /// Converts an error of the server to a message for the command line.
+    ///
+    /// - Parameter folder: the shared folder, as specified.
+    package init(_ error: ServerError, folder: String) {
+        switch error {
+        case .shareNotUsable(let path, .missing): self = .folderMissing(path)
+        case .shareNotUsable(let path, .notADirectory): self = .notAFolder(path)
+        case .shareNotUsable(let path, .notReadable): self = .folderNotReadable(path)
+        case .shareNotUsable(let path, .failed(let reason)): self = .other("\(path): \(reason)")
+        case .noStateFolder: self = .noStateFolder
+        case .stateFolderNotUsable(let path, let error):
+            self = .stateFolderNotWritable(path, reason: error.description)
+        case .stateFolderInsideShare(let path): self = .stateFolderInShare(state: path, share: folder)
+        case .stateFolderHeld(let path, let process): self = .stateFolderHeld(path, process: process ?? 0)
+        case .stateNotUsable(let path, let reason): self = .stateUnreadable(path, reason: reason)
+        case .recordingFolderNotUsable(let path, let error):
+            self = .recordingFolderNotWritable(path, reason: error.description)
+        case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
+        case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
+        case .mountNotUsable(let reason): self = .other(reason)
+        case .serverNameMalformed(let name): self = .other("invalid server name '\(name)'")
+        case .publicURLMalformed(let url): self = .other("invalid public URL '\(url)'")
+        case .prefixMalformed(let prefix): self = .other(UsageError.badPrefix(prefix).message)
+        case .publicURLOutsidePrefix(let url): self = .other(UsageError.publicURLOutsidePrefix(url).message)
+        case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
+        case .accessLogNotUsable(.file(let path), let error):
+            self = .accessLogNotWritable(path, reason: error.description)
+        case .accessLogNotUsable(.standardError, let error):
+            self = .accessLogNotWritable("standard error", reason: error.description)
+        case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
+        case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
+        case .noAccounts: self = .other("no accounts")
+        case .accountsNeeded(let host):
+            self = .other("\(host) is reachable from other machines and requires accounts")
+        case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
+        case .noTLS: self = .other("this build does not include TLS")
+        case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
+        case .cannotListen(let error): self.init(error)
+        }
+    }
+
+    private init(_ error: TransportError) {
+        if error.host.contains("/") {
+            self = error.reason == .inUse ? .socketInUse(error.host) : .socketNotUsable(error.description)
+            return
+        }
+        switch error.reason {
+        case .inUse: self = .portInUse(host: error.host, port: error.port)
+        case .notPermitted: self = .portNeedsPrivileges(port: error.port)
+        case .notAvailable: self = .addressNotAvailable(host: error.host)
+        case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
+        case .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
+            self = .other(error.description)
+        }
+    }
+}
+
+extension Accounts.Problem {
+    /// A message for the person who configures the account.
+    var text: String {
+        switch self {
+        case .badName: "names must not be empty or contain a colon"
+        case .emptyPassword: "the password is empty"
+        case .tooLong: "names and passwords can have at most \(Accounts.limitBytes) bytes"
+        case .controlCharacter: "control characters are not allowed"
+        case .duplicate: "duplicate account name"
+        case .badHash: "unsupported kind of hash"
+        case .otherRealm: "the Digest secrets are for another realm"
+        case .badRealm:
+            "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"
+        case .noScheme: "no authentication scheme works for all accounts"
+        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which this build does not include"
+        case .failed: "rejected by OpenSSL"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import Davit
+package import DavitEngine
+package import DavitFileStore
+package import DavitHTTP
+package import DavitPage
+package import DavitServer
+package import DavitStore
+
+/// The arguments of `davit serve`, validated as far as possible without access to the system.
+package struct ServeOptions: Hashable, Sendable {
+    /// An account name and its password.
+    package struct User: Hashable, Sendable {
+        package var name: String
+        package var password: String
+
+        package init(name: String, password: String) {
+            self.name = name
+            self.password = password
+        }
+    }
+
+    /// The log level; each level includes the ones before it.
+    package enum LogLevel: String, CaseIterable, Sendable {
+        case error, warning, info, access, verbose, debug
+    }
+
+    /// The folder to share, as specified.
+    package var folder: String
+    /// Names or addresses, without brackets.
+    package var hosts = ["localhost"]
+    /// 0 selects a free port.
+    package var port: UInt16 = 8080
+    /// Whether neither a host nor a port was specified. Sockets passed by systemd then replace the default.
+    package var listensByDefault = true
+    package var unixSocket: String?
+    /// Nil for the default of ``Configuration/UnixSocket``.
+    package var unixSocketMode: UInt32?
+    package var proxies = Configuration.Proxies()
+    /// A path, or `-` for standard error.
+    package var accessLog: String?
+    /// Nil for the default of ``Configuration/AccessLog``.
+    package var accessLogFormat: AccessFormat?
+    /// Nil for the default, which depends on the shared folder.
+    package var stateFolder: String?
+    package var users: [User] = []
+    package var userFile: String?
+    package var authentication = AuthenticationSettings()
+    /// The origins of web pages that can use the server.
+    package var allowedOrigins: [WebOrigin] = []
+    package var isReadOnly = false
+    package var rules = ShareRules()
+    package var page = PageSettings()
+    package var tls = TLSOptions()
+    package var compresses = true
+    package var publicURLs: [PublicURL] = []
+    /// The prefix of all request paths.
+    package var prefix = PathPrefix.empty
+    package var logLevel = LogLevel.info
+    package var sync = SyncLevel.none
+    /// Nil for no limit.
+    package var maximumFileBytes: Int64?
+    package var maximumDepth = 1_000
+    package var keptFreeBytes: Int64 = 0
+    /// Nil disables the trash.
+    package var trash: TrashLimits?
+    package var uploadSeconds: Int64 = 7 * 86_400
+    package var answersSyncCollection = true
+    /// Whether to draw the URL as a QR code.
+    package var printsQRCode = false
+    /// Nil disables recording.
+    package var recordingFolder: String?
+    /// How long requests in flight can take to finish after SIGTERM.
+    package var graceSeconds = 30
+
+    package init(folder: String) { self.folder = folder }
+
+    /// The first host that is reachable from other machines, or nil if all are loopback.
+    package var exposedHost: String? { hosts.first { !Configuration.isLoopback($0) } }
+}

@@ -1,0 +1,165 @@
+internal import Davit
+internal import DavitControl
+internal import DavitEngine
+internal import DavitFileStore
+internal import DavitHTTP
+internal import DavitSQLite
+internal import DavitServer
+internal import DavitStore
+internal import DavitSystem
+
+/// The state of a share, for commands that ask the server that owns it, or open it directly if no server is
+/// running.
+struct StateAccess {
+    /// The name of the database in the state folder.
+    private static let fileName = "state.sqlite"
+    /// A server can stop between the attempt to lock the folder and the request.
+    private static let attempts = 3
+
+    /// The shared folder, for reading only.
+    let resources: FileResourceReader
+    /// The state folder.
+    let path: String
+
+    /// - Parameters:
+    ///   - folder: the shared folder, as specified.
+    ///   - stateFolder: nil for the default.
+    /// - Throws: ``CommandFailure``, including when no state exists; creates nothing.
+    init(folder: String, stateFolder: String?) throws(CommandFailure) {
+        do throws(ServerError) {
+            do throws(FileResourceStore.RootError) {
+                resources = try FileResourceReader(root: folder)
+            } catch {
+                throw .shareNotUsable(path: folder, error)
+            }
+            path = try StateFolder.path(stateFolder, share: resources)
+        } catch {
+            throw CommandFailure(error, folder: folder)
+        }
+        do throws(SystemError) {
+            _ = try OwnedFolder.canonical(path + "/" + Self.fileName)
+        } catch {
+            switch error.code {
+            case .noEntry, .notDirectory: throw .noState(path, share: resources.rootPath)
+            default: throw .stateFolderNotWritable(path, reason: error.description)
+            }
+        }
+    }
+
+    /// Asks the server, or opens the state if no server is running. Blocks.
+    /// - Parameters:
+    ///   - asking: asks the server; returns nil if it no longer listens.
+    ///   - alone: called with the open state while this process holds the lock of the folder, so that no
+    ///     server can start.
+    func perform<R>(
+        asking: (Asker) throws(CommandFailure) -> R?, alone: (SQLiteStateStore) throws(CommandFailure) -> R
+    ) throws(CommandFailure) -> R {
+        var owner: Int32?
+        for _ in 0..<Self.attempts {
+            switch try own() {
+            case .owned(let folder):
+                // The compiler can release an object after its last use; the lock must be held until the end.
+                defer { withExtendedLifetime(folder) {} }
+                return try alone(try store())
+            case .held(let process): owner = process
+            }
+            if let answer = try asking(Asker(path: path, owner: owner)) { return answer }
+        }
+        throw .serverSilent(path, process: owner ?? 0, reason: "it does not accept connections")
+    }
+
+    /// Passes requests to the server of the share, or handles them in this process. Blocks.
+    /// - Parameter work: called with a function that sends a request, and returns nil if the server no longer
+    ///   listens; `work` then also returns nil.
+    func ask<R>(
+        _ work: (_ ask: (ControlRequest) throws(CommandFailure) -> [String]?) throws(CommandFailure) -> R?
+    ) throws(CommandFailure) -> R {
+        try perform { (server) throws(CommandFailure) in
+            try work { (request) throws(CommandFailure) in try server.ask(request) }
+        } alone: { (store) throws(CommandFailure) in
+            let admin = StateAdmin(store: store, share: try share(store), origin: "")
+            let result = try work { (request) throws(CommandFailure) in
+                switch admin.answer(request) {
+                case .lines(let lines): return lines
+                case .refused(let reason): throw .stateUnreadable(path, reason: reason)
+                }
+            }
+            guard let result else { throw .other("no response") }
+            return result
+        }
+    }
+
+    /// Opens the share as a server does, except that leftovers are not removed.
+    private func share(_ store: SQLiteStateStore) throws(CommandFailure) -> Share {
+        let files: FileResourceStore
+        do throws(FileResourceStore.RootError) {
+            files = try FileResourceStore(root: resources.rootPath)
+        } catch {
+            throw CommandFailure(.shareNotUsable(path: resources.rootPath, error), folder: resources.rootPath)
+        }
+        do throws(StateError) {
+            let share = Share(
+                resources: files, state: try ShareState(store: store), work: ImmediateWork(),
+                configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                report: { StandardStreams.writeError("davit: \($0)\n") })
+            try share.recover()
+            return share
+        } catch {
+            throw .stateUnreadable(path, reason: error.text)
+        }
+    }
+
+    private enum Ownership {
+        case owned(OwnedFolder)
+        case held(byProcess: Int32?)
+    }
+
+    private func own() throws(CommandFailure) -> Ownership {
+        do throws(OwnedFolder.Failure) {
+            return .owned(try OwnedFolder(path: path))
+        } catch {
+            switch error {
+            case .held(let process): return .held(byProcess: process)
+            case .notUsable(let error): throw .stateFolderNotWritable(path, reason: error.description)
+            }
+        }
+    }
+
+    private func store() throws(CommandFailure) -> SQLiteStateStore {
+        do throws(StateError) { return try SQLiteStateStore(folder: path) } catch {
+            throw .stateUnreadable(path, reason: error.text)
+        }
+    }
+
+    /// Sends requests to the server that owns a state folder.
+    struct Asker {
+        let path: String
+        let owner: Int32?
+
+        /// Sends a request and returns the lines of the response.
+        ///
+        /// - Returns: nil if no server listens.
+        func ask(_ request: ControlRequest) throws(CommandFailure) -> [String]? {
+            let reason: String
+            do throws(ControlClient.Problem) {
+                switch try ControlClient.ask(request, in: path) {
+                case .lines(let lines): return lines
+                case .refused(let why): reason = why
+                }
+            } catch {
+                switch error {
+                case .nobodyListens: return nil
+                case .disconnected: reason = "it ended before it responded"
+                case .malformed: reason = "invalid response"
+                case .failed(let why): reason = why
+                }
+            }
+            throw .serverSilent(path, process: owner ?? 0, reason: reason)
+        }
+    }
+}
+
+/// Runs blocking calls on the calling thread: a command has no other work.
+private struct ImmediateWork: BlockingWork {
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
+}

@@ -1,0 +1,45 @@
+package import DavitEngine
+package import DavitSQLite
+package import DavitStore
+
+/// Handles requests about a share and its state, in the server that owns them or, if none is running, in the
+/// command. Calls block.
+package struct StateAdmin: Sendable {
+    private let store: SQLiteStateStore
+    private let share: Share
+    private let origin: String
+
+    /// - Parameter origin: the origin of the request, for the log.
+    package init(store: SQLiteStateStore, share: Share, origin: String) {
+        self.store = store
+        self.share = share
+        self.origin = origin
+    }
+
+    package func answer(_ request: ControlRequest) -> ControlResponse {
+        let (locks, trash) = (LockAdmin(share: share, origin: origin), TrashAdmin(share: share))
+        do throws(StateError) {
+            switch request {
+            case .check: return .lines(try store.integrityCheck())
+            case .locks(let skipped): return locks.list(from: skipped)
+            case .breakLocks(let selection): return locks.end(selection)
+            case .trash(let number): return .lines(try trash.entries(after: number))
+            case .restore(let id): return .lines(try trash.restore(id))
+            case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
+            }
+        } catch {
+            return .refused(reason: error.text)
+        }
+    }
+}
+
+extension StateError {
+    /// A message for the user.
+    package var text: String {
+        switch self {
+        case .outOfSpace: "out of space"
+        case .propertiesTooLarge: "the properties of a resource exceed the size limit"
+        case .failed(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import DavitCommand
+import DavitServer
+import Testing
+
+/// The options for sockets, proxies and logs.
+struct DeploymentArgumentsTests {
+    static let understood: [(line: [String], change: @Sendable (inout ServeOptions) -> Void)] = [
+        (["--unix-socket", "/run/s"], { ($0.unixSocket, $0.hosts) = ("/run/s", []) }),
+        (
+            ["--unix-socket-mode=660", "--unix-socket=s"],
+            { ($0.unixSocket, $0.unixSocketMode, $0.hosts) = ("s", 0o660, []) }
+        ),
+        (
+            ["--unix-socket", "s", "--port", "1"],
+            { ($0.unixSocket, $0.port, $0.listensByDefault) = ("s", 1, false) }
+        ),
+        (
+            ["--host", "::1", "--unix-socket", "s"],
+            { ($0.unixSocket, $0.hosts, $0.listensByDefault) = ("s", ["::1"], false) }
+        ),
+        (
+            ["--trusted-proxy", "127.0.0.1", "--trusted-proxy=10.0.0.0/8", "--trusted-proxy", "unix"],
+            { $0.proxies.trusted = ["127.0.0.1", "10.0.0.0/8", "unix"] }
+        ),
+        (
+            ["--proxy-fields", "x-forwarded", "--trusted-proxy", "2001:db8::/32"],
+            { ($0.proxies.trusted, $0.proxies.fields) = (["2001:db8::/32"], .xForwarded) }
+        ),
+        (["--access-log", "-"], { $0.accessLog = "-" }),
+        (
+            ["--access-log-format", "json", "--access-log=a"],
+            { ($0.accessLog, $0.accessLogFormat) = ("a", .json) }
+        ),
+        (["--log-level", "verbose"], { $0.logLevel = .verbose }),
+    ]
+
+    @Test(arguments: understood)
+    func understands(line: [String], change: @Sendable (inout ServeOptions) -> Void) throws {
+        var options = ServeOptions(folder: "/srv")
+        change(&options)
+        #expect(try Arguments.parse(["serve", "/srv"] + line) == .serve(options))
+    }
+
+    static let refused: [(line: [String], error: UsageError)] = [
+        (["--unix-socket-mode", "660"], .useless(option: "--unix-socket-mode", without: "--unix-socket")),
+        (["--unix-socket", "s", "--unix-socket-mode", "8"], .badSocketMode("8")),
+        (["--unix-socket", "s", "--unix-socket-mode", "680"], .badSocketMode("680")),
+        (["--unix-socket", "s", "--unix-socket-mode", "1777"], .badSocketMode("1777")),
+        (["--unix-socket", "s", "--unix-socket-mode", "+660"], .badSocketMode("+660")),
+        (["--trusted-proxy", "localhost"], .badTrustedProxy("localhost")),
+        (["--trusted-proxy", "10.0.0.1/8"], .badTrustedProxy("10.0.0.1/8")),
+        (["--proxy-fields", "forwarded"], .useless(option: "--proxy-fields", without: "--trusted-proxy")),
+        (["--trusted-proxy", "unix", "--proxy-fields", "all"], .badProxyFields("all")),
+        (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
+        (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
+        // A Unix socket does not allow other addresses without accounts.
+        (["--unix-socket", "s", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
+    ]
+
+    @Test(arguments: refused)
+    func refuses(line: [String], error: UsageError) {
+        #expect(throws: error) { try Arguments.parse(["serve", "/srv"] + line) }
+        let text = ErrorText.of(error)
+        #expect(text.split(separator: "\n").count == 2)
+    }
+}

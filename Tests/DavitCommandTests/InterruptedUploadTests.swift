@@ -1,0 +1,194 @@
+import Davit
+import DavitCommand
+import DavitSystem
+import DavitTesting
+import Testing
+
+/// Interrupted uploads survive other commands and servers that access the folder.
+struct InterruptedUploadTests {
+    private static let partial = "Content-Type: application/partial-upload"
+    private static let offsetType = "Content-Type: application/offset+octet-stream"
+    private static let tus = "Tus-Resumable: 1.0.0"
+
+    private let folder: TemporaryFolder
+    private let share: String
+    private let state: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        share = try OwnedFolder.canonical(folder.path) + "/share"
+        state = folder.path + "/state"
+        _ = try OwnedFolder(path: share)
+    }
+
+    private func serve(_ mount: some Mountable, _ body: (ChangeEventClient) throws -> Void) throws {
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        configuration.grace = .zero
+        let server = try WebServer(mount, configuration: configuration)
+        let addresses = try server.start()
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        try body(ChangeEventClient(address: try #require(addresses.first)))
+    }
+
+    private func serve(_ body: (ChangeEventClient) throws -> Void) throws {
+        var share = WebDAVShare(share, stateFolder: state)
+        share.trash = TrashLimits()
+        try serve(share, body)
+    }
+
+    private struct Uploads {
+        var draft: String
+        var tus: String
+    }
+
+    /// Creates two uploads in a folder, each with the first bytes of `one, two`.
+    private func begin(_ client: ChangeEventClient, in folder: String) throws -> Uploads {
+        let draft = try client.send(
+            "PUT \(folder)/draft", ["Upload-Complete: ?0", "Upload-Length: 8"], content: "one")
+        #expect(draft.status == 201)
+        let tus = try client.send(
+            "POST \(folder)/",
+            [Self.tus, "Upload-Length: 8", "Upload-Metadata: filename dHVz", Self.offsetType],
+            content: "one")
+        #expect(tus.status == 201)
+        return Uploads(draft: try #require(draft["Location"]), tus: try #require(tus["Location"]))
+    }
+
+    private func complete(_ uploads: Uploads, _ client: ChangeEventClient, in folder: String) throws {
+        let draft = try client.send(
+            "PATCH \(uploads.draft)", [Self.partial, "Upload-Offset: 3", "Upload-Complete: ?1"],
+            content: ", two")
+        #expect(draft.status == 201, "\(draft.text)")
+        let tus = try client.send(
+            "PATCH \(uploads.tus)", [Self.tus, Self.offsetType, "Upload-Offset: 3"], content: ", two")
+        #expect(tus.status == 204, "\(tus.text)")
+        for name in ["draft", "tus"] {
+            #expect(try client.send("GET \(folder)/\(name)").content == "one, two")
+        }
+    }
+
+    /// Runs each command for a share; exhaustive, so that new commands are not forgotten.
+    private func lines(
+        of command: Subcommand, isServed: Bool, address: String
+    ) throws -> [(words: [String], status: Int32)] {
+        let state = ["--state-dir", state]
+        let recording = folder.path + "/recording.txt"
+        try SmallFiles.write(
+            """
+            WIRE-TRANSCRIPT 2
+            Name: connection 1
+            Client: 127.0.0.1
+            Recorded: 2026-11-21T22:48:40Z
+
+            === 1 after 0 ms
+            > PROPFIND /folder/
+            > Host: 127.0.0.1
+            > Depth: 1
+            < 207
+
+            """, to: recording)
+        return switch command {
+        // Without a server, `serve` follows after this function.
+        case .serve: isServed ? [([share] + state, 1)] : []
+        case .check: [([share] + state, 0)]
+        case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]
+        case .trash:
+            [
+                (["list", share] + state, 0), (["restore", share, "gone"] + state, 0),
+                (["empty", share] + state, 0),
+            ]
+        // It asks for a password on the terminal, and does not access a share.
+        case .password: []
+        // The response has more fields than the recording, and there is none without a server.
+        case .replay: [(["--to", address, recording], 1)]
+        }
+    }
+
+    private func runAll(isServed: Bool, address: String) throws {
+        for command in Subcommand.allCases {
+            for (words, status) in try lines(of: command, isServed: isServed, address: address) {
+                let line = [command.rawValue] + words
+                #expect(Command.run(line) == status, "\(line)")
+            }
+        }
+    }
+
+    private func deleteSomething(_ client: ChangeEventClient) throws {
+        #expect(try client.send("PUT /gone", content: "content").status == 201)
+        #expect(try client.send("DELETE /gone").status == 204)
+    }
+
+    @Test func outliveAllCommandsBesideTheirServer() throws {
+        try serve { client in
+            #expect(try client.send("MKCOL /folder").status == 201)
+            let uploads = try begin(client, in: "/folder")
+            try deleteSomething(client)
+            try runAll(isServed: true, address: "http://127.0.0.1:\(client.address.port)")
+            try complete(uploads, client, in: "/folder")
+        }
+    }
+
+    @Test func outliveAllCommandsWithoutAServer() throws {
+        var uploads: Uploads?
+        try serve { client in
+            #expect(try client.send("MKCOL /folder").status == 201)
+            uploads = try begin(client, in: "/folder")
+            try deleteSomething(client)
+        }
+        // A leftover of a crash, which a server removes and commands do not.
+        let leftover = ".davit-aaaaaaaaaaaaaaaa"
+        try SmallFiles.write("", to: "\(share)/folder/\(leftover)")
+        let names = SmallFiles.names(share + "/folder")
+        #expect(names.count == 3)
+        try runAll(isServed: false, address: "http://127.0.0.1:1")
+        #expect(SmallFiles.names(share + "/folder") == names)
+        try serve { client in
+            try complete(try #require(uploads), client, in: "/folder")
+            for _ in 0..<10_000 where SmallFiles.names(share + "/folder").contains(leftover) {
+                #expect(try client.send("PROPFIND /folder/", ["Depth: 1"]).status == 207)
+            }
+        }
+        #expect(SmallFiles.names(share + "/folder") == ["draft", "tus"])
+    }
+
+    /// A website of the same folder lists it, and does not know about uploads.
+    @Test func outliveAWebsiteOfTheFolder() throws {
+        try serve { client in
+            #expect(try client.send("MKCOL /folder").status == 201)
+            let uploads = try begin(client, in: "/folder")
+            var options = SiteOptions()
+            options.listsFolders = true
+            try serve(StaticSite(share, options: options)) { visitor throws in
+                for target in ["/", "/folder/"] { #expect(try visitor.send("GET \(target)").status == 200) }
+            }
+            try complete(uploads, client, in: "/folder")
+        }
+    }
+
+    /// One server with two shares, of which one is inside the other, with separate state folders.
+    @Test func outliveAShareAroundTheirs() throws {
+        _ = try OwnedFolder(path: share + "/folder")
+        let router = Router { routes in
+            routes.mount("/outer", WebDAVShare(share, stateFolder: state))
+            routes.mount("/inner", WebDAVShare(share + "/folder", stateFolder: folder.path + "/other"))
+        }
+        try serve(router) { client in
+            let inner = try begin(client, in: "/inner")
+            let outer = try begin(client, in: "/outer/folder")
+            for target in ["/outer/", "/outer/folder/", "/inner/"] {
+                #expect(try client.send("PROPFIND \(target)", ["Depth: 1"]).status == 207)
+            }
+            try complete(outer, client, in: "/outer/folder")
+            for name in ["draft", "tus"] {
+                #expect(try client.send("DELETE /outer/folder/\(name)").status == 204)
+            }
+            try complete(inner, client, in: "/inner")
+        }
+    }
+}

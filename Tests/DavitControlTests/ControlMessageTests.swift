@@ -1,0 +1,95 @@
+import DavitControl
+import Testing
+
+struct ControlMessageTests {
+    // MARK: Requests
+
+    static let requests: [ControlRequest] = [
+        .check, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
+        .breakLocks(.path([])), .breakLocks(.path(Array("a b/\u{1B}".utf8) + [0xFF, 10])),
+        .breakLocks(.path(Array(repeating: 0xFF, count: 40))), .trash(after: 0), .trash(after: .max),
+        .restore(id: "abcdefghijklmno7"), .emptyTrash(olderThanDays: 30),
+    ]
+
+    @Test(arguments: requests)
+    func requestsAreReadWhereverTheyAreSplit(request: ControlRequest) throws {
+        for count in 0..<request.bytes.count {
+            #expect(try ControlRequest.parse(Array(request.bytes.prefix(count))) == nil)
+        }
+        #expect(try ControlRequest.parse(request.bytes) == request)
+        #expect(request.bytes.count < ControlRequest.limitBytes)
+    }
+
+    static let refused: [(line: String, why: ControlRequest.Refusal)] = [
+        ("\n", .unknown), ("chec\n", .unknown), ("Check\n", .unknown), ("check \n", .unknown),
+        ("locks\n", .unknown), ("locks -1\n", .unknown), ("locks 01\n", .unknown), ("locks 1 \n", .unknown),
+        ("break-path a\n", .unknown), ("break-path =%\n", .unknown), ("break-path =a b\n", .unknown),
+        ("break-path -\n", .unknown), ("break-token\n", .unknown), ("break-path =%61\n", .unknown),
+        ("check 1\n", .unknown), ("trash\n", .unknown), ("trash -1\n", .unknown), ("trash 01\n", .unknown),
+        ("trash 1 2\n", .unknown), ("restore ../../etc\n", .unknown),
+        ("restore abcdefghijklmno1\n", .unknown),
+        ("empty-trash x\n", .unknown), ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more),
+        ("check\ncheck\n", .more),
+    ]
+
+    @Test(arguments: refused)
+    func otherLinesAreRefused(line: String, why: ControlRequest.Refusal) {
+        #expect(throws: why) { try ControlRequest.parse(Array(line.utf8)) }
+    }
+
+    @Test func longLinesAreRefused() {
+        let longest = [UInt8](repeating: 0x63, count: ControlRequest.limitBytes - 1)
+        #expect(throws: ControlRequest.Refusal.unknown) { try ControlRequest.parse(longest + [10]) }
+        #expect(throws: ControlRequest.Refusal.tooLong) { try ControlRequest.parse(longest + [0x63]) }
+        #expect(throws: ControlRequest.Refusal.tooLong) { try ControlRequest.parse(longest + [0x63, 10]) }
+    }
+
+    // MARK: Responses
+
+    static let answers: [ControlResponse] = [
+        .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),
+        .refused(reason: "the server belongs to another user"),
+    ]
+
+    /// A truncated response is rejected, and never read as one with fewer errors.
+    @Test(arguments: answers)
+    func answersAreReadWhenTheyAreWhole(answer: ControlResponse) throws {
+        for count in 0..<answer.bytes.count {
+            #expect(try ControlResponse.parse(Array(answer.bytes.prefix(count))) == nil)
+        }
+        #expect(try ControlResponse.parse(answer.bytes) == answer)
+    }
+
+    static let malformed = [
+        "\n", "ok\n", "ok \n", "ok -1\n", "ok 101\n", "ok x\n", "yes 1\n", "refused\n", "HTTP/1.1 400 Bad\n",
+    ]
+
+    @Test(arguments: malformed)
+    func otherBytesAreNoAnswer(text: String) {
+        #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(Array(text.utf8)) }
+    }
+
+    @Test func tooManyBytesAreNoAnswer() {
+        let bytes = [UInt8](repeating: 0x78, count: ControlResponse.limitBytes + 1)
+        #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(bytes) }
+    }
+
+    @Test func linesStayWithinTheLimits() throws {
+        let long = Array(repeating: String(repeating: "ä", count: 9000), count: 5000)
+        let bytes = ControlResponse.lines(long).bytes
+        #expect(bytes.count <= ControlResponse.limitBytes)
+        guard case .lines(let lines)? = try ControlResponse.parse(bytes) else {
+            Issue.record("no lines")
+            return
+        }
+        #expect(lines.count == ControlResponse.limitLines)
+        #expect(lines.last == "and 4901 more")
+    }
+
+    @Test func findingsCannotDisturbTheTerminalOrTheCount() throws {
+        let bytes = ControlResponse.lines(["tree 2\npage \u{1B}[2J3", "a\rb"]).bytes
+        #expect(try ControlResponse.parse(bytes) == .lines(["tree 2", "page ?[2J3", "a?b"]))
+        let refusal = ControlResponse.refused(reason: "a\nb").bytes
+        #expect(try ControlResponse.parse(refusal) == .refused(reason: "a?b"))
+    }
+}
