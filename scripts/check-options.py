@@ -9,7 +9,7 @@ WIDTH = 80
 
 
 def main():
-    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/DavitCommand/ServeOption.swift").read_text()))
+    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/DavitCommand/ServeArguments.swift").read_text()))
     texts = {name: text for name, text in re.findall(
         r'let (\w+)Text = """\n(.*?)^        """', (ROOT / "Sources/DavitCommand/Help.swift").read_text(), re.M | re.S)}
     helped = set(re.findall(r"^ {10}(--[a-z-]+) ", texts["serve"], re.M)) - {"--help"}

@@ -48,37 +48,6 @@ package struct Arguments {
 
     private static let commands = Subcommand.allCases.map(\.rawValue)
 
-    private mutating func check() throws(UsageError) -> Invocation {
-        var options = CheckOptions(folder: "")
-        let folder = try folder { (arguments, word) throws(UsageError) in
-            options.stateFolder = try arguments.stateFolder(word)
-        }
-        guard let folder else { return .help(.check) }
-        options.folder = folder
-        return .check(options)
-    }
-
-    private mutating func password() throws(UsageError) -> Invocation {
-        var options = PasswordOptions()
-        let names = try others { (arguments, word) throws(UsageError) in
-            let (name, value) = Self.parts(of: word)
-            switch name {
-            case PasswordOptions.digest:
-                if value != nil { throw .unwantedValue(option: name) }
-                options.isDigest = true
-            case PasswordOptions.realm: options.realm = try arguments.value(of: name, behindSign: value)
-            default:
-                let known = [PasswordOptions.digest, PasswordOptions.realm, "--help"]
-                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
-            }
-        }
-        guard let names else { return .help(.password) }
-        if names.count > 1 { throw .moreThanOneName(names[1]) }
-        options.name = names.first
-        if options.isDigest, options.name == nil { throw .missingName }
-        return .password(options)
-    }
-
     /// Like ``others(_:)``, for commands that take exactly one argument, a folder.
     mutating func folder(
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
@@ -124,10 +93,44 @@ package struct Arguments {
         return value
     }
 
+    /// Parses `--state-dir`, the only option of commands that inspect the state of a share.
+    mutating func stateFolder(_ word: String) throws(UsageError) -> String {
+        let (name, value) = Self.parts(of: word)
+        let known = ServeOption.stateDir.rawValue
+        guard name == known else {
+            throw .unknownOption(name, nearest: Self.nearest(to: name, in: [known, "--help"]))
+        }
+        return try self.value(of: name, behindSign: value)
+    }
+
     /// Returns the candidate with the smallest edit distance to `word`, or nil if none is close.
     static func nearest(to word: String, in candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, EditDistance.between(word, $0)) }
         guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
         return distance <= max(2, word.utf8.count / 3) ? candidate : nil
+    }
+}
+
+/// The edit distance of two words.
+enum EditDistance {
+    /// Returns the minimum number of byte insertions, deletions, replacements and swaps of neighbors that
+    /// turn `b` into `a`.
+    static func between(_ a: String, _ b: String) -> Int {
+        let a = Array(a.utf8)
+        let b = Array(b.utf8)
+        var beforeLast: [Int] = []
+        var last = Array(0...b.count)
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+                let isSwap = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]
+                if isSwap { best = min(best, beforeLast[j - 1] + 1) }
+                row.append(best)
+            }
+            beforeLast = last
+            last = row
+        }
+        return last[b.count]
     }
 }

@@ -3,6 +3,31 @@ internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem
 
+/// The arguments of `davit check`.
+package struct CheckOptions: Hashable, Sendable {
+    /// The shared folder, as specified.
+    package var folder: String
+    /// The state folder; nil for the default, which depends on the shared folder.
+    package var stateFolder: String?
+
+    package init(folder: String, stateFolder: String? = nil) {
+        self.folder = folder
+        self.stateFolder = stateFolder
+    }
+}
+
+extension Arguments {
+    mutating func check() throws(UsageError) -> Invocation {
+        var options = CheckOptions(folder: "")
+        let folder = try folder { (arguments, word) throws(UsageError) in
+            options.stateFolder = try arguments.stateFolder(word)
+        }
+        guard let folder else { return .help(.check) }
+        options.folder = folder
+        return .check(options)
+    }
+}
+
 /// `davit check`: verifies the state of a share, directly or through the server that owns it, and lists names
 /// that some clients cannot use.
 package struct CheckCommand {

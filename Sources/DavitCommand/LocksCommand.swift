@@ -3,6 +3,69 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
+/// The arguments of `davit locks`.
+package struct LocksOptions: Hashable, Sendable {
+    /// The action to perform.
+    package enum Action: Hashable, Sendable {
+        /// List the locks.
+        case list
+        /// Remove the locks with a token or on a path.
+        case end(LockSelection)
+    }
+
+    /// The words for the actions on the command line.
+    enum Word: String, CaseIterable {
+        case list
+        case end = "break"
+    }
+
+    package var action: Action
+    /// The shared folder, as specified.
+    package var folder: String
+    /// The state folder; nil for the default, which depends on the shared folder.
+    package var stateFolder: String?
+
+    package init(_ action: Action, folder: String, stateFolder: String? = nil) {
+        self.action = action
+        self.folder = folder
+        self.stateFolder = stateFolder
+    }
+}
+
+extension LockSelection {
+    /// Interprets `word` as a lock token if it begins like one, otherwise as a path in the share.
+    init(word: String) {
+        let isToken = word.hasPrefix("opaquelocktoken:") || word.hasPrefix("urn:uuid:")
+        self = isToken ? .token(word) : .path(Array(word.utf8))
+    }
+}
+
+extension Arguments {
+    /// `list FOLDER` or `break FOLDER LOCK`.
+    mutating func locks() throws(UsageError) -> Invocation {
+        var stateFolder: String?
+        let words = try others { (arguments, word) throws(UsageError) in
+            stateFolder = try arguments.stateFolder(word)
+        }
+        guard var words = words?[...] else { return .help(.locks) }
+        guard let first = words.popFirst() else { throw .missingAction }
+        guard let word = LocksOptions.Word(rawValue: first) else {
+            let known = LocksOptions.Word.allCases.map(\.rawValue)
+            throw .unknownCommand("locks \(first)", nearest: Self.nearest(to: first, in: known))
+        }
+        guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        let action: LocksOptions.Action
+        switch word {
+        case .list: action = .list
+        case .end:
+            guard let lock = words.popFirst(), !lock.isEmpty else { throw .missingLock }
+            action = .end(LockSelection(word: lock))
+        }
+        if let more = words.first { throw .moreThanOneFolder(more) }
+        return .locks(LocksOptions(action, folder: folder, stateFolder: stateFolder))
+    }
+}
+
 /// `davit locks`: lists the locks of a share, or removes locks, including those of other accounts, directly
 /// or through the server that owns the state.
 package struct LocksCommand {

@@ -1,6 +1,48 @@
 internal import DavitServer
 internal import DavitSystem
 
+/// The arguments of `davit password`.
+package struct PasswordOptions: Hashable, Sendable {
+    static let digest = "--digest"
+    static let realm = "--realm"
+
+    /// The account name; nil to print only the hash.
+    package var name: String?
+    /// Whether to print Digest secrets instead of a password hash.
+    package var isDigest = false
+    /// The authentication realm; Digest secrets are valid for one realm.
+    package var realm: String
+
+    package init(name: String? = nil, isDigest: Bool = false, realm: String? = nil) {
+        self.name = name
+        self.isDigest = isDigest
+        self.realm = realm ?? AuthenticationSettings().realm
+    }
+}
+
+extension Arguments {
+    mutating func password() throws(UsageError) -> Invocation {
+        var options = PasswordOptions()
+        let names = try others { (arguments, word) throws(UsageError) in
+            let (name, value) = Self.parts(of: word)
+            switch name {
+            case PasswordOptions.digest:
+                if value != nil { throw .unwantedValue(option: name) }
+                options.isDigest = true
+            case PasswordOptions.realm: options.realm = try arguments.value(of: name, behindSign: value)
+            default:
+                let known = [PasswordOptions.digest, PasswordOptions.realm, "--help"]
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+            }
+        }
+        guard let names else { return .help(.password) }
+        if names.count > 1 { throw .moreThanOneName(names[1]) }
+        options.name = names.first
+        if options.isDigest, options.name == nil { throw .missingName }
+        return .password(options)
+    }
+}
+
 /// `davit password`: creates a line for a user file from a password.
 package struct PasswordCommand {
     let options: PasswordOptions

@@ -2,6 +2,72 @@ internal import DavitControl
 internal import DavitHTTP
 internal import DavitSystem
 
+/// The arguments of `davit trash`.
+package struct TrashOptions: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        case list
+        /// IDs, or paths in the share, which select the last entry deleted there.
+        case restore([String])
+        case empty(olderThanDays: Int)
+    }
+
+    static let actions = ["list", "restore", "empty"]
+    static let olderThan = "--older-than"
+
+    package var action: Action
+    /// The shared folder, as specified.
+    package var folder: String
+    /// The state folder; nil for the default, which depends on the shared folder.
+    package var stateFolder: String?
+
+    package init(action: Action, folder: String, stateFolder: String? = nil) {
+        self.action = action
+        self.folder = folder
+        self.stateFolder = stateFolder
+    }
+}
+
+extension Arguments {
+    private static let stateDir = ServeOption.stateDir.rawValue
+
+    mutating func trash() throws(UsageError) -> Invocation {
+        var options = TrashOptions(action: .list, folder: "")
+        var days: Int?
+        let words = try others { (arguments, word) throws(UsageError) in
+            let (name, value) = Self.parts(of: word)
+            switch name {
+            case Self.stateDir: options.stateFolder = try arguments.value(of: name, behindSign: value)
+            case TrashOptions.olderThan:
+                days = try Self.number(
+                    arguments.value(of: name, behindSign: value), option: name, in: 0...36_500)
+            default:
+                let known = [Self.stateDir, TrashOptions.olderThan, "--help"]
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+            }
+        }
+        guard var rest = words?[...] else { return .help(.trash) }
+        guard let action = rest.popFirst() else { return .help(.trash) }
+        guard TrashOptions.actions.contains(action) else {
+            throw .unknownCommand(
+                "trash \(action)",
+                nearest: Self.nearest(to: action, in: TrashOptions.actions).map { "trash \($0)" })
+        }
+        guard let folder = rest.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        options.folder = folder
+        if action != "empty", days != nil { throw .useless(option: TrashOptions.olderThan, without: "empty") }
+        switch action {
+        case "restore":
+            if rest.isEmpty { throw .missingTrash }
+            options.action = .restore(Array(rest))
+            return .trash(options)
+        case "empty": options.action = .empty(olderThanDays: days ?? 0)
+        default: options.action = .list
+        }
+        if let word = rest.first { throw .moreThanOneFolder(word) }
+        return .trash(options)
+    }
+}
+
 /// `davit trash`: lists, restores or permanently deletes the entries in the trash of a share, directly or
 /// through the server that owns the state.
 package struct TrashCommand {
@@ -83,5 +149,49 @@ package struct TrashCommand {
             return nil
         }
         return entries.last { $0.path == path }
+    }
+}
+
+/// The entries of a trash as an aligned table, newest first.
+struct TrashTable {
+    private static let heads = ["ID", "DELETED (UTC)", "BYTES", "REASON", "ACCOUNT", "PATH"]
+    /// The right-aligned column.
+    private static let number = 2
+
+    let text: String
+
+    /// - Parameters:
+    ///   - entries: the entries, oldest first.
+    ///   - folder: the shared folder, as specified.
+    init(_ entries: [TrashLine], folder: String) {
+        if entries.isEmpty {
+            text = "the trash of \(folder) is empty\n"
+            return
+        }
+        let rows = [Self.heads] + entries.reversed().map(Self.row)
+        let widths = Self.heads.indices.map { column in
+            rows.reduce(0) { max($0, $1[column].unicodeScalars.count) }
+        }
+        text = rows.reduce(into: "") { text, row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let space = String(repeating: " ", count: widths[column] - cell.unicodeScalars.count)
+                let isLast = column == row.count - 1
+                line += column == Self.number ? space + cell : isLast ? cell : cell + space
+                if !isLast { line += "  " }
+            }
+            text += line + "\n"
+        }
+    }
+
+    private static func row(_ entry: TrashLine) -> [String] {
+        let time = String(decoding: HTTPDate.iso8601(Timestamp(seconds: entry.deleted)), as: UTF8.self)
+        let shown = NameCheck.shown(entry.path.bytes)
+        return [
+            entry.id, String(time.prefix(16)).replacing("T", with: " "),
+            entry.length.map { "\($0)" } ?? "?", entry.isOverwritten ? "overwritten" : "deleted",
+            entry.principal.map { NameCheck.shown(Array($0.utf8)) } ?? "-",
+            "/\(shown)\(entry.isCollection ? "/" : "")",
+        ]
     }
 }

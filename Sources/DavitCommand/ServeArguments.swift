@@ -1,7 +1,72 @@
+internal import Davit
 internal import DavitEngine
 internal import DavitFileStore
+internal import DavitHTTP
 internal import DavitQRCode
+internal import DavitServer
 internal import DavitStore
+
+/// The options of `davit serve`.
+enum ServeOption: String, CaseIterable {
+    case host = "--host"
+    case port = "--port"
+    case stateDir = "--state-dir"
+    case user = "--user"
+    case userFile = "--user-file"
+    case auth = "--auth"
+    case realm = "--realm"
+    case allowOrigin = "--allow-origin"
+    case readOnly = "--read-only"
+    case allowExtensions = "--allow-extensions"
+    case noHidden = "--no-hidden"
+    case macMetadata = "--mac-metadata"
+    case title = "--title"
+    case header = "--header"
+    case prologue = "--prologue"
+    case epilogue = "--epilogue"
+    case footer = "--footer"
+    case noPage = "--no-page"
+    case noCompression = "--no-compression"
+    case noSyncCollection = "--no-sync-collection"
+    case qr = "--qr"
+    case publicURL = "--public-url"
+    case prefix = "--prefix"
+    case unixSocket = "--unix-socket"
+    case unixSocketMode = "--unix-socket-mode"
+    case trustedProxy = "--trusted-proxy"
+    case proxyFields = "--proxy-fields"
+    case accessLog = "--access-log"
+    case accessLogFormat = "--access-log-format"
+    case logLevel = "--log-level"
+    case grace = "--grace"
+    case record = "--record"
+    case sync = "--sync"
+    case maxFileSize = "--max-file-size"
+    case maxDepth = "--max-depth"
+    case keepFree = "--keep-free"
+    case trash = "--trash"
+    case trashDays = "--trash-days"
+    case trashSize = "--trash-size"
+    case uploadExpiry = "--upload-expiry"
+    case tlsCert = "--tls-cert"
+    case tlsKey = "--tls-key"
+    case tlsSelfSigned = "--tls-self-signed"
+    case tlsClientCA = "--tls-client-ca"
+    case tlsClients = "--tls-clients"
+
+    /// Returns the option with this name or former name.
+    init?(named name: String) {
+        self.init(rawValue: name == "--litter" ? Self.macMetadata.rawValue : name)
+    }
+
+    var takesValue: Bool {
+        switch self {
+        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection, .trash, .qr, .noPage:
+            false
+        default: true
+        }
+    }
+}
 
 /// The arguments of `davit serve`.
 extension Arguments {
@@ -101,5 +166,61 @@ extension Arguments {
         case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection, .trash, .qr, .noPage:
             break
         }
+    }
+}
+
+/// The options for sockets, proxies and logs.
+extension Arguments {
+    static func deploymentOption(
+        _ option: ServeOption, _ value: String, _ options: inout ServeOptions
+    ) throws(UsageError) {
+        switch option {
+        case .unixSocket: options.unixSocket = value
+        case .unixSocketMode:
+            guard (3...4).contains(value.utf8.count), let mode = UInt32(value, radix: 8), mode <= 0o777,
+                value.utf8.first != UInt8(ascii: "+")
+            else { throw .badSocketMode(value) }
+            options.unixSocketMode = mode
+        case .publicURL:
+            guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
+            options.publicURLs.append(url)
+        case .prefix:
+            guard let prefix = PathPrefix(value) else { throw .badPrefix(value) }
+            options.prefix = prefix
+        case .trustedProxy:
+            guard Configuration.Proxies.isUsable(value) else { throw .badTrustedProxy(value) }
+            options.proxies.trusted.append(value)
+        case .proxyFields:
+            guard let fields = TrustedProxies.Fields(rawValue: value) else { throw .badProxyFields(value) }
+            options.proxies.fields = fields
+        case .accessLog: options.accessLog = value
+        case .accessLogFormat:
+            guard let format = AccessFormat(rawValue: value) else { throw .badAccessLogFormat(value) }
+            options.accessLogFormat = format
+        default: break
+        }
+    }
+
+    /// Checks that depend on more than one option, made after all options have been parsed.
+    static func checkDeployment(_ options: inout ServeOptions) throws(UsageError) {
+        if options.unixSocket == nil, options.unixSocketMode != nil {
+            throw useless(.unixSocketMode, without: .unixSocket)
+        }
+        if options.accessLog == nil, options.accessLogFormat != nil {
+            throw useless(.accessLogFormat, without: .accessLog)
+        }
+        if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
+            throw useless(.proxyFields, without: .trustedProxy)
+        }
+        for url in options.publicURLs
+        where url.prefix != .empty && url.prefix.removing(suffix: options.prefix) == nil {
+            throw .publicURLOutsidePrefix(url.text)
+        }
+        // A Unix socket replaces the default hosts.
+        if options.unixSocket != nil, options.listensByDefault { options.hosts = [] }
+    }
+
+    private static func useless(_ option: ServeOption, without other: ServeOption) -> UsageError {
+        .useless(option: option.rawValue, without: other.rawValue)
     }
 }
