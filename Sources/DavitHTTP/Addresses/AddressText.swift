@@ -1,4 +1,5 @@
-/// Formats addresses (RFC 5952) into memory that the caller provides; it must fit the longest address.
+/// Formats addresses (RFC 5952) into memory that the caller provides. The memory must have room for the
+/// longest address.
 @safe struct AddressText {
     private let room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0

@@ -1,6 +1,6 @@
 extension HostField {
-    /// Whether both identify the same server: equal host and port. The default ports of http and https count
-    /// as equal, because a proxy that terminates TLS changes scheme and port.
+    /// Whether this field and `other` identify the same server: their hosts and ports are equal. The default
+    /// ports of http and https count as equal, because a proxy that terminates TLS changes scheme and port.
     package func isSameServer(as other: HostField) -> Bool {
         host == other.host && portThatCounts == other.portThatCounts
     }

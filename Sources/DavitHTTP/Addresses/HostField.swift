@@ -5,7 +5,7 @@ public struct HostField: Hashable, Sendable {
         /// Any host that is not an IP address.
         case name
         /// Four decimal octets. Other forms that some resolvers accept as addresses (`127.1`, `0x7f.0.0.1`)
-        /// count as names.
+        /// are names.
         case ipv4
         /// An IPv6 address in brackets.
         case ipv6
@@ -18,7 +18,7 @@ public struct HostField: Hashable, Sendable {
     /// The kind of the host.
     public let kind: Kind
 
-    /// Returns nil if the authority is malformed, contains userinfo or has no host.
+    /// Parses an authority; returns nil if it is malformed, contains userinfo, or has no host.
     public init?(parsing bytes: borrowing Span<UInt8>) {
         guard let parts = Parts(parsing: bytes) else { return nil }
         host = [UInt8](copying: bytes.extracting(0..<parts.hostLength)).map(\.lowercasedASCII)
@@ -32,7 +32,7 @@ public struct HostField: Hashable, Sendable {
     /// Returns the effective port: the specified one, or the default of the scheme (RFC 9110 §4.2).
     public func port(isSecure: Bool) -> UInt16 { port ?? (isSecure ? 443 : 80) }
 
-    /// Whether both have the same host and the same effective port.
+    /// Whether this field and `other` have the same host and the same effective port.
     public func matches(_ other: HostField, isSecure: Bool, otherIsSecure: Bool) -> Bool {
         host == other.host && port(isSecure: isSecure) == other.port(isSecure: otherIsSecure)
     }
@@ -53,7 +53,7 @@ extension HostField {
             guard bytes[hostLength] == UInt8(ascii: ":") else { return nil }
             let digits = bytes.extracting((hostLength + 1)..<bytes.count)
             if digits.isEmpty { return }
-            // Reject more than five digits, even leading zeros.
+            // Reject more than five digits, even if they are leading zeros.
             guard digits.count <= 5, let value = digits.decimalValue, let port = UInt16(exactly: value) else {
                 return nil
             }

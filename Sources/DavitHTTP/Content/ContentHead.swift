@@ -10,11 +10,12 @@ public final class ContentHead: Sendable {
     public let fields: HTTPFields
     /// The subset of `fields` sent with a 304 response (RFC 9110 §15.4.5).
     public let notModified: HTTPFields
-    /// Whether a client may get the content in a coding instead; `fields` then includes `Vary`.
+    /// Whether clients may receive the content with a content coding instead; `fields` then includes `Vary`.
     public let negotiatesCoding: Bool
-    /// The entity tag of the unencoded content if this is the head of an encoded form; else nil.
+    /// The entity tag of the unencoded representation, if this is the head of one with a content coding; else
+    /// nil.
     private let plainTag: EntityTag?
-    /// The most recent head created by ``asForm(of:)``.
+    /// The head created by the first call of ``asForm(of:)``.
     private let form = AtomicLazyReference<ContentHead>()
 
     /// - Parameter name: the name of the requested resource, from which the media type is derived.
@@ -50,10 +51,11 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// Returns the head of another resource for which this content is the gzip form.
+    /// Returns the head of the gzip-coded representation of another resource, whose bytes are this content.
     ///
     /// Its entity tag includes the tag of this content, because compressing the same content again may
-    /// produce different bytes. The result is cached until the other resource changes.
+    /// produce different bytes. The result of the first call is cached for as long as the other resource has
+    /// the same entity tag.
     public func asForm(of plain: ContentHead) -> ContentHead {
         let known = form.load() ?? form.storeIfNil(ContentHead(plain, gzip: self))
         return known.plainTag == plain.tag ? known : ContentHead(plain, gzip: self)
@@ -76,7 +78,7 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// Whether the content is an encoded form of another resource.
+    /// Whether the content is sent with a content coding, as the representation of another resource.
     public var isCoded: Bool { plainTag != nil }
 
     /// The fields without the content type, for responses with different content.

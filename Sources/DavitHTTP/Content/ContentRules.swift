@@ -10,8 +10,8 @@ public struct ContentRules: Sendable {
     /// Whether stored HTML and SVG are sandboxed, so that they cannot run in the origin of this server.
     /// Disable this for content controlled by the server's owner, such as a website.
     public var sandboxesActiveContent = true
-    /// Whether clients may get compressible content in the coding gzip. Adds `Vary: Accept-Encoding` to such
-    /// content.
+    /// Whether clients may receive compressible content with the content coding gzip. Adds
+    /// `Vary: Accept-Encoding` to such content.
     public var negotiatesCoding = false
 
     /// Creates the default rules: types by name, no Cache-Control, active content sandboxed.

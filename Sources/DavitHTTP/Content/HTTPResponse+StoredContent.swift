@@ -1,10 +1,10 @@
 extension HTTPResponse {
-    /// Returns the response to GET or HEAD for stored content, evaluating conditions (RFC 9110 §13) and then
-    /// ranges (§14).
+    /// Returns the response to GET or HEAD for stored content, evaluating preconditions (RFC 9110 §13) and
+    /// then ranges (§14).
     ///
     /// - Parameters:
-    ///   - comparesForms: whether a tag of an encoded form also matches the unencoded content and vice versa;
-    ///     see ``Preconditions/evaluate(_:current:comparesForms:now:)``.
+    ///   - comparesForms: whether the entity tags of the unencoded and the gzip-coded representation match
+    ///     each other; see ``Preconditions/evaluate(_:current:comparesForms:now:)``.
     ///   - allowsRange: if false, the Range field is ignored.
     ///   - now: the time of the request.
     /// - Returns: 200, 206, 304 or 416; 412 without content, to which the caller may add an explanation.
@@ -47,7 +47,8 @@ extension HTTPResponse {
             return .whole
         }
         let outcome = ByteRanges.resolve(request, length: length)
-        // It is not specified whether the coding would apply to the parts or to the entire multipart.
+        // RFC 9110 does not specify whether the content coding would apply to each part or to the entire
+        // multipart content.
         if head.isCoded, case .multiple = outcome { return .whole }
         return outcome
     }

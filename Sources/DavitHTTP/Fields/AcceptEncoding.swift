@@ -1,6 +1,6 @@
 /// The content codings that a client accepts in a response (RFC 9110 §12.5.3).
 public struct AcceptEncoding: Hashable, Sendable {
-    /// Nil if not listed.
+    /// The weights of the two supported codings; nil if not listed.
     private var gzip: Weight?
     private var identity: Weight?
     /// The weight of `*`, which applies to codings not listed.

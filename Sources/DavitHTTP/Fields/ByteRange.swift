@@ -29,8 +29,8 @@ public enum RangeOutcome: Hashable, Sendable {
 
 /// Evaluation of Range fields (RFC 9110 §14).
 public enum ByteRanges {
-    /// Maximum number of ranges. More are answered with the complete representation, because they indicate a
-    /// broken or malicious client (§14.2).
+    /// Maximum number of ranges. A request with more receives the complete representation, because it
+    /// indicates a broken or malicious client (§14.2).
     public static let countLimit = 64
 
     /// Ranges separated by at most this many bytes are merged: about the size of another part header

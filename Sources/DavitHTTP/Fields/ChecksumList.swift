@@ -3,7 +3,8 @@
 package enum ChecksumList {
     /// Parses a list of checksums. Unknown algorithms are skipped.
     ///
-    /// - Throws: for an element without an algorithm, or with malformed digits for a known algorithm.
+    /// - Throws: `malformed` for an element without an algorithm, or with malformed digits for a known
+    ///   algorithm.
     package static func parse(_ value: borrowing Span<UInt8>) throws(DigestError) -> [ContentDigest] {
         var digests: [ContentDigest] = []
         let words = [UInt8](copying: value).split { $0.isWhitespace || $0 == UInt8(ascii: ",") }

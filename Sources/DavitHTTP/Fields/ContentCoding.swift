@@ -29,7 +29,7 @@ public enum ContentCoding: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The coding of the content (RFC 9110 §8.4); identity without Content-Encoding.
+    /// Returns the coding of the content (RFC 9110 §8.4); identity without Content-Encoding.
     /// - Throws: ``ContentCoding/Unsupported``, including for nested codings, which are useful mainly for
     ///   decompression attacks.
     public func contentCoding() throws(ContentCoding.Unsupported) -> ContentCoding {

@@ -32,21 +32,22 @@ public struct EntityTag: Hashable, Sendable {
             + [UInt8(ascii: "\"")]
     }
 
-    /// Strong comparison (§8.8.3.2): the tags are equal, and neither is weak.
+    /// Whether the tags match by strong comparison (§8.8.3.2): they are equal, and neither is weak.
     public func matchesStrongly(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && opaque == other.opaque
     }
 
-    /// Weak comparison (§8.8.3.2): the opaque texts are equal.
+    /// Whether the tags match by weak comparison (§8.8.3.2): their opaque texts are equal.
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }
 
-/// Tags of content that is stored in an encoded form in addition to the plain form.
+/// Tags of resources that also have a representation with a content coding.
 extension EntityTag {
     /// Does not occur in tags that davit creates for files.
     private static let separator = Array("-gzip-".utf8)
 
-    /// Returns the tag of the same content in a coding: this tag followed by that of the encoded bytes.
+    /// Returns the tag of the representation with a content coding: this tag followed by that of the coded
+    /// bytes.
     package func coded(as other: EntityTag) -> EntityTag {
         EntityTag(opaque: opaque + Self.separator + other.opaque, isWeak: isWeak || other.isWeak)
     }
@@ -54,7 +55,7 @@ extension EntityTag {
     /// Whether the tag was created by ``coded(as:)``.
     package var isCoded: Bool { codingStart != nil }
 
-    /// The tag of the plain content, for a tag of either form.
+    /// The tag of the unencoded representation: this tag without the part that ``coded(as:)`` adds.
     package var plain: EntityTag {
         guard let start = codingStart else { return self }
         return EntityTag(opaque: Array(opaque[..<start]), isWeak: isWeak)

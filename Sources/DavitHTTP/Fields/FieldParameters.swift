@@ -20,8 +20,8 @@ public struct FieldParameters: Hashable, Sendable {
         case escapesQuotes
     }
 
-    /// Maximum number of parameters; more are malformed. No field needs as many, and each uses more memory
-    /// than its bytes.
+    /// Maximum number of parameters; a value with more is malformed. No known field needs as many, and a
+    /// parsed parameter uses more memory than its text.
     package static let limit = 64
 
     /// The parameters in the order sent.

@@ -27,7 +27,7 @@ public struct FormFields: Sendable {
 
     private var fields: [Field] = []
 
-    /// Creates a collection of fields, keeping their order.
+    /// Creates a collection with these fields, in this order.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
     /// Returns the value of the first field with this name.
@@ -47,7 +47,7 @@ extension FormFields: RandomAccessCollection {
 
 extension FormFields {
     /// Parses a query. Never fails, because queries are often typed by hand: a `%` without two hexadecimal
-    /// digits is kept, and invalid UTF-8 is replaced.
+    /// digits is left unchanged, and invalid UTF-8 is replaced.
     public init(query: [UInt8]) {
         Self.forEachComponent(of: query.span) { name, value in
             fields.append(Field(name: Self.lenientText(name, query), value: Self.lenientText(value, query)))

@@ -1,4 +1,4 @@
-/// The result of evaluating the conditional fields of a request.
+/// The result of evaluating the preconditions of a request.
 public enum PreconditionOutcome: Hashable, Sendable {
     /// All preconditions hold.
     case proceed
@@ -10,7 +10,7 @@ public enum PreconditionOutcome: Hashable, Sendable {
 
 /// Conditional requests (RFC 9110 §13).
 public enum Preconditions {
-    /// Evaluates the conditional fields except If-Range in the order of §13.2.2.
+    /// Evaluates the preconditions except If-Range in the order of §13.2.2.
     ///
     /// A malformed If-Match counts as false, because ignoring it could cause a lost update. Other malformed
     /// fields are ignored.
@@ -18,9 +18,9 @@ public enum Preconditions {
     /// - Parameters:
     ///   - current: entity tag and modification time of the current representation; nil if the resource does
     ///     not exist. Collections exist without a tag.
-    ///   - comparesForms: whether the content is also sent in a coding with a separate tag
-    ///     (`EntityTag.coded(as:)`). Either tag then matches both forms, which is right for detecting changes
-    ///     but not for resuming a download of one form.
+    ///   - comparesForms: whether the resource also has a representation with a content coding and its own
+    ///     entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right
+    ///     for detecting changes but not for resuming the download of one of them.
     ///   - now: the time of the request, for the century of RFC 850 dates.
     public static func evaluate(
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
@@ -32,8 +32,7 @@ public enum Preconditions {
         return evaluate(request, version, now: now)
     }
 
-    /// Evaluates the conditional fields for a representation that may have a tag, a modification time, or
-    /// both.
+    /// Evaluates the preconditions for a representation that may have a tag, a modification time, or both.
     /// - Parameter exists: whether the resource exists.
     package static func evaluate(
         _ request: HTTPRequest, exists: Bool = true, tag: EntityTag?, modified: Timestamp?, now: Timestamp
@@ -42,13 +41,13 @@ public enum Preconditions {
         return evaluate(request, version, now: now)
     }
 
-    /// Whether the request has any conditional field other than If-Range.
+    /// Whether the request has any precondition other than If-Range.
     package static func stand(in request: HTTPRequest) -> Bool {
         request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince) || request.contains(.ifMatch)
             || request.contains(.ifUnmodifiedSince)
     }
 
-    /// The version with which conditions are compared.
+    /// The state of the resource that preconditions are evaluated against.
     private struct Version {
         let exists: Bool
         let tag: EntityTag?
@@ -128,7 +127,7 @@ public enum Preconditions {
         }
     }
 
-    /// Fast path: whether the field consists of exactly this tag, as in nearly all requests.
+    /// Whether the field consists of exactly this tag: a fast path for nearly all requests.
     private static func isOnly(_ tag: EntityTag, in name: FieldName, of request: HTTPRequest) -> Bool {
         guard !tag.isWeak, request.count(of: name) == 1 else { return false }
         let isEqual = request.withValue(of: name) { value in

@@ -6,12 +6,12 @@ package enum BodyFraming: Hashable, Sendable {
     case length(Int64)
     case chunked
 
-    /// Exceeds the size of any file, yet small enough to be added to a file offset without overflow.
+    /// Larger than any file, but small enough to be added to a file offset without overflow.
     private static let maximumLength: Int64 = 1 << 62
 
     /// Determines the framing of a request.
-    /// - Throws: 400 if a proxy could determine a different end, 413 for an impossible length, 501 for an
-    ///   unsupported transfer coding.
+    /// - Throws: 400 if a proxy could determine a different end, 413 for a length that no file can have, 501
+    ///   for an unsupported transfer coding.
     package init(of request: HTTPRequest) throws(HTTPError) {
         let lengthCount = request.count(of: .contentLength)
         if request.contains(.transferEncoding) {
@@ -30,7 +30,7 @@ package enum BodyFraming: Hashable, Sendable {
             self = .none
             return
         }
-        // Repeated equal values may be merged (RFC 9110 §8.6), but only attacks send them.
+        // A recipient may merge repeated equal values (RFC 9110 §8.6), but only attackers send them.
         let value = request.withValue(of: .contentLength) { $0.decimalValue }
         guard lengthCount == 1, let length = value.flatMap({ $0 }) else {
             throw HTTPError(.badRequest, "invalid Content-Length")

@@ -4,7 +4,8 @@ public protocol FileContent: AnyObject, Sendable {
     var descriptor: Int32 { get }
     /// Length of the content in bytes when it was opened; constant.
     var length: Int64 { get }
-    /// Identifies the volume, so that unsupported operations are detected once per volume; 0 if unknown.
+    /// Identifies the volume, so that the lack of support for an operation is detected once per volume; 0 if
+    /// unknown.
     var volume: UInt64 { get }
 }
 
@@ -20,8 +21,9 @@ public protocol BodyStream: AnyObject {
     /// - Throws: an error if the content cannot be completed; the connection is then aborted so that the peer
     ///   can detect the truncation.
     func next(into buffer: IOBuffer) async throws(HTTPError)
-    /// Whether each piece must be sent as soon as it is generated, as for events, and the head with the first
-    /// piece. If false, the connection may buffer pieces to determine the length of short content.
+    /// Whether to send each piece as soon as it is generated, as event streams require, and the head together
+    /// with the first piece. If false, the connection may buffer pieces to determine the length of short
+    /// content.
     var flushesImmediately: Bool { get }
     /// Length of the content in bytes if known in advance; else nil. If the generated content is longer or
     /// shorter, the connection is aborted so that the peer can detect it.
@@ -33,8 +35,8 @@ public protocol BodyStream: AnyObject {
     /// Tasks that generate the content should run there, to avoid thread switches and the global pool.
     func begin(on executor: any TaskExecutor)
     /// Called when the connection is to close after this response, possibly repeatedly and while
-    /// ``next(into:)`` waits. Live content without an end should end as soon as possible; other content
-    /// continues to its end.
+    /// ``next(into:)`` waits. Live content without an end should end as soon as possible; other content must
+    /// be generated completely.
     func finishEarly()
 }
 

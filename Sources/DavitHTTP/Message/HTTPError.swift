@@ -6,8 +6,8 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// A constant text for the log and the response body. Never include data from the request, which may
     /// contain credentials.
     public var reason: String
-    /// Whether the peer has disconnected or is too slow for a response; the connection is then closed without
-    /// one.
+    /// Whether the peer has disconnected or is too slow to receive a response; the connection is then closed
+    /// without one.
     public var isDisconnected: Bool
 
     /// Creates an error that is answered with `status` and `reason`; `reason` must not contain data from the

@@ -42,7 +42,7 @@ public struct HTTPFields: Sendable {
 
     /// Appends a field whose name has no case in ``FieldName``.
     ///
-    /// If the name does have a case, ``contains(_:)`` and the other methods find the field by it.
+    /// If the name does have a case, ``contains(_:)`` and the other methods find the field by that case.
     public mutating func append(named name: String, _ value: String) {
         let known = FieldName(parsing: Array(name.utf8).span)
         if known != .other { present.insert(known) }

@@ -28,9 +28,9 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Whether the host that the client used is unknown: the request came through a trusted proxy, or judging
-    /// by its fields through a proxy on this machine, that does not report the host. Such a proxy may have
-    /// replaced Host.
+    /// Whether the host that the client used is unknown: the request came through a trusted proxy that does
+    /// not report the host or, judging by its fields, through such a proxy on this machine. The proxy may
+    /// have replaced Host.
     package var isHostUncertain: Bool {
         if let forwardedOrigin { return forwardedOrigin.host == nil }
         guard contains(.xForwardedFor) || contains(.forwarded), !contains(.xForwardedHost) else {
@@ -50,7 +50,8 @@ package enum ListStep {
 }
 
 extension HTTPRequest {
-    /// Commas in quoted strings are rare; more of them in one element indicate abuse.
+    /// Maximum number of times an element is extended. Commas in quoted strings are rare; more indicate
+    /// abuse.
     private static let extensionLimit = 8
 
     /// Calls `body` for the non-empty elements of a list field, trimmed, from the last to the first, until it

@@ -39,7 +39,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var endpoints: ConnectionEndpoints?
-        /// Nil if it is the remote address of `ends`.
+        /// Nil if it is the remote address of `endpoints`.
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
@@ -77,7 +77,8 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.principal }
         set { values.principal = newValue }
     }
-    /// The middleware that admitted this request without a task, so that credentials are not checked twice.
+    /// The middleware that has already admitted this request synchronously, so that it does not check the
+    /// credentials twice.
     package var admittedBy: ObjectIdentifier? {
         get { values.admittedBy }
         set { values.admittedBy = newValue }

@@ -3,8 +3,7 @@
 public struct HTTPResponse {
     /// The status code.
     public var status: HTTPStatus
-    /// The fields except those for message framing, which the transport adds together with `Date` and
-    /// `Server`.
+    /// The fields, without those for message framing, `Date` and `Server`, which the transport adds.
     public var fields: HTTPFields
     /// The content; not sent in responses to HEAD.
     public var body: HTTPBody

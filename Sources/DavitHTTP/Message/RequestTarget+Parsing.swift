@@ -56,7 +56,7 @@ extension RequestTarget {
         }
         var end = start
         while end < text.count, text[end] != UInt8(ascii: "/"), text[end] != UInt8(ascii: "?") { end += 1 }
-        // Parts rejects userinfo, as required by RFC 9110 §4.2.4.
+        // `Parts` rejects userinfo, as required by RFC 9110 §4.2.4.
         guard HostField.Parts(parsing: text.extracting(start..<end)) != nil else {
             throw HTTPError(.badRequest, "malformed authority in the request target")
         }

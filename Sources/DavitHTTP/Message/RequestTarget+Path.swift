@@ -7,11 +7,11 @@ extension RequestTarget {
 }
 
 extension ResourcePath {
-    /// Decodes and normalises a URI path in one pass.
+    /// Decodes and normalizes a URI path in one pass.
     ///
     /// Empty segments are skipped. Dot segments, raw or encoded, are rejected instead of resolved: clients
-    /// resolve theirs (RFC 3986 §5.2.4), so remaining ones indicate an attempt at path traversal. `%2F` is
-    /// rejected because no name can contain a slash.
+    /// resolve dot segments themselves (RFC 3986 §5.2.4), so any that remain indicate an attempt at path
+    /// traversal. `%2F` is rejected because no name can contain a slash.
     ///
     /// - Parameter rawPath: the path without query; empty means the root.
     /// - Returns: the path, and whether it ends in a slash.

@@ -8,7 +8,7 @@ public struct RequestTarget: Sendable {
 
     /// The form in which the target was sent.
     public package(set) var form = Form.origin
-    /// The path as sent, percent-encoded, with its leading slash; empty for `*`.
+    /// The path as sent, percent-encoded, with its leading slash; empty for `*` and CONNECT.
     public package(set) var rawPath: [UInt8] = []
     /// The query as sent, without its `?`; nil without `?`.
     public package(set) var rawQuery: [UInt8]?

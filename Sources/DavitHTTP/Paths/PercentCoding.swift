@@ -5,7 +5,8 @@ public enum PercentCoding {
         bytes.withSpan { decode($0) }
     }
 
-    /// Decodes every `%XX` in borrowed bytes once. Returns nil if a `%` is not followed by two hexadecimal digits.
+    /// Decodes every `%XX` in borrowed bytes once. Returns nil if a `%` is not followed by two hexadecimal
+    /// digits.
     public static func decode(_ bytes: borrowing Span<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -1,4 +1,4 @@
-/// The path of a resource relative to the root of its share: decoded, normalised, and always below the root.
+/// The path of a resource relative to the root of its share: decoded, normalized, and always below the root.
 ///
 /// Segments are bytes, because names need not be UTF-8. No segment is empty, `.` or `..`, or contains NUL or
 /// a slash.
@@ -30,7 +30,7 @@ public struct ResourcePath: Hashable, Sendable {
     /// Whether this is the root of the share.
     public var isRoot: Bool { bytes.isEmpty }
 
-    /// Whether all names are ASCII, which Unicode normalisation leaves unchanged.
+    /// Whether all names are ASCII, which Unicode normalization leaves unchanged.
     package var isASCII: Bool { bytes.allSatisfy { $0 < 0x80 } }
 
     /// The last segment; empty for the root.

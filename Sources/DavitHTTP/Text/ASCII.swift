@@ -121,7 +121,7 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// Equivalent to `==`, but compares eight bytes at a time; array comparison is bytewise.
+    /// Whether the bytes are equal. Compares eight bytes at a time, while `==` compares them one by one.
     package func hasSameBytes(as other: [UInt8]) -> Bool { other.span.hasSameBytes(as: self) }
 
     package init(copying span: borrowing Span<UInt8>) {

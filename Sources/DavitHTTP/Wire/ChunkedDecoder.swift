@@ -4,8 +4,8 @@
 /// ```
 /// loop: step = decode(buffered) → drop `consumed` bytes →
 ///   .data(n): take up to n bytes, from the buffer or the socket, then didTake(count)
-///   .needMore: receive more, call again with it
-///   .end: done; what is left belongs to the next request
+///   .needMore: receive more, then call again
+///   .end: done; the remaining bytes belong to the next request
 /// ```
 /// If many chunks arrive together, ``decodeInPlace(_:)`` performs the entire loop.
 ///
@@ -82,7 +82,7 @@ package struct ChunkedDecoder: Sendable {
     /// - Returns: the number of data bytes now at the start of the buffer, and the number of bytes at its
     ///   end, left in place, that follow the content and belong to the next request; nil if the content has
     ///   not ended.
-    /// - Throws: the errors of ``decode(_:)``.
+    /// - Throws: the errors that ``decode(_:)`` throws.
     package mutating func decodeInPlace(
         _ received: UnsafeMutableRawBufferPointer
     ) throws(HTTPError) -> (dataCount: Int, behindEnd: Int?) {
@@ -127,7 +127,7 @@ package struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// `chunk-size [ chunk-ext ] CRLF`
+    /// Parses `chunk-size [ chunk-ext ] CRLF`.
     private mutating func nextOfSizeLine(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.chunkLineBytes + 2 else {
@@ -158,7 +158,7 @@ package struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// `trailer-section CRLF`
+    /// Parses `trailer-section CRLF`.
     private mutating func nextOfTrailers(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.trailerBytes + 2 else {

@@ -1,8 +1,9 @@
-/// Used by the parser in this order: `removeAll`, `append` for each line, `keepHead`, `interpretFields`.
+/// Interpretation of the fields. The parser calls `removeAll`, `append` for each line, `keepHead` and
+/// `interpretFields`, in this order.
 extension HTTPRequest {
     /// Parses a request from memory, for clients without a socket.
     /// - Parameter head: exactly one complete head.
-    /// - Throws: the errors of ``HeadParser/parse(_:into:)``; 400 for an incomplete head.
+    /// - Throws: the errors that ``HeadParser/parse(_:into:)`` throws; 400 for an incomplete head.
     package convenience init(parsing head: [UInt8]) throws(HTTPError) {
         self.init()
         var parser = HeadParser()
@@ -32,8 +33,8 @@ extension HTTPRequest {
         }
     }
 
-    /// RFC 9112 §3.2: HTTP/1.1 requires exactly one valid Host. An empty Host would yield an `http` URI
-    /// without a host, which recipients must reject (RFC 9110 §4.2.1).
+    /// Validates Host. RFC 9112 §3.2: HTTP/1.1 requires exactly one valid Host. An empty Host would yield an
+    /// `http` URI without a host, which recipients must reject (RFC 9110 §4.2.1).
     private func checkHost() throws(HTTPError) {
         switch count(of: .host) {
         case 0:
@@ -46,7 +47,7 @@ extension HTTPRequest {
         }
     }
 
-    /// RFC 9110 §10.1.1. Ignored in HTTP/1.0.
+    /// Interprets Expect (RFC 9110 §10.1.1), which is ignored in HTTP/1.0.
     private func interpretExpect() throws(HTTPError) {
         guard minorVersion >= 1, contains(.expect) else { return }
         var isContinue = true

@@ -72,7 +72,7 @@ package enum HeadEncoder {
 
     /// Like ``encode(_:length:for:date:server:into:)``, but writes directly into the buffer from which the
     /// head is sent.
-    /// - Returns: nil, without appending anything, if the buffer has not enough space.
+    /// - Returns: nil, without appending anything, if the buffer does not have enough space.
     package static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]?, into buffer: IOBuffer

@@ -16,7 +16,8 @@ package struct HeadParser: Sendable {
     /// Where to resume the search for the end of the current line.
     private var scanned = 0
 
-    /// §2.2 requires accepting "at least one"; more than two are not plausible for a legitimate client.
+    /// §2.2 requires accepting "at least one" empty line; no legitimate client is likely to send more than
+    /// two.
     private static let emptyLineLimit = 2
 
     package init(limits: WireLimits = WireLimits()) { self.limits = limits }
@@ -85,7 +86,7 @@ package struct HeadParser: Sendable {
         }
     }
 
-    /// `field-line = field-name ":" OWS field-value OWS` (RFC 9112 §5).
+    /// Parses `field-line = field-name ":" OWS field-value OWS` (RFC 9112 §5).
     private func parseField(
         _ line: borrowing Span<UInt8>, at offset: Int, into request: HTTPRequest
     ) throws(HTTPError) {

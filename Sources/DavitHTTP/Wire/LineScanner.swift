@@ -13,7 +13,8 @@ enum LineScanner {
 
     /// Scans `bytes[start..<end]` eight bytes at a time.
     ///
-    /// The result depends only on the bytes up to where it was found, not on how they were received.
+    /// The result depends only on the bytes up to the position that it reports, not on how they were
+    /// received.
     static func scan(_ bytes: borrowing Span<UInt8>, from start: Int, to end: Int) -> Result {
         var index = start
         while let found = firstControl(bytes, from: index, to: end) {

@@ -18,7 +18,7 @@ enum RequestLine {
         try request.parsedTarget.parse(line.extracting(targetStart..<targetEnd), method: request.method)
     }
 
-    /// `HTTP-version = HTTP-name "/" DIGIT "." DIGIT`, case-sensitive (§2.3).
+    /// Parses `HTTP-version = HTTP-name "/" DIGIT "." DIGIT`, case-sensitive (§2.3).
     private static func minorVersion(_ text: borrowing Span<UInt8>) throws(HTTPError) -> UInt8 {
         let name: StaticString = "HTTP/"
         var isValid = text.count == 8 && text[5].isDigit && text[6] == UInt8(ascii: ".") && text[7].isDigit
