@@ -7,8 +7,8 @@ public enum BodyError: Error, Hashable, Sendable {
     case malformed(line: Int)
     /// 403 with `no-external-entities` (§16).
     case externalEntity(line: Int)
-    /// Well-formed, but not the document that the method expects, an unknown kind of lock or operator, or a
-    /// query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
+    /// The XML is well-formed, but it is not the document that the method expects, specifies an unknown kind
+    /// of lock or operator, or is a query that is too large: 422 (§11.2, RFC 5323 §5.5.2).
     case notThis(line: Int)
 
     init(_ error: XMLError) {

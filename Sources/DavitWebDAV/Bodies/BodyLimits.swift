@@ -2,10 +2,10 @@ public import DavitXML
 
 /// Limits on the XML of one request, in addition to ``XMLLimits``.
 public struct BodyLimits: Hashable, Sendable {
-    /// Content longer than `xml.bytes` is 413.
+    /// Limits on the XML itself. Content longer than `xml.bytes` is refused with 413.
     public var xml = XMLLimits()
-    /// The maximum number of properties in one request; beyond it the body is malformed. Known clients
-    /// request a few dozen at most, and neon accepts at most 1024 in a response.
+    /// The maximum number of properties in one request; a body with more is malformed. Known clients request
+    /// a few dozen at most, and neon accepts at most 1024 in a response.
     public var properties = 1024
     /// The maximum size of all values of one PROPPATCH in bytes, including the namespace declarations that
     /// are repeated in each value.
@@ -13,9 +13,10 @@ public struct BodyLimits: Hashable, Sendable {
     /// The maximum number of operators in a search condition, which is evaluated for every resource in the
     /// scopes.
     public var operators = 256
-    /// The maximum length of a literal or pattern in a search, in UTF-8 bytes; longer ones are 422.
+    /// The maximum length of a literal or pattern in a search, in UTF-8 bytes; longer ones are refused with
+    /// 422.
     public var literalBytes = 8192
-    /// The maximum number of properties in the order of a search; more are 422.
+    /// The maximum number of properties by which a search orders its results; more are refused with 422.
     public var orders = 16
     /// The maximum number of scopes of a search.
     public var scopes = 64

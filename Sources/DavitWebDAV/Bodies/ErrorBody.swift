@@ -57,7 +57,7 @@ public enum ErrorBody {
         }
     }
 
-    /// The namespace of conditions that no standard defines.
+    /// The namespace of conditions that davit defines.
     public static let ownNamespace: StaticString = "urn:davit:condition"
 
     /// The media type of error bodies and of all other XML that the server sends.

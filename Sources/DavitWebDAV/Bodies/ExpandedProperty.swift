@@ -12,7 +12,7 @@ public struct ExpandedProperty: Hashable, Sendable {
         self.nested = nested
     }
 
-    /// Parses the `property` children. Of several with the same name, the first is used. Unknown elements are
+    /// Parses the `property` children. If several have the same name, the first is used. Unknown elements are
     /// ignored.
     ///
     /// - Parameter budget: the maximum number of elements, including nested ones; reduced by the number

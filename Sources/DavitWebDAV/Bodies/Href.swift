@@ -20,7 +20,7 @@ public enum Href {
         return path
     }
 
-    /// As ``sanitise(_:)``, but also reduces several leading slashes to one and adds a missing one.
+    /// Like ``sanitise(_:)``, but also reduces several leading slashes to one and adds a missing one.
     ///
     /// A client would interpret `//a/b` as `/b` on the host `a` (RFC 3986 §4.2). The server ignores empty
     /// segments, so the resource is the same.

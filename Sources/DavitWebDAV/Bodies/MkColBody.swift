@@ -15,7 +15,7 @@ public struct MkColBody: Hashable, Sendable {
     /// Parses the body of an extended MKCOL. Unknown elements are ignored (RFC 4918 §17).
     ///
     /// - Parameter charset: the charset parameter of the media type, if any.
-    /// - Throws: ``BodyError``; `notThis` for any other document; the server responds with 415.
+    /// - Throws: ``BodyError``; `notThis` for any other document, to which the server responds with 415.
     public static func parse(
         _ bytes: [UInt8], charset: Charset? = nil, limits: BodyLimits = BodyLimits()
     ) throws(BodyError) -> MkColBody {

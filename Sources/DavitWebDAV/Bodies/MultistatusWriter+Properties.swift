@@ -49,7 +49,7 @@ extension MultistatusWriter {
         writeEmpty(name)
     }
 
-    /// As ``emptyProperty(_:)-(PropertyName)``, for a name that is written repeatedly.
+    /// Like ``emptyProperty(_:)-(PropertyName)``, for a name that is written repeatedly.
     public func emptyProperty(_ element: EmptyPropertyElement) {
         openPropStat()
         output.bytes(element.bytes)
@@ -94,7 +94,7 @@ extension MultistatusWriter {
     }
 }
 
-/// A property without a value, serialised once, in the form written by
+/// A property without a value, serialized once, in the form written by
 /// ``MultistatusWriter/emptyProperty(_:)``.
 public struct EmptyPropertyElement: Hashable, Sendable {
     fileprivate let bytes: [UInt8]

@@ -3,7 +3,7 @@ internal import DavitXML
 
 /// The body of a PROPFIND request (RFC 4918 §14.20).
 public enum PropFindBody: Hashable, Sendable {
-    /// All dead properties, the live ones of §15, and those in `include`.
+    /// All dead properties, the live properties of RFC 4918 §15, and those in `include`.
     case allprop(include: [PropertyName])
     /// The names of all properties.
     case propname

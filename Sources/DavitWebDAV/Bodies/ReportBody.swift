@@ -7,7 +7,7 @@ public enum ReportBody: Hashable, Sendable {
     case expandProperty([ExpandedProperty])
     /// RFC 6578 §3.2.
     case syncCollection(SyncCollectionBody)
-    /// The contents of the trash: davit's own report, `trash` in ``trashNamespace``.
+    /// The contents of the trash: a report that davit defines, `trash` in ``trashNamespace``.
     case trash
     /// An unsupported report, with the name of its root element.
     case unknown(PropertyName)

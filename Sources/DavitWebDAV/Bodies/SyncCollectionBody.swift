@@ -10,7 +10,7 @@ public struct SyncCollectionBody: Hashable, Sendable {
         case infinite
     }
 
-    /// The token as sent; empty for an initial synchronisation.
+    /// The token as sent; empty for an initial synchronization.
     public let token: String
     /// Whether all descendants are requested.
     public let level: Level

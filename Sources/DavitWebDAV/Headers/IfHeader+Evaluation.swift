@@ -22,8 +22,9 @@ extension IfHeader {
     /// Evaluates the field (§10.4.3): the field is true if at least one of its lists is true. If it is false,
     /// the response is 412.
     ///
-    /// - Parameter state: returns the state of a tagged resource, or of the request's own resource for nil.
-    ///   Called for each list up to the first that holds, but not repeatedly for consecutive lists with the
+    /// - Parameter state: returns the state of a tagged resource or, for nil, of the resource that the
+    ///   request URI identifies. Called for each list up to the first that holds, but not repeatedly for
+    ///   consecutive lists with the same tag.
     ///   same tag.
     public func evaluate<E: Error>(
         _ state: (_ resourceTag: String?) throws(E) -> ResourceState

@@ -38,7 +38,7 @@ extension IfHeader {
         if tagNeedsList { throw .empty(offset: offset) }
     }
 
-    /// `List = "(" 1*Condition ")"`, `Condition = ["Not"] (State-token | "[" entity-tag "]")`.
+    /// Parses `List = "(" 1*Condition ")"`, `Condition = ["Not"] (State-token | "[" entity-tag "]")`.
     private static func takeConditions(
         in bytes: Span<UInt8>, at offset: inout Int
     ) throws(ParseError) -> [Condition] {

@@ -10,7 +10,7 @@ public struct IfHeader: Hashable, Sendable {
     /// Conditions on one resource, all of which must hold.
     public struct List: Hashable, Sendable {
         /// The `Simple-ref` before the list, an absolute URI or an absolute path, as sent; nil for a
-        /// No-tag-list, which applies to the request's own resource.
+        /// No-tag-list, which applies to the resource that the request URI identifies.
         public let resourceTag: String?
         /// Never empty after parsing.
         public let conditions: [Condition]

@@ -7,7 +7,7 @@ public enum Slug {
     private static let lengthLimit = 200
 
     /// Derives a member name from a suggestion: decodes percent-encoding once, and replaces or removes
-    /// characters that some system does not allow in names. The result has no slashes or control characters,
+    /// characters that some systems do not allow in names. The result has no slashes or control characters,
     /// none of `\ : * ? " < > |`, which Windows does not allow, and neither dots nor spaces at its ends,
     /// where they would hide the file or be lost.
     ///

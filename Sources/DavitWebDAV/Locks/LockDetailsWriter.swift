@@ -3,7 +3,7 @@ internal import DavitXML
 
 /// Lock details that `lockdiscovery` cannot express: the account of the lock owner and the creation time.
 public enum LockDetailsWriter {
-    /// The namespace of davit's own properties.
+    /// The namespace of properties that davit defines.
     public static let namespace: StaticString = "urn:davit:property"
 
     /// Writes the property, with a `lock` element for each lock of `lockdiscovery`, in the same order; the

@@ -23,8 +23,8 @@ package struct SearchAlphabet: Sendable {
                 codes[character] = UInt32(codes.count + 1)
             }
         }
-        // Looked up in the table, because three non-ASCII characters are canonically equivalent to ASCII
-        // ones.
+        // Look them up in the table, because three non-ASCII characters are canonically equivalent to ASCII
+        // characters.
         for byte in UInt8(0)..<128 {
             asciiCodes[Int(byte)] = codes[Character(Unicode.Scalar(byte))] ?? Self.unknown
         }

@@ -2,7 +2,7 @@ internal import DavitXML
 
 /// A search condition (RFC 5323 §5.5): operators on properties and literals.
 public indirect enum SearchCondition: Hashable, Sendable {
-    /// All, or any, of at least one condition.
+    /// All, or any, of one or more conditions.
     case and([SearchCondition])
     case or([SearchCondition])
     case not(SearchCondition)
@@ -10,13 +10,13 @@ public indirect enum SearchCondition: Hashable, Sendable {
     case comparison(Comparison, PropertyName, SearchLiteral, isCaseless: Bool)
     /// A property that matches a pattern (§5.14).
     case like(PropertyName, SearchPattern, isCaseless: Bool)
-    /// §5.12.
+    /// The resource is a collection (§5.12).
     case isCollection
-    /// §5.13.
+    /// The property exists (§5.13).
     case isDefined(PropertyName)
-    /// §5.15.
+    /// The property has a language (§5.15).
     case languageDefined(PropertyName)
-    /// Whether the language of a property is in this range (§5.16).
+    /// The language of the property is in this range (§5.16).
     case languageMatches(PropertyName, String)
 
     /// The operators of §5.8 and §5.9.

@@ -106,7 +106,7 @@ enum SearchPart: Sendable {
         }
     }
 
-    /// For each prefix of the part, the length of its longest proper prefix that is also its suffix.
+    /// Returns, for each prefix of the part, the length of its longest proper prefix that is also its suffix.
     private static func borders(of codes: [UInt32]) -> [Int] {
         var borders = [Int](repeating: 0, count: codes.count + 1)
         var length = 0

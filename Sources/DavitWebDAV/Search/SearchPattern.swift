@@ -11,7 +11,8 @@ public struct SearchPattern: Hashable, Sendable {
 
     let elements: [Element]
 
-    /// Nil if `\` precedes any other character, or if there are more than 1024 characters.
+    /// Parses a pattern; returns nil if `\` precedes any other character, or if there are more than 1024
+    /// characters.
     public init?(_ text: String) {
         var elements: [Element] = []
         var isEscaped = false
