@@ -5,7 +5,7 @@ internal import Synchronization
 /// All calls may block, except those of ``JournalPass``.
 ///
 /// A journal is idle until its first query and has no cost until then. Every change of a member gets a number
-/// higher than those of all earlier changes; only the last change of each member is kept.
+/// higher than those of all earlier changes; only the last change of each member is stored.
 public protocol ChangeJournal: AnyObject, Sendable {
     /// Continues, for a short time, to compare the recorded state at and below the path of the pass with the
     /// file system.
@@ -110,8 +110,8 @@ public struct ResourceChange: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// The member is new or was modified.
         case changed
-        /// As `changed`, for a link to a collection. The journal records the members of the collection under
-        /// its canonical path.
+        /// Like `changed`, for a link to a collection. The journal records the members of the collection
+        /// under its canonical path.
         case linkedCollection
         /// The member no longer exists.
         case removed
@@ -137,7 +137,7 @@ public struct ResourceChange: Hashable, Sendable {
 
 /// The reason why a journal query failed.
 public enum JournalError: Error, Hashable, Sendable {
-    /// The server is shutting down, or another call failed; the query may be retried.
+    /// The server is shutting down, or the journal is not up to date yet; the query may be retried.
     case interrupted
     /// There is no collection at the path.
     case gone

@@ -1,17 +1,16 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A queue that combines requests which cost about the same for many as for one, such as a commit or the sync
-/// of a folder.
+/// A queue that combines requests into batches, for operations where a batch costs about as much as a single
+/// request, such as commits or the sync of a folder.
 ///
-/// One thread at a time is the leader: it performs its own request together with all waiting ones, wakes
-/// their threads, and hands leadership to the first thread that arrived in the meantime. A request therefore
-/// waits for at most the running batch and the next one, regardless of the fairness of mutexes. A thread
-/// whose request is finished does not lead another batch, because that batch would contain only the few
-/// requests that arrived in the meantime, and groups would stay small. Requests of callers that must not wait
-/// are led by a `background` thread, which continues until the queue is empty. The queue does not depend on
-/// that thread, since all background threads may be waiting in this queue: whichever thread arrives first
-/// leads.
+/// One thread at a time is the leader: it performs its request together with all waiting ones, wakes their
+/// threads, and hands leadership to the first thread that arrived in the meantime. A request therefore waits
+/// for at most the running batch and the next one, regardless of the fairness of mutexes. A thread whose
+/// request is finished does not lead another batch, because that batch would contain only the few requests
+/// that arrived in the meantime, and groups would stay small. For requests whose callers must not wait, a
+/// `background` thread leads until the queue is empty. The queue does not depend on that thread, since all
+/// background threads may be waiting in this queue: whichever thread arrives first leads.
 package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendable {
     private enum Call: Sendable {
         case lead
@@ -63,8 +62,8 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
             return waiting
         }
 
-        /// Removes and returns the first waiting thread. Threads take precedence over the background leader,
-        /// because the waiting thread may be one of the background threads.
+        /// Removes and returns the first waiting thread. Waiting threads take precedence over the background
+        /// leader, because a waiting thread may be one of the background threads.
         mutating func takeThread() -> WaitingThread? {
             for (index, queued) in waiting.enumerated() {
                 guard case .thread(let waitingThread) = queued.waiter else { continue }

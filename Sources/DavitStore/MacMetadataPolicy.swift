@@ -10,7 +10,7 @@ public enum MacMetadataPolicy: String, CaseIterable, Sendable {
     case hide
     /// Refuse to write them with 403, and do not serve existing ones.
     case refuse
-    /// As `hide`, but store `._*` and `.DS_Store` outside the folder, for a limited time.
+    /// Like `hide`, but store `._*` and `.DS_Store` outside the folder, for a limited time.
     case aside
 }
 
@@ -25,7 +25,7 @@ package enum MacMetadataName {
         isSidecar(name) || folders.contains { $0.elementsEqual(name) }
     }
 
-    /// Whether a name is a sidecar, which describes its folder or a neighbouring file: `._*` and `.DS_Store`.
+    /// Whether a name is a sidecar, which describes its folder or a neighboring file: `._*` and `.DS_Store`.
     /// Files in the system folders are not sidecars, because they can be documents in transit.
     package static func isSidecar(_ name: some Collection<UInt8>) -> Bool {
         // `._` alone is not a sidecar.

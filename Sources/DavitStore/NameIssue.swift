@@ -57,8 +57,8 @@ public enum NameIssue: Hashable, Sendable {
         return String(folded)
     }
 
-    /// Returns the Windows device name in `name`, if any. Only the part before the first dot counts, without
-    /// trailing spaces.
+    /// Returns the Windows device name in `name`, if any. Only the part before the first dot is compared,
+    /// without trailing spaces.
     private static func device(_ name: String) -> String? {
         var base = name.prefix { $0 != "." }
         while base.last == " " { base.removeLast() }

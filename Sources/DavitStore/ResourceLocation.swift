@@ -3,9 +3,9 @@ public import DavitHTTP
 /// A collection that a store keeps open between the calls of one change. Opaque to all other code.
 public protocol OpenCollection: AnyObject, Sendable {}
 
-/// The target of a change: a canonical path and, if a lookup has left it open, the collection that contains
-/// it. Calls that receive the collection do not resolve the path again, and all take effect in that
-/// collection even if it is renamed meanwhile.
+/// The target of a change: a canonical path and the collection that contains it, if a lookup has left that
+/// collection open. Calls that receive the collection do not resolve the path again, and all of them take
+/// effect in that collection even if it is renamed in the meantime.
 public struct ResourceLocation: Sendable {
     public let path: ResourcePath
     /// Nil if each call must open the collection by its path.

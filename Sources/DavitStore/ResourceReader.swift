@@ -9,12 +9,15 @@ public protocol ResourceReader: Sendable {
     ///   `nameTooLong`, `loop`, `busy`, `failed`. A missing resource is not an error but a ``Lookup/State``.
     func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup
 
-    /// Opens any path for reading, following links. Content gets a file descriptor, a collection does not.
-    /// - Throws: as ``lookup(_:last:wait:)``, and `notFound` for everything that is missing or never served.
+    /// Opens any path for reading, following links. The result has a file descriptor for content, but none
+    /// for a collection.
+    /// - Throws: the errors that ``lookup(_:last:wait:)`` throws, and `notFound` for everything that is
+    ///   missing or never served.
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
 
-    /// Opens a member that a cursor has just returned, most likely content. May block.
-    /// - Throws: as ``open(_:wait:)``, which is the default implementation.
+    /// Opens a member that a cursor has just returned, most likely content. The default implementation calls
+    /// ``open(_:wait:)``. May block.
+    /// - Throws: the errors that ``open(_:wait:)`` throws.
     func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor

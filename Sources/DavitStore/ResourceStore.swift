@@ -121,8 +121,8 @@ public struct Member: Sendable {
 
 /// Iterates over the members of one collection. Used by one task at a time.
 public protocol MemberCursor: AnyObject {
-    /// Replaces `member` with the next one, in the order of the volume, reusing its memory. Returns false at
-    /// the end. May block.
+    /// Replaces `member` with the next one, in directory order (unsorted), reusing its memory. Returns false
+    /// at the end. May block.
     ///
     /// Skips members that are never served (special files, links that lead outside the share, reserved names)
     /// and members that disappear during the iteration.
@@ -157,8 +157,8 @@ extension MemberCursor {
 public protocol StagedContent: AnyObject, Sendable {
     /// Number of bytes written so far.
     var length: Int64 { get }
-    /// Where the content will be published: the place it was staged for, until a later lookup opens the
-    /// collection again.
+    /// Where the content will be published: the location for which it was staged, until a later lookup opens
+    /// the collection again.
     var location: ResourceLocation { get set }
     /// Appends the bytes of `buffer`.
     /// - Throws: `wouldBlock` without having written anything; `outOfSpace` and other errors.
@@ -167,12 +167,13 @@ public protocol StagedContent: AnyObject, Sendable {
     /// reads as zeros.
     /// - Throws: `outOfSpace` and other errors.
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
-    /// Writes all bytes of other staged content of this store at `offset`, without loading them into memory.
+    /// Copies all bytes of other staged content of this store to `offset`, without loading them into memory.
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
     /// Appends bytes of the content, starting at `offset`, to `buffer` until it is full.
     /// - Returns: the number of bytes appended; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int
-    /// Whether written bytes are durable only after ``sync()``; a power loss may remove or corrupt the rest.
+    /// Whether written bytes become durable only with ``sync()``; a power loss may remove or corrupt bytes
+    /// that were not synced.
     var needsSync: Bool { get }
     /// Makes the written bytes as durable as the store makes published content.
     func sync() throws(StoreError)
@@ -192,10 +193,11 @@ public protocol StagedContent: AnyObject, Sendable {
 public protocol StagedTree: AnyObject, Sendable {
     /// The current location of the copy: the reserved name.
     var path: ResourcePath { get }
-    /// Where the copy will be published: the path it was staged for, or another name in the same collection.
+    /// Where the copy will be published: the path for which it was staged, or another name in the same
+    /// collection.
     var destination: ResourcePath { get set }
     var info: ResourceInfo { get }
-    /// The source paths that could not be copied; of a failed subtree only the top.
+    /// The source paths that could not be copied; for a failed subtree, only its top.
     var failures: [(path: ResourcePath, error: StoreError)] { get }
     /// Returns the identity of the copy of a member, or nil if it was not copied. `path` is the member's path
     /// in the source.
@@ -205,14 +207,14 @@ public protocol StagedTree: AnyObject, Sendable {
     func publish(isReplacing: Bool) throws(StoreError)
     /// Publishes a copy of content over existing content, which is removed, atomically.
     func publishOverContent() throws(StoreError)
-    /// Publishes the copy under its destination and moves the existing resource to the trash. The copy is in
-    /// the trash for a moment.
+    /// Publishes the copy under its destination and moves the existing resource to the trash. For a moment,
+    /// the copy is in the trash.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError)
     /// Reverts the publication: the replaced or trashed resource is restored, and the copy returns to its
     /// reserved name.
     func unpublish(isReplacing: Bool) throws(StoreError)
-    /// Removes whatever is under the reserved name: the copy or the resource it replaced. Traverses the tree.
-    /// Also done when the object is released.
+    /// Removes the resource under the reserved name: the copy, or the resource that it replaced. Traverses
+    /// the tree. Also done when the object is released.
     func destroy()
 }
 
@@ -220,8 +222,8 @@ public protocol StagedTree: AnyObject, Sendable {
 /// ``Wait``; the engine switches to a blocking thread once per change and makes several calls there. Paths
 /// are canonical unless a call states otherwise. Stores do not know about locks, properties or preconditions.
 public protocol ResourceStore: ResourceReader {
-    /// As ``ResourceReader/lookup(_:last:wait:)``, for callers that are about to change the resource: leaves
-    /// the collection open if it is reached without links.
+    /// Like ``ResourceReader/lookup(_:last:wait:)``, for callers that are about to change the resource:
+    /// leaves the collection open if it is reached without links.
     ///
     /// - Parameters:
     ///   - other: an earlier lookup of the same change; its open collection is reused if it is the same one.
@@ -236,35 +238,35 @@ public protocol ResourceStore: ResourceReader {
     /// when it must not wait.
     var changesAtOnce: Bool { get }
 
-    /// As ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free. The
-    /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
+    /// Like ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free.
+    /// The name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
     /// - Throws: `wouldBlock`, including when finding the collection takes more than one step.
     func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
-    /// - Parameter expectedLength: if known, space is reserved in advance, so that `outOfSpace` and
-    ///   `quotaExceeded` are detected early.
+    /// - Parameter expectedLength: the length of the content, if known. Space is then reserved in advance, so
+    ///   that `outOfSpace` and `quotaExceeded` are detected early.
     func stageContent(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)
         -> any StagedContent
 
-    /// As `stageContent`, for content that outlives the request.
+    /// Like `stageContent`, for content that outlives the request.
     func stageUpload(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)
         -> any UploadContent
 
     /// Reopens content created by ``stageUpload(for:expectedLength:)``.
-    /// - Parameter stagedName: its name in the collection of `place`.
-    /// - Throws: `notFound` if it is missing or was replaced; `forbidden` while it is in a trash.
+    /// - Parameter stagedName: its name in the collection of `location`.
+    /// - Throws: `notFound` if the content is missing or was replaced; `forbidden` while it is in a trash.
     func upload(
         named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
     ) throws(StoreError) -> any UploadContent
 
-    /// Registers the function that determines which hidden names belong to uploads, and allows this store to
-    /// remove leftovers: from then on, listings, ``removeLeftover(at:)`` and ``trashed(in:)`` do so.
-    /// Otherwise nothing is removed. Only the server that owns the state of the share may call this method,
-    /// because no other process knows its uploads.
+    /// Registers the function that determines which hidden names belong to uploads, and permits this store to
+    /// remove leftovers in listings, ``removeLeftover(at:)`` and ``trashed(in:)``. Nothing is removed before
+    /// this call. Only the server that owns the state of the share may call this method, because no other
+    /// process knows its uploads.
     func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool)
 
-    /// Creates content for a taken name, initialised with a copy of the existing content; the copy shares
+    /// Creates content for a taken name, initialized with a copy of the existing content; the copy shares
     /// blocks if the volume supports it. Both can be modified independently.
     /// - Returns: the new content, and the metadata of the content it was copied from.
     /// - Throws: `notFound`, including when the resource is not content; `outOfSpace` and other errors.
@@ -276,13 +278,13 @@ public protocol ResourceStore: ResourceReader {
     func createCollection(at location: ResourceLocation) throws(StoreError)
 
     /// Creates an empty collection for a free name, invisible until published.
-    /// - Throws: as ``createCollection(at:)-(ResourceLocation)``.
+    /// - Throws: the errors that ``createCollection(at:)-(ResourceLocation)`` throws.
     func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree
 
     /// Builds a copy of `source` in the collection of `destination`; `includesMembers` is false for COPY with
-    /// Depth 0. Copies have modification times of their own (RFC 4918 §15.7).
+    /// Depth 0. The modification times of the copies are new (RFC 4918 §15.7).
     /// - Parameters:
-    ///   - rules: select the members to copy; nil copies all.
+    ///   - rules: selects the members to copy; nil copies all.
     ///   - heightLimit: the maximum number of levels below the top of the copy.
     /// - Throws: `tooDeep`, leaving nothing behind, and other errors.
     func stageCopy(
@@ -303,8 +305,8 @@ public protocol ResourceStore: ResourceReader {
     /// - Throws: `alreadyExists`, `crossVolume` and other errors.
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError)
 
-    /// As ``rename(_:toFree:)``, but only if the volume can do it atomically. On other volumes a crash can
-    /// leave content under both names, so that an ``RenameIntent`` must be recorded first.
+    /// Like ``rename(_:toFree:)``, but only if the volume can do it atomically. On other volumes a crash can
+    /// leave content under both names, so a ``RenameIntent`` must be recorded first.
     /// - Returns: false, without any change, if the volume cannot.
     func renameInOneStep(_ source: ResourceLocation, toFree destination: ResourceLocation) throws(StoreError)
         -> Bool
@@ -334,7 +336,7 @@ public protocol ResourceStore: ResourceReader {
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
 
     /// Returns the number of bytes that content may still use on the volume of `path`, as in ``quota(at:)``;
-    /// negative if less is free than must stay free.
+    /// negative if less space is free than must remain free.
     func room(at path: ResourcePath) throws(StoreError) -> Int64
 
     /// Returns the identity of the resource at a canonical path, which may be a reserved name, or nil if
@@ -352,19 +354,19 @@ public protocol ResourceStore: ResourceReader {
     ///
     /// - Parameters:
     ///   - id: a unique id for the entry.
-    ///   - place: the current location of the resource.
+    ///   - location: the current location of the resource.
     ///   - volume: the volume of the resource.
-    /// - Returns: nil if no trash is available for it.
+    /// - Returns: nil if no trash is available for the resource.
     func trashLocation(
         _ id: String, for location: ResourceLocation, volume: UInt64
     ) throws(StoreError) -> TrashLocation?
-    /// The trash of the share's own volume; nil if the store has no trash.
+    /// The trash of the volume that contains the root of the share; nil if the store has no trash.
     var trashFolder: ResourcePath? { get }
     /// The trash folders of the volumes mounted inside the share, empty or not. Cost: linear in the number of
     /// mounts of the machine.
     var mountedTrashFolders: [ResourcePath] { get }
     /// Returns the contents of a trash in no particular order; empty if there is no trash. Also removes
-    /// leftovers, if this store may.
+    /// leftovers, if ``keepUploads(where:)`` permits it.
     func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource]
     /// Returns the total length of content at and below a path, which may be in the trash; unreadable
     /// resources count as 0. Traverses the tree.
@@ -387,10 +389,10 @@ extension ResourceStore {
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
-/// An incremental measurement of a tree, which can take a long time. Used by one task at a time, which is why
-/// conforming classes can be `Sendable`.
+/// An incremental measurement of the height of a tree, which can take a long time. Used by one task at a
+/// time, which is why conforming classes can be `Sendable`.
 public protocol HeightMeasurement: AnyObject, Sendable {
-    /// Continues for some milliseconds. May block.
+    /// Continues for a few milliseconds. May block.
     /// - Returns: the number of levels below the top: 0 without members; a number above the limit if the tree
     ///   is higher than the limit. Nil if more calls are needed.
     func advance() throws(StoreError) -> Int?
@@ -399,8 +401,8 @@ public protocol HeightMeasurement: AnyObject, Sendable {
 /// A resource that was hidden by ``ResourceStore/detach(_:)``.
 public protocol DetachedTree: AnyObject, Sendable {
     /// Removes the resource with all its descendants, as far as possible. Traverses the tree.
-    /// - Returns: the original paths that could not be removed; empty if everything was.
+    /// - Returns: the original paths of the resources that could not be removed; empty if all were removed.
     func destroy() -> [(path: ResourcePath, error: StoreError)]
-    /// Renames what is left to its original name, if that name is still free.
+    /// Moves what remains back to its original name, if that name is still free.
     func restore() throws(StoreError)
 }

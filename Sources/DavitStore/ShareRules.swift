@@ -1,11 +1,11 @@
 package import DavitHTTP
 
 /// The rules that determine which names a share serves. An excluded name is reported as missing when read or
-/// removed (404), and cannot be created (403). This applies to every method, to both ends of COPY and MOVE,
-/// and to every segment of a path.
+/// removed (404), and cannot be created (403). This applies to every method, to the source and the
+/// destination of COPY and MOVE, and to every segment of a path.
 public struct ShareRules: Hashable, Sendable {
     /// The file name extensions to allow, without the period; nil allows all. Case is ignored, and an empty
-    /// string stands for names without extension. Collections may have any name.
+    /// string represents names without an extension. Collections may have any name.
     public var allowedExtensions: Set<String>? {
         get { extensions }
         set { extensions = newValue.map { Set($0.map(Self.normalized)) } }
@@ -15,7 +15,7 @@ public struct ShareRules: Hashable, Sendable {
     public var allowsHiddenItems = true
     /// How macOS metadata files are treated.
     public var macMetadata = MacMetadataPolicy.keep
-    /// Canonical paths that are served by other handlers; the share's own files there are not served.
+    /// Canonical paths that are served by other handlers; the share's resources there are not served.
     package var hiddenPaths: [ResourcePath] = []
 
     /// Creates rules that allow every name.
@@ -76,7 +76,8 @@ public struct ShareRules: Hashable, Sendable {
         }
     }
 
-    /// The extension in lower case; empty if there is none. A leading period is part of the base name.
+    /// Returns the extension in lower case; empty if there is none. A leading period is part of the base
+    /// name.
     private static func fileExtension(of name: some BidirectionalCollection<UInt8>) -> String {
         guard let period = name.lastIndex(of: UInt8(ascii: ".")), period != name.startIndex else { return "" }
         return String(decoding: name[name.index(after: period)...], as: UTF8.self).lowercased()

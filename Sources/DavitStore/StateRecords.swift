@@ -1,8 +1,8 @@
 public import DavitHTTP
 public import DavitWebDAV
 
-/// The resource that the rows at a path belong to. They are valid only if the resource at the path has one of
-/// these identities; a resource that another program has put in its place does not inherit them.
+/// The resource that the rows at a path belong to. The rows are valid only if the resource at the path has
+/// one of these identities; a resource that another program has put in its place does not inherit them.
 public struct Binding: Hashable, Sendable {
     public var identity: ResourceIdentity
     /// The identity of a pending replacement. Rows are valid for both identities, so that a crash between the
@@ -50,7 +50,7 @@ public struct Lock: Hashable, Sendable {
     /// `zero` or `infinity`.
     public var depth: Depth
     public var scope: LockScope
-    /// The `owner` element as sent, serialised; nil if there was none (§14.17).
+    /// The `owner` element as sent, serialized; nil if there was none (§14.17).
     public var owner: PropertyValue?
     /// The account that created the lock; nil without authentication.
     public var principal: String?
@@ -111,14 +111,14 @@ public struct RenameIntent: Hashable, Sendable {
     public var isCopy: Bool
     /// The source of a copy, to be removed once the copy is in place: a move across volumes.
     public var origin: Origin?
-    /// Set if the intent is not a rename: the attributes that the resource at `destination` receives together
-    /// with the rows of the same commit.
+    /// If not nil, the intent is not a rename: the attributes that the resource at `destination` receives
+    /// together with the rows of the same commit.
     public var attributes: ResourceAttributes?
-    /// Set if the intent is not a rename: the new `getcontentlanguage` once the content with the identity
-    /// `moved` is at `destination`; empty to remove it.
+    /// If not nil, the intent is not a rename: the new `getcontentlanguage` once the content with the
+    /// identity `moved` is at `destination`; empty to remove it.
     public var contentLanguage: String?
-    /// The trash location of the replaced resource, if the trash keeps it; its properties move with it. For a
-    /// copy, the replaced resource is exchanged with the copy at this location.
+    /// The trash location of the replaced resource, if it was moved to the trash; its properties move with
+    /// it. For a copy, the replaced resource is exchanged with the copy at this location.
     public var kept: ResourcePath?
 
     /// A resource identified by its path and its file identity.

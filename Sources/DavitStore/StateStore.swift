@@ -7,8 +7,8 @@ public import DavitWebDAV
 /// A binding without properties or locks is removed at the end of its transaction.
 public enum StateChange: Hashable, Sendable {
     /// Records which resource the rows at `path` belong to. If the existing binding does not match `current`,
-    /// the rows at this path (not below it) are removed first, because they belong to another resource.
-    /// Creates only the binding.
+    /// the rows at this path (not below it) are removed first, because they belong to another resource. Adds
+    /// no rows except the binding.
     case bind(ResourcePath, current: ResourceIdentity, pending: ResourceIdentity?)
     /// Sets or replaces one dead property. The transaction fails if the path has no binding.
     case setProperty(ResourcePath, StoredProperty)
@@ -18,27 +18,28 @@ public enum StateChange: Hashable, Sendable {
     case limitProperties(ResourcePath, bytes: Int)
     /// Replaces the binding and the dead properties at a path with a copy of those at `source`, except the
     /// properties in `without`. Fails with ``StateError/propertiesTooLarge`` if the copy would exceed
-    /// `limitBytes` (nil: no limit). Locks are kept. Fails if both paths are equal.
+    /// `limitBytes` (nil: no limit). Locks are not changed. Fails if both paths are equal.
     case copyProperties(
         from: ResourcePath, to: ResourcePath, binding: Binding, without: [PropertyName], limitBytes: Int?)
     /// Removes one dead property; not an error if the property does not exist (RFC 4918 §14.23).
     case removeProperty(ResourcePath, PropertyName)
     /// Removes properties, locks and bindings at and below `path`.
     case removeRows(under: ResourcePath)
-    /// Removes the locks at and below `path`; properties are kept.
+    /// Removes the locks at and below `path`, but not the properties.
     case removeLocks(under: ResourcePath)
-    /// Moves properties and bindings at and below `source` to `destination`, whose rows, and those below it,
-    /// are removed first (locks of depth infinity above it are kept). Locks at and below `source` are
-    /// removed, because locks do not move (RFC 4918 §7.5). Fails if one path contains the other.
+    /// Moves properties and bindings at and below `source` to `destination`. The rows at and below
+    /// `destination` are removed first, but locks of depth infinity above it are not. Locks at and below
+    /// `source` are removed, because locks do not move (RFC 4918 §7.5). Fails if one path contains the other.
     case moveRows(from: ResourcePath, to: ResourcePath)
-    /// Inserts or replaces the binding and properties of one resource: the rows of a copy. Locks are kept.
+    /// Inserts or replaces the binding and properties of one resource: the rows of a copy. Locks are not
+    /// changed.
     case putRecord(ResourcePath, PropertyRecord)
-    /// Adds a lock. The transaction fails if its root has no binding or its token is already in use.
+    /// Adds a lock. The transaction fails if its root has no binding, or already has a lock with this token.
     case addLock(Lock)
-    /// Sets a new expiry; not an error if no lock at this root has the token.
+    /// Sets a new timeout and expiry; not an error if no lock at this root has the token.
     case refreshLock(LockToken, root: ResourcePath, timeoutSeconds: Int64, expiry: Timestamp)
     case removeLock(LockToken, root: ResourcePath)
-    /// Removes a lock if it has expired at `now`; it may have been refreshed meanwhile.
+    /// Removes a lock if it has expired at `now`; it may have been refreshed in the meantime.
     case removeExpiredLock(LockToken, root: ResourcePath, now: Timestamp)
     case putIntent(RenameIntent)
     case dropIntent(id: Int64)
@@ -78,12 +79,13 @@ public protocol StateStore: Sendable {
     /// - Parameter publish: called once after the changes are durable and before any later transaction is, in
     ///   commit order even with concurrent callers; not called if the transaction fails. Receives the
     ///   positions in `changes` of each `removeProperty` that removed the last property of its resource, and
-    ///   of each `copyProperties` that copied none. It must be short and must not call ``apply(_:publish:)``.
+    ///   of each `copyProperties` that copied no properties. It must be short and must not call
+    ///   ``apply(_:publish:)``.
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError)
 
-    /// As ``apply(_:publish:)``, for callers that must not wait; returns immediately.
+    /// Like ``apply(_:publish:)``, for callers that must not wait; returns immediately.
     ///
     /// - Parameter completion: called once, on any thread, after `publish`, with the error of the transaction
     ///   or nil for success. It must be short.

@@ -1,10 +1,10 @@
 internal import DavitHTTP
 
-/// The state of a share that a client has synchronised to (RFC 6578 §3.2): a URI that is opaque to clients.
+/// The state of a share that a client has synchronized to (RFC 6578 §3.2): a URI that is opaque to clients.
 ///
-/// The token contains the number of the last change that the client knows. An initial synchronisation also
-/// proceeds in the order of changes; while it is in progress, the token contains in addition the number after
-/// which removals must be reported, since earlier removals precede everything the client has received.
+/// The token contains the number of the last change that the client knows. An initial synchronization also
+/// proceeds in the order of changes; while it is in progress, the token also contains the number after which
+/// removals must be reported, since earlier removals precede everything the client has received.
 public struct SyncToken: Hashable, Sendable {
     /// Identifies the journal: hexadecimal digits.
     public var journal: String
@@ -25,7 +25,7 @@ public struct SyncToken: Hashable, Sendable {
         self.init(journal: position.journal, number: position.last)
     }
 
-    /// Whether the client knows everything up to ``number``, and no initial synchronisation is in progress.
+    /// Whether the client knows everything up to ``number``, and no initial synchronization is in progress.
     public var isWhole: Bool { base == number }
 
     private static let prefix = "data:,davit-sync-"

@@ -12,8 +12,8 @@ package struct Transaction: Sendable {
 
 /// A ``GroupCommitQueue`` of transactions, for stores that commit several together.
 ///
-/// This type is defined in the module of ``GroupCommitQueue`` so that the compiler can specialise the generic code.
-/// Without specialisation, metadata lookups at each step cost as much as half a commit.
+/// This type is defined in the module of ``GroupCommitQueue`` so that the compiler can specialize the generic
+/// code. Without specialization, metadata lookups at each step cost as much as half a commit.
 package final class TransactionQueue: Sendable {
     private let line: GroupCommitQueue<Transaction, StateError>
 

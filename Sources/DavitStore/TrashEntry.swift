@@ -10,13 +10,13 @@ public struct TrashEntry: Hashable, Sendable {
         case overwritten
     }
 
-    /// The position in the order of removal, unique in the share.
+    /// The position in the order of removal, unique in the trash of the share.
     public var number: Int64
     /// The public id of the entry: 16 letters and digits.
     public var id: String
     /// The original path, canonical.
     public var path: ResourcePath
-    /// The current path: a reserved name that clients cannot access.
+    /// The current path: a name in a trash folder, which clients cannot access.
     public var location: ResourcePath
     /// The identity of the resource. The entry is valid only if this is the resource at ``location``.
     public var identity: ResourceIdentity
@@ -78,7 +78,7 @@ public struct TrashTotals: Hashable, Sendable {
     public var count = 0
     /// The number of bytes of content in measured entries.
     public var bytes: Int64 = 0
-    /// The highest entry number; 0 if there are no entries.
+    /// The highest number of an entry so far; 0 if there has been no entry.
     public var lastNumber: Int64 = 0
 
     /// Creates the totals of an empty trash.
@@ -101,7 +101,7 @@ public struct TrashLocation: Sendable {
     public let canExchange: Bool
 
     /// - Parameters:
-    ///   - place: see ``location``.
+    ///   - location: see ``location``.
     ///   - canExchange: see ``canExchange``.
     public init(_ location: ResourceLocation, canExchange: Bool) {
         self.location = location
@@ -117,7 +117,7 @@ public struct TrashedResource: Sendable {
     public let info: ResourceInfo
 
     /// - Parameters:
-    ///   - place: see ``location``.
+    ///   - location: see ``location``.
     ///   - info: see ``info``.
     public init(location: ResourcePath, info: ResourceInfo) {
         self.location = location

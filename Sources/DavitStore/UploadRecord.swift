@@ -90,7 +90,7 @@ public struct UploadRecord: Hashable, Sendable {
         Self.chargedBytes(collection: collection, name: name[...], fieldLines: fieldLines)
     }
 
-    /// As ``chargedBytes``, for a record that does not exist yet.
+    /// Like ``chargedBytes``, for a record that does not exist yet.
     public static func chargedBytes(
         collection: ResourcePath, name: ArraySlice<UInt8>, fieldLines: [UInt8]
     ) -> Int {

@@ -36,7 +36,7 @@ struct MemoryRows: Sendable {
     }
 
     /// - Returns: the positions of each `removeProperty` that removed the last property of its resource, and
-    ///   of each `copyProperties` that copied none.
+    ///   of each `copyProperties` that copied no properties.
     mutating func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         var emptying: Set<Int> = []
         var limits: [(path: ResourcePath, bytes: Int)] = []

@@ -5,9 +5,9 @@ extension RowIndex {
     /// Applies a transaction that is durable.
     ///
     /// - Parameter emptying: the positions of each `removeProperty` that removed the last property of its
-    ///   resource, and of each `copyProperties` that copied none.
+    ///   resource, and of each `copyProperties` that copied no properties.
     mutating func follow(_ changes: [StateChange], emptying: Set<Int>) {
-        // A path may occur twice: settling it again is cheaper than hashing every path.
+        // A path may occur twice: checking it again is cheaper than hashing every path.
         var touched: [ResourcePath] = []
         for (position, change) in changes.enumerated() {
             follow(change, isEmptying: emptying.contains(position), touched: &touched)

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
 extension RowIndex {
-    /// How many complete uploads are removed at a time, so that searches for them are rare.
+    /// The number of complete uploads to remove at a time, so that searches for them are rare.
     private static let forgottenAtOnce = 64
 
     /// See ``ShareState/admitsUpload(of:for:_:)``.

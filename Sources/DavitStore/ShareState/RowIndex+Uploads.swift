@@ -24,7 +24,7 @@ extension RowIndex {
         guard var upload = uploads[id] else { return }
         upload.progress = progress
         uploads[id] = upload
-        // The bytes have been published under their name.
+        // The bytes have been published under the target's name, so the staged name no longer exists.
         if progress.isComplete, !upload.options.contains(.isPart) { stagedNames.remove(upload.stagedName) }
     }
 

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitWebDAV
 
 /// An in-memory index of the paths that have dead properties or locks, and the locks themselves: a tree of
-/// nodes that follows the namespace, each with the number of rows below it.
+/// nodes that follows the namespace, each with the number of rows at and below it.
 ///
-/// The cost of a query depends on the depth of its path only, regardless of the number of rows elsewhere. A
+/// The cost of finding a path depends only on its depth, regardless of the number of rows elsewhere. A
 /// subtree is moved by reattaching its node. The index does not contain property values.
 struct RowIndex {
     let root = RowNode()
@@ -21,7 +21,7 @@ struct RowIndex {
     private(set) var lockQuota = QuotaTracker()
     /// The cost of uploads, charged to the clients that created them.
     var uploadQuota = QuotaTracker()
-    /// Locks added or removed since the list was last collected; nil if unused.
+    /// Locks added or removed since the list was last collected; nil if there are no listeners.
     var lockChanges: [Lock]?
 
     // MARK: Queries
@@ -137,7 +137,7 @@ struct RowIndex {
         return removed
     }
 
-    /// Removes `path` with all its descendants and returns its node. The root itself is kept, but emptied.
+    /// Removes `path` with all its descendants and returns its node. The root is not removed, but emptied.
     @discardableResult
     mutating func detach(_ path: ResourcePath) -> RowNode? {
         _ = removeLocks(under: path)
@@ -168,7 +168,7 @@ struct RowIndex {
         prune(path)
     }
 
-    /// Removes the nodes on the way to `path` that are no longer needed.
+    /// Removes the nodes on the path from the root to `path` that are no longer needed.
     func prune(_ path: ResourcePath) {
         var node = root
         var offset = 0

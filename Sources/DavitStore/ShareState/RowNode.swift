@@ -40,13 +40,13 @@ final class RowNode {
     }
 
     /// Releases the descendants iteratively. Recursive release by the runtime would overflow the thread's
-    /// stack with some tens of thousands of levels.
+    /// stack with tens of thousands of levels.
     deinit {
         if children.isEmpty { return }
         var pending: [RowNode] = []
         moveChildren(to: &pending)
         while var node = pending.popLast() {
-            // A node with other references keeps its children and later releases them the same way.
+            // A node with other references keeps its children and later releases them in the same way.
             if isKnownUniquelyReferenced(&node) { node.moveChildren(to: &pending) }
         }
     }

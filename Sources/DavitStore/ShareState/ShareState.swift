@@ -65,7 +65,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// As ``commit(_:)``, without blocking a thread; concurrent calls are combined into one commit.
+    /// Like ``commit(_:)``, without blocking a thread; concurrent calls are combined into one commit.
     public func commitWithoutBlocking(_ changes: [StateChange]) async throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
@@ -90,9 +90,9 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Adds changes to the next transaction. For changes that could not be committed now and that do not
-    /// affect what other changes touch. An intent left in the store could be mistaken for a later,
-    /// interrupted rename of the same resource.
+    /// Adds changes to the next transaction. Use it only for changes that could not be committed immediately
+    /// and that affect no rows of other changes, such as the removal of an intent: an intent that remains in
+    /// the store could be mistaken for a later, interrupted rename of the same resource.
     public func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
 
     private func follow(_ changes: [StateChange], emptying: Set<Int>) {
@@ -163,9 +163,9 @@ public final class ShareState: Sendable {
         index.withLock { $0.node(at: path)?.binding }
     }
 
-    /// Removes expired locks, earliest first, from the store and from memory. One comparison if no lock has
-    /// expired; otherwise one transaction with a bounded number of locks, the next call continuing with the
-    /// rest. If the store fails, the locks remain but stay inactive.
+    /// Removes expired locks from the store and from memory. Costs one comparison if no lock has expired;
+    /// otherwise removes a bounded number of locks in one transaction and leaves the rest to later calls. If
+    /// the store fails, the locks remain but are inactive.
     public func expireLocks(now: Timestamp) {
         guard hasEndedLocks(now: now) else { return }
         let ended = index.withLock { $0.expiries.ended(now: now, limit: Self.expiryLimit) }
@@ -178,7 +178,7 @@ public final class ShareState: Sendable {
         return index.withLock { $0.expiries.earliest.map { $0 <= now } ?? false }
     }
 
-    /// The maximum number of locks that one request removes.
+    /// The maximum number of expired locks that one call of ``expireLocks(now:)`` removes.
     private static let expiryLimit = 256
 
     // MARK: Rows
@@ -322,7 +322,7 @@ public final class ShareState: Sendable {
     /// Returns the renames that a crash may have interrupted, oldest first.
     public func intents() throws(StateError) -> [RenameIntent] { try store.intents() }
 
-    /// Returns an id that no intent of this share has used.
+    /// Returns an id that no stored intent of this share has; every call returns another one.
     public func nextIntentID() -> Int64 {
         lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
     }
@@ -332,7 +332,7 @@ public final class ShareState: Sendable {
     /// The size of the trash.
     public var trashTotals: TrashTotals { totals.withLock { $0 } }
 
-    /// Returns a number that no trash entry of this share has used.
+    /// Returns a number higher than those of all entries in the trash; every call returns a higher one.
     public func nextTrashNumber() -> Int64 {
         lastTrashNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
