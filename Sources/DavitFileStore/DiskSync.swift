@@ -71,7 +71,7 @@ final class DiskSync: Sendable {
 
     // MARK: Folders
 
-    /// A folder that is kept open while threads wait for its sync.
+    /// A folder that stays open while threads wait for its sync.
     private final class Folder: Sendable {
         let line: GroupCommitQueue<Void, StoreError>
         let userCount = Mutex(0)
@@ -98,7 +98,7 @@ final class DiskSync: Sendable {
                 if isVolume { try directory.syncVolume() } else { try directory.sync() }
                 return nil
             } catch {
-                // The volume does not support syncing directories; there is nothing more to do.
+                // The volume does not support syncing directories, so nothing more can be done.
                 return error.isUnsupported ? nil : StoreError(error)
             }
         }
@@ -123,12 +123,13 @@ final class DiskSync: Sendable {
         }
     }
 
-    /// The names have already changed, so an unreadable folder must be synced, too.
+    /// Opens a folder for syncing, or selects its volume if the folder is unreadable: the names in the folder
+    /// have already changed and must be synced in any case.
     private func open(
         _ directory: borrowing FileDescriptor, _ identity: FileStatus.Identity
     ) throws(StoreError) -> SyncTarget {
         do {
-            // The descriptor of a base only gives access to its members and cannot be synced.
+            // A descriptor opened as a base only gives access to members and cannot be synced.
             return SyncTarget(try directory.open([UInt8(ascii: ".")], for: .entries), isVolume: false)
         } catch {
             if error.code == .accessDenied, let volume, volume.device == identity.device {

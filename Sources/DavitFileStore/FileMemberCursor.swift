@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Reads a directory block by block, with one status call per member.
+/// Reads a directory block by block, with one `stat` call per member.
 final class FileMemberCursor: MemberCursor {
     /// The first block is small, so that the first bytes of a listing are sent early.
     private static let firstBytes = 4096
@@ -20,7 +20,7 @@ final class FileMemberCursor: MemberCursor {
     private var leftovers: [ReservedName] = []
     private(set) var linksLeftOut: [[UInt8]] = []
 
-    /// - Parameter sweeper: removes leftovers after the last member; nil to keep them.
+    /// - Parameter sweeper: removes leftovers after the last member; nil to leave them in place.
     init(
         _ path: ResourcePath, in share: SharedFolder, sweeper: LeftoverSweeper? = nil
     ) throws(StoreError) {
@@ -101,8 +101,8 @@ final class FileMemberCursor: MemberCursor {
         }
     }
 
-    /// Omits a member that cannot be examined. An error for lack of descriptors or memory is thrown, because
-    /// the listing would be incomplete.
+    /// Handles a member that cannot be examined: omits it from the listing. If descriptors or memory have run
+    /// out, throws the error instead, because the listing would be incomplete.
     private func leftOut(_ error: StoreError) throws(StoreError) -> Bool {
         if error == .busy { throw error }
         return false

@@ -12,13 +12,14 @@ extension FileResourceReader {
         do {
             return try openAnew(path, wait: wait)
         } catch {
-            // Cached descriptors only save time; close them first.
+            // Cached descriptors only save time; close them and try again.
             guard error == .busy, kept.closeAll() else { throw error }
             return try openAnew(path, wait: wait)
         }
     }
 
-    /// Opens the path as content without a status call first, which would take as long as all the rest.
+    /// Opens the path as content without a `stat` call first, which would take as long as all other steps
+    /// together.
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
         do throws(SystemError) {
             return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource
@@ -56,7 +57,7 @@ extension FileResourceReader {
         } catch {
             switch error.code {
             case .again where wait == .never: throw .wouldBlock
-            // The file was removed or replaced meanwhile.
+            // The file was removed or replaced in the meantime.
             case .noEntry, .notDirectory, .loop, .noDevice: throw .notFound
             default: throw StoreError(error)
             }
@@ -64,7 +65,7 @@ extension FileResourceReader {
     }
 
     private func keep(_ file: CachedOpenFile, at path: ResourcePath) {
-        // A stamp can change without any other change of the status.
+        // The version stamp of such a file can change although its status does not.
         guard file.status.volume == keptVolume, !VersionStamp.isNeeded(for: file.status), kept.isWanted(path)
         else { return }
         kept.keep(file, at: path)

@@ -11,7 +11,7 @@ public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
     var kept: OpenFileCache { share.kept }
     let rules: ContentRules
-    /// Nil if files cannot be kept open.
+    /// Nil if files must not be held open between requests.
     let keptVolume: UInt64?
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
@@ -30,10 +30,10 @@ public final class FileResourceReader: ResourceReader {
     }
 
     /// - Parameters:
-    ///   - walksComponents: resolve paths component by component, as on systems that cannot resolve a path
-    ///     beneath a directory in one call.
-    ///   - sync: for the store that writes to the folder.
-    ///   - keepsFree: for the store that writes to the folder.
+    ///   - walksComponents: whether to resolve paths component by component, as on systems that cannot
+    ///     resolve a path beneath a directory in one call.
+    ///   - sync: used only by the store that writes to the folder.
+    ///   - keepsFree: used only by the store that writes to the folder.
     init(
         root path: String, walksComponents: Bool, sync: SyncLevel, rules: ContentRules, keepsFree: Int64?
     ) throws(FileResourceStore.RootError) {

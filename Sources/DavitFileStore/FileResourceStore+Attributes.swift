@@ -52,6 +52,6 @@ extension FileResourceStore {
 }
 
 extension OpenMode {
-    /// The mode for reading a resource of this kind: content, or the entries of a directory.
+    /// Selects the mode for reading a resource of this kind: content, or the entries of a directory.
     init(_ kind: FileStatus.Kind) { self = kind == .directory ? .entries : .content }
 }

@@ -58,9 +58,9 @@ extension FileResourceStore {
         try share.sync.names(to: to.directory, from: from.directory)
     }
 
-    /// On volumes that cannot exchange names, `b` is hidden, then `a` moves to `b`'s place and `b` to `a`'s.
-    /// If a crash interrupts this, `b` is still hidden and `a` is at either its old path or `b`; the recorded
-    /// intent completes the exchange.
+    /// Exchanges two resources. On volumes that cannot exchange names, `b` is hidden, then `a` moves to `b`'s
+    /// place and `b` to `a`'s. If a crash interrupts this, `b` is still hidden and `a` is at either its old
+    /// path or `b`; the recorded intent completes the exchange.
     public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try share.exchange(a, b)
     }

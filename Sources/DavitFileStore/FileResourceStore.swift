@@ -6,9 +6,9 @@ internal import Synchronization
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
 /// Other programs may use the folder at the same time; their changes are visible immediately. Frequently
-/// requested files stay open (`OpenFileCache`), but their paths are checked again for each request.
-/// On volumes without `flock` for directories (NFS), leftovers remain until an administrator removes them. On
-/// others, the server that owns the state of the share removes them after it has called
+/// requested files stay open (`OpenFileCache`), but their paths are checked again for each request. On
+/// volumes without `flock` for directories (NFS), leftovers remain until an administrator removes them. On
+/// other volumes, the server that owns the state of the share removes them after it has called
 /// ``keepUploads(where:)``; other processes never do.
 public final class FileResourceStore: ResourceStore {
     /// Read-only access to the same folder.
@@ -42,8 +42,8 @@ public final class FileResourceStore: ResourceStore {
             root: path, walksComponents: false, sync: sync, rules: rules, keepsFree: keepsFree)
     }
 
-    /// - Parameter walksComponents: resolve paths component by component, as on systems that cannot resolve a
-    ///   path beneath a directory in one call.
+    /// - Parameter walksComponents: whether to resolve paths component by component, as on systems that
+    ///   cannot resolve a path beneath a directory in one call.
     package init(
         root path: String, walksComponents: Bool, sync: SyncLevel = .none,
         rules: ContentRules = ContentRules(), keepsFree: Int64? = nil

@@ -19,8 +19,9 @@ final class LeftoverSweeper: Sendable {
 
     /// Removes the resource under a reserved name, unless it is in use.
     ///
-    /// Its user holds a lock on it, acquired the lock before relying on the name, and checked afterwards that
-    /// the name still referred to the same file; therefore removal is safe at any time.
+    /// Any user of the resource acquires a lock on it before relying on the name, checks that the name still
+    /// refers to the same file, and holds the lock; therefore removal of an unlocked resource is safe at any
+    /// time.
     ///
     /// - Parameter budget: the number of files that may still be removed; the rest is left for a later call.
     func remove(
@@ -33,8 +34,8 @@ final class LeftoverSweeper: Sendable {
         case .regular: mode = .content
         case .directory: mode = .entries
         case .symbolicLink, .special:
-            // The remains of a replaced link. Links cannot be locked, and are never in use under a reserved
-            // name.
+            // What a replaced link leaves behind. Links cannot be locked, and are never in use under a
+            // reserved name.
             budget -= 1
             try? directory.unlink(name.bytes)
             return
@@ -42,8 +43,8 @@ final class LeftoverSweeper: Sendable {
         guard let file = try? directory.open(name.bytes, for: mode), (try? file.tryLock()) == true,
             let locked = try? file.status(), let named = try? directory.status(of: name.bytes),
             locked.identity == named.identity,
-            // The file may have become an upload meanwhile; the upload's record is stored before the lock is
-            // released.
+            // The file may have become an upload in the meantime; the upload's record is stored before the
+            // lock is released.
             !isKept(name)
         else { return }
         var removal = TreeRemoval(isOurs: true, budget: budget)

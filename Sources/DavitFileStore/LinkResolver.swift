@@ -6,11 +6,11 @@ internal import DavitSystem
 ///
 /// The kernel could follow links beneath the root (RESOLVE_BENEATH), but it does not return the canonical
 /// path and refuses absolute link targets. A link is followed if each step of its target stays beneath the
-/// root, or leaves the root upwards and returns along the root's own real path. If another process moves
-/// directories meanwhile, the result is an error or another location beneath the root, never one outside,
-/// because every step is relative to a descriptor.
+/// root, or leaves the root upwards and returns along the root's real path. If another process moves
+/// directories in the meantime, the result is an error or another location beneath the root, never one
+/// outside, because every step is relative to a descriptor.
 struct LinkResolver: ~Copyable {
-    /// The same limit as Linux.
+    /// The same limit as in Linux.
     private static let linkLimit = 40
 
     private let share: SharedFolder
@@ -109,8 +109,8 @@ struct LinkResolver: ~Copyable {
         return true
     }
 
-    /// Moves to the directory of the first `depth` segments of the root's real path; all of them are the root
-    /// itself.
+    /// Moves to the directory that the first `depth` segments of the root's real path lead to: the root
+    /// itself, if these are all segments.
     private mutating func enter(depth: Int) throws(SystemError) {
         above = depth
         guard depth == share.rootSegments.count else { return }

@@ -19,7 +19,7 @@ package struct NameIndex {
     /// timestamps to be conclusive.
     package static let coarsestNanoseconds: Int64 = 3_000_000_000
 
-    /// Of several equivalent names, the first in byte order.
+    /// The names; of several equivalent ones, only the first in byte order.
     private(set) var names: Set<CanonicalName> = []
     /// Names that occur in more than one spelling.
     private var ambiguous: Set<CanonicalName> = []
@@ -58,7 +58,7 @@ package struct NameIndex {
 
     /// - Parameters:
     ///   - status: the status of the folder before it was read.
-    ///   - time: the wall clock time before that.
+    ///   - time: the wall-clock time before it was read.
     package mutating func complete(with read: [CanonicalName], status: FileStatus, at time: Int64) {
         if names.isEmpty { names.reserveCapacity(read.count) }
         for name in read { insert(name) }
@@ -67,7 +67,7 @@ package struct NameIndex {
         readAt = time
     }
 
-    /// Whether a name that is missing in the index is missing in the folder, too.
+    /// Whether a name that is missing in the index is also missing in the folder.
     package func isCurrent(_ status: FileStatus) -> Bool {
         guard isWhole else { return false }
         if watch != nil { return true }

@@ -11,7 +11,7 @@ internal import Synchronization
 final class NameIndexes: Sendable {
     /// The maximum number of folders in the cache.
     static let folderLimit = 64
-    /// The maximum number of names in the cache: 13 MiB at about 100 bytes each.
+    /// The maximum number of names in the cache: 13 MB at about 100 bytes each.
     static let nameLimit = 1 << 17
 
     fileprivate struct State {
@@ -51,7 +51,8 @@ final class NameIndexes: Sendable {
     private func read(
         _ folder: consuming FileDescriptor, _ status: FileStatus
     ) throws(SystemError) -> (list: [CanonicalName], time: Int64) {
-        // Start the watch before reading, so that no change is missed; changes in between are seen twice.
+        // Start the watch before reading, so that no change is missed; changes in between are reported as
+        // well.
         let number = folder.isOnLocalVolume ? folder.rawValue : nil
         state.withLock { $0.begin(status.identity, number) }
         let time = Clock.wallNow()

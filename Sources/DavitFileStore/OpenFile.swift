@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Content that is open for reading; it remains the same file even if its name is reused.
+/// Content that is open for reading; this object refers to the same file even if its name is reused.
 final class OpenFile: FileContent {
     private let file: FileDescriptor
     let length: Int64

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// A file that is kept open between requests, with its status when it was opened.
+/// A file that stays open between requests, with its status when it was opened.
 final class CachedOpenFile: Sendable {
     let status: FileStatus
     let resource: OpenResource
@@ -21,15 +21,16 @@ final class CachedOpenFile: Sendable {
 /// its content is read for each response. Therefore no modification, not even a write through a memory map,
 /// can cause stale bytes to be served.
 final class OpenFileCache: Sendable {
-    /// The maximum number of open files; above it, files that were not used recently are closed.
+    /// The maximum number of cached files, or fewer if the process may open few files; a full cache replaces
+    /// files that were not used recently.
     static let countLimit = 1024
 
     private let table = Mutex(Table())
 
     func find(_ path: ResourcePath) -> CachedOpenFile? { table.withLock { $0.find(path) } }
 
-    /// Whether a file should be kept open: usually true from the second request for its path on, so that
-    /// files read only once do not occupy descriptors.
+    /// Whether a file should stay open: usually true from the second request for its path on, so that files
+    /// read only once do not occupy descriptors.
     func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
 
     /// - Parameter file: the file at this path, which contains no links.
@@ -52,7 +53,8 @@ final class OpenFileCache: Sendable {
         _ = consume forgotten
     }
 
-    /// As ``forget(_:)``, for a collection and all its descendants. Cost: linear in the number of open files.
+    /// Like ``forget(_:)``, for a collection and all its descendants. Cost: linear in the number of open
+    /// files.
     func forgetTree(_ path: ResourcePath) {
         let forgotten = table.withLock { $0.removeAll { path.contains($0) } }
         _ = consume forgotten
@@ -124,8 +126,8 @@ private struct Table {
         }
         let position = hand % slots.count
         hand = position + 1
-        // A file in use is kept, and the new one is not inserted this time, so that a scan of many files
-        // displaces few.
+        // A file used since the last visit stays, and the new one is not inserted this time, so that a scan
+        // of many files displaces only a few.
         if slots[position].isUsed {
             slots[position].isUsed = false
             return nil
@@ -137,7 +139,7 @@ private struct Table {
         return old.file
     }
 
-    /// The caller holds `file`, so it is closed later, outside the lock.
+    /// Removes a file. The caller holds a reference to `file`, so it is closed later, outside the lock.
     mutating func remove(_ file: CachedOpenFile, at path: ResourcePath) {
         guard let position = index[path], slots[position].file === file else { return }
         remove(at: position)
@@ -153,7 +155,7 @@ private struct Table {
 
     mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [CachedOpenFile] {
         var removed: [CachedOpenFile] = []
-        // In reverse, so that the last file, which takes the place of a removed one, has already been
+        // Iterate in reverse, so that the last file, which takes the place of a removed one, has already been
         // visited.
         for position in slots.indices.reversed() where isGone(slots[position].path) {
             removed.append(slots[position].file)

@@ -18,10 +18,10 @@ extension SharedFolder {
         return OpenFolder(try openParent(of: location.path))
     }
 
-    /// As ``resolve(_:last:wait:reportsAbsence:)``, and also returns the open parent folder. Takes two system
-    /// calls, the first of which verifies that there is no link above the name.
+    /// Like ``resolve(_:last:wait:reportsAbsence:)``, and also returns the open parent folder. Takes two
+    /// system calls, the first of which verifies that there is no link above the name.
     ///
-    /// With ``Wait/never``, succeeds only on the root's own volume if that is in memory, where neither this
+    /// With ``Wait/never``, succeeds only on the volume of the root if that is in memory, where neither this
     /// call nor changing a name waits for disk I/O.
     func resolveForChange(
         _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
@@ -46,7 +46,7 @@ extension SharedFolder {
         return try resolve(path, last: last, in: folder, wait: wait)
     }
 
-    /// Whether changes on the root's own volume never wait for disk I/O.
+    /// Whether changes on the volume of the root never wait for disk I/O.
     var changesAtOnce: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
 
     /// Opens the folder of a name without looking up the name itself.
@@ -89,7 +89,7 @@ extension SharedFolder {
         }
     }
 
-    /// As ``resolve(_:last:in:wait:)``, for a name that does not exist in the requested spelling.
+    /// Like ``resolve(_:last:in:wait:)``, for a name that does not exist in the requested spelling.
     private func resolveSpelling(
         of path: ResourcePath, last: SymlinkMode, in folder: OpenFolder, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {

@@ -22,13 +22,14 @@ struct Reservation: ~Copyable, Sendable {
 
     enum Kind { case file, directory }
 
-    /// - Parameter permissions: for directories; the default denies others access while a copy is being
-    ///   written.
+    /// - Parameter permissions: for directories; the default denies access to other users while a copy is
+    ///   being written.
     /// - Throws: `missingAncestor` if `directory` was removed, `outOfSpace`, `forbidden`, `busy`.
     static func make(
         _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32 = 0o700
     ) throws(StoreError) -> Reservation {
-        // A sweep can remove the file between its creation and the lock, but hardly eight times in a row.
+        // A sweep can remove the file between its creation and the lock, but not eight times in a row in
+        // practice.
         for _ in 0..<8 {
             let name = ReservedName.random()
             do throws(SystemError) {

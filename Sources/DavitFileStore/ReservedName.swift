@@ -1,7 +1,8 @@
 internal import DavitHTTP
 
-/// The name of something that is not, or no longer, part of the share: `.davit-` and 16 random characters. It
-/// is independent of the client's name, so that a name of 255 bytes can be replaced, too.
+/// The name of a resource that is not yet or no longer part of the share: `.davit-` and 16 random characters.
+/// It is independent of the client's name for the resource, so that a resource whose name has 255 bytes can
+/// be replaced, too.
 ///
 /// Only this type knows the format. Clients can neither see nor use such names.
 struct ReservedName: Hashable, Sendable {
@@ -29,7 +30,7 @@ struct ReservedName: Hashable, Sendable {
         return ReservedName(bytes: bytes)
     }
 
-    /// Nil if `segment` is an ordinary name.
+    /// Returns nil if `segment` is an ordinary name.
     init?(_ segment: some Collection<UInt8>) {
         guard segment.count == Self.prefix.count + Self.randomCount, segment.starts(with: Self.prefix),
             segment.dropFirst(Self.prefix.count).allSatisfy({ byte in

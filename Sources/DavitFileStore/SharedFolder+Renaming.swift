@@ -49,7 +49,8 @@ extension SharedFolder {
         do { return try isOneEntry(name, of: from, newName, of: to) } catch { throw StoreError(error) }
     }
 
-    /// Syncs the folders, and reverts the rename if that fails, because the caller's rows depend on it.
+    /// Syncs the folders, and reverts the rename if that fails, because the rows that the caller commits
+    /// depend on it.
     private func syncRename(
         of name: [UInt8], in from: borrowing FileDescriptor, to newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -60,9 +61,9 @@ extension SharedFolder {
         }
     }
 
-    /// For volumes that cannot refuse to replace: content gets a second hard link before the first is
-    /// removed; for a collection, the name can only be checked beforehand. The path lock of the change
-    /// excludes other requests of this server.
+    /// Renames in several steps, for volumes that cannot refuse to replace a destination: content gets a
+    /// second hard link before the first is removed; for a collection, the destination can only be checked
+    /// beforehand. The path lock of the change excludes other requests of this server.
     private func renameInSteps(
         _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -88,7 +89,7 @@ extension SharedFolder {
         let first = try openParent(of: a)
         let second = try openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
-        // The caller removes one of the two next.
+        // The caller removes one of the two resources next, so their cached files must be closed.
         defer {
             kept.forgetTree(a)
             kept.forgetTree(b)
@@ -133,8 +134,8 @@ extension SharedFolder {
     }
 }
 
-/// An advisory lock on a file or directory. Nothing is locked if the file cannot be opened or locked; then a
-/// sweep cannot lock it either and leaves it alone.
+/// An advisory lock on a file or directory. Nothing is locked if the file cannot be opened or locked; in that
+/// case a sweep cannot lock it either and leaves it alone.
 struct AdvisoryLock: ~Copyable, Sendable {
     private let file: FileDescriptor?
 

@@ -15,7 +15,7 @@ extension SharedFolder {
     /// Resolves any path. Takes one system call if there are no links, because its success implies that the
     /// path is canonical.
     ///
-    /// - Parameter tellsAbsence: if false, may return `missingAncestor` instead of `unmapped`, which saves
+    /// - Parameter reportsAbsence: if false, may return `missingAncestor` instead of `unmapped`, which saves
     ///   checking the parent.
     func resolve(
         _ path: ResourcePath, last: SymlinkMode, wait: Wait, reportsAbsence: Bool = true
@@ -52,7 +52,7 @@ extension SharedFolder {
 
     private func resolveAbsent(_ path: ResourcePath, wait: Wait) throws(StoreError) -> Resolution {
         guard let parent = path.parent else { return .missingAncestor(path) }
-        // The name may have become a link meanwhile; the lookup of the parent decides.
+        // The name may have become a link in the meantime; the lookup of the parent decides.
         switch try resolve(parent, last: .followed, wait: wait, reportsAbsence: false) {
         case .found(let canonical, let status) where status.kind == .directory:
             guard let path = canonical.appending(path.name) else { throw .invalidName }

@@ -53,7 +53,7 @@ extension SharedFolder {
         let name = ReservedName.trash.bytes
         if !isThere {
             do throws(SystemError) {
-                // Removed files become inaccessible to other users.
+                // Make removed files inaccessible to other users.
                 try base.makeDirectory(name, mode: 0o700)
             } catch {
                 if error.code != .exists { throw StoreError(error) }

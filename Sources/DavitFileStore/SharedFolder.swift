@@ -6,7 +6,7 @@ internal import Synchronization
 /// The state shared by a store, its cursors and its staged content.
 final class SharedFolder: Sendable {
     let directory: RootDirectory
-    /// The segments of the root's real path, to recognise absolute link targets beneath the root.
+    /// The segments of the root's real path, to recognize absolute link targets beneath the root.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
     /// The number of bytes to keep free on the volume; nil for no reserve.

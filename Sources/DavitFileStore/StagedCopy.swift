@@ -4,7 +4,7 @@ internal import DavitSystem
 
 /// A copy under a reserved name in the destination's folder.
 ///
-/// `@unchecked`: used by one task at a time, as ``StagedFile``.
+/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
 final class StagedCopy: StagedTree, @unchecked Sendable {
     private let share: SharedFolder
     private let source: ResourcePath
@@ -12,9 +12,10 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     private let directory: FileDescriptor
     /// Holds the lock that protects the copy from sweeps.
     private let reservation: Reservation
-    /// Whether the resource under the reserved name, the copy or what it replaced, is ours to remove.
+    /// Whether this object must remove the resource under the reserved name: the copy, or what the copy
+    /// replaced.
     private var isOwned = true
-    /// The trash location of the replaced resource; nil if it is not kept.
+    /// The trash location of the replaced resource; nil if it was not moved to the trash.
     private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo

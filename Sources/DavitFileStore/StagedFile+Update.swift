@@ -4,8 +4,8 @@ internal import DavitSystem
 
 /// Changes are made to a copy of the content, so that no reader sees a partial change.
 extension StagedFile {
-    /// Fills this file, which must be empty, with a copy of the content at its place. Mode and attributes are
-    /// copied when the file is sealed, as for all replacements.
+    /// Fills this file, which must be empty, with a copy of the content at its location. Mode and attributes
+    /// are copied when the file is sealed, as for all replacements.
     /// - Returns: the metadata of the copied content.
     func copyCurrent() throws(StoreError) -> ResourceInfo {
         let folder = try share.folder(of: location)
@@ -15,7 +15,7 @@ extension StagedFile {
             guard try folder.directory.status(of: name).kind == .regular else { throw .absent }
             let current = try folder.directory.open(name, for: .content)
             let status = try current.status()
-            // The file may have been replaced meanwhile.
+            // The file may have been replaced in the meantime.
             guard status.kind == .regular else { throw .absent }
             // Check the space even if the volume shares blocks, because a write unshares them.
             try file.checkRoom(for: status.length, keepingFree: share.keepsFree)

@@ -18,7 +18,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     var length: Int64 = 0
     private var isSealed = false
     private var isInMemory = false
-    /// Whether the file persists between requests. Such files are written at explicit offsets.
+    /// Whether the file persists between requests.
     let isKept: Bool
 
     /// A member under a reserved name, removed when this object is released unless disowned.
@@ -59,7 +59,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try checkAtStart(expectedLength, in: folder)
     }
 
-    /// Creates content whose file is kept when this object is released.
+    /// Creates content whose file persists when this object is released.
     init(keptFor location: ResourceLocation, expectedLength: Int64?, in share: SharedFolder)
         throws(StoreError)
     {
@@ -74,7 +74,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         self.hidden = hidden
         file = reservation.takeFile()
         try checkAtStart(expectedLength, in: folder)
-        // Acknowledged bytes must be found again after a crash.
+        // Clients must be able to resume the upload after a crash, so the name must be durable.
         try share.sync.names(in: folder.directory)
         hidden.isOwned = false
     }
@@ -134,7 +134,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
-    /// Checks the available space if a reserve must be kept; otherwise the write itself reports a full
+    /// Checks the available space if a reserve is configured; otherwise the write itself reports a full
     /// volume.
     func checkRoom(for length: Int64) throws(StoreError) {
         try storing { () throws(SystemError) in
@@ -195,7 +195,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             let current = try folder.directory.status(of: name)
             if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
         } catch {
-            // The content to be replaced was removed meanwhile, so there is nothing to copy.
+            // The content to be replaced was removed in the meantime, so there is nothing to copy.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }
@@ -211,8 +211,8 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 try? file.setOwner(nil, group: current.group)
             }
         }
-        // Do not copy the set-user-ID and set-group-ID bits, which vouch for the old bytes; write(2) clears
-        // them as well.
+        // Do not copy the set-user-ID and set-group-ID bits, which were granted to the old bytes; write(2)
+        // clears them as well.
         let mode = current.mode & 0o777
         if own.mode != mode { try file.setMode(mode) }
         if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
@@ -245,9 +245,9 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try share.sync.names(in: folder.directory)
     }
 
-    /// The new file gets its first name in the trash and is then exchanged with the old one, so that both
-    /// names always refer to one of the two. If the volume cannot exchange names, the old file gets its
-    /// second hard link before it loses the first.
+    /// Publishes the file: it gets its first name in the trash and is then exchanged with the old one, so
+    /// that both names always refer to one of the two. If the volume cannot exchange names, the old file gets
+    /// its second hard link before it loses the first.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         guard isSealed else { throw .failed(reason: "content published before it was sealed") }
         let folder = try share.folder(of: location)
@@ -283,7 +283,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 }
             }
         } catch {
-            // A part of the volume with a separate quota, or a trash owned by another user.
+            // A part of the volume has a separate quota, or the trash belongs to another user.
             guard error == .crossVolume || error == .forbidden else { throw error }
             try publish(isReplacing: true)
             return false

@@ -28,7 +28,7 @@ extension StoreError {
     }
 }
 
-/// Runs system calls and converts their errors to store errors.
+/// Runs `body`, which makes system calls, and converts its error to a store error.
 @inline(__always)
 func storing<Result: ~Copyable>(
     absent: StoreError = .notFound, _ body: () throws(SystemError) -> Result

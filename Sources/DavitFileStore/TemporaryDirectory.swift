@@ -22,7 +22,8 @@ public final class TemporaryDirectory: Sendable {
         return try TemporaryDirectory(path: "/tmp")
     }
 
-    /// - Parameter expectedBytes: throws `outOfSpace` immediately if the volume has less free space.
+    /// - Parameter expectedBytes: the expected length, if known; `outOfSpace` is thrown immediately if the
+    ///   volume has less free space.
     public func makeFile(expectedBytes: Int64?) throws(StoreError) -> UnnamedFile {
         let file = try storing { () throws(SystemError) in try makeFile() }
         let space = try storing { () throws(SystemError) in try root.descriptor.space() }
@@ -30,7 +31,8 @@ public final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// On volumes without unnamed files, creates a file and removes its name while it is still empty.
+    /// Creates an unnamed file or, on volumes without such files, a file whose name is removed while it is
+    /// empty.
     private func makeFile() throws(SystemError) -> UnnamedFile {
         do throws(SystemError) {
             return UnnamedFile(try root.descriptor.openUnnamed(permissions: 0o600), canHaveName: true)
@@ -71,8 +73,8 @@ public final class UnnamedFile: Sendable {
         }
     }
 
-    /// Gives the content a name, atomically: links the file itself on its own volume, or a copy on another
-    /// one.
+    /// Gives the content a name, atomically: links the file itself if the name is on the same volume,
+    /// otherwise a copy.
     ///
     /// - Parameters:
     ///   - path: a file name in an existing folder. Symbolic links are followed, except in the last segment.
@@ -112,7 +114,7 @@ public final class UnnamedFile: Sendable {
         try Self.name(unnamed, name, in: folder, isReplacing: isReplacing)
     }
 
-    /// For volumes without unnamed files.
+    /// Gives a copy of the content a name, on volumes without unnamed files.
     private func keepNamedCopy(
         _ name: [UInt8], in folder: borrowing FileDescriptor, isReplacing: Bool
     ) throws(StoreError) {
@@ -125,7 +127,7 @@ public final class UnnamedFile: Sendable {
                     try folder.rename(reservation.name.bytes, to: folder, as: name)
                 } else {
                     try folder.link(reservation.name.bytes, to: folder, as: name)
-                    // If this fails, a sweep removes the file later.
+                    // If this fails in a shared folder, a sweep removes the name later.
                     try? folder.unlink(reservation.name.bytes)
                 }
             }

@@ -82,8 +82,8 @@ final class TreeCopy {
         }
     }
 
-    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, which abort the copy; `busy` if it is
-    ///   cancelled; and errors that prevent the traversal itself.
+    /// - Throws: `outOfSpace`, `quotaExceeded` and `tooDeep`, which abort the copy; `busy` if it is canceled;
+    ///   and errors that prevent the traversal itself.
     func run(includesMembers: Bool) throws(StoreError) {
         frames = [Frame(name: [], startsPlace: true)]
         if includesMembers { try copyMembers() }
@@ -206,7 +206,7 @@ final class TreeCopy {
             }
         } catch {
             if error.endsCopy { throw error }
-            // The member was removed meanwhile.
+            // The member was removed in the meantime.
             if error.code != .noEntry { record(name, StoreError(error)) }
         }
     }
@@ -260,6 +260,6 @@ final class TreeCopy {
 }
 
 extension SystemError {
-    /// Whether the error aborts the copy: out of space, or cancelled.
+    /// Whether the error aborts the copy: out of space, or canceled.
     fileprivate var endsCopy: Bool { isDiskFull || code == .cancelled }
 }

@@ -6,7 +6,8 @@ internal import DavitSystem
 ///
 /// `@unchecked`: used by one task at a time, as ``HeightMeasurement`` requires.
 final class TreeHeight: HeightMeasurement, @unchecked Sendable {
-    /// The maximum number of folders and blocks of entries per call, which takes some milliseconds.
+    /// The maximum number of folders and directory blocks read per call; a call then takes a few
+    /// milliseconds.
     private static let pieceSteps = 256
 
     private let limit: Int
@@ -65,7 +66,7 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
         }
     }
 
-    /// Enters a folder; an unreadable one has no members for clients either.
+    /// Enters a folder, unless it is unreadable: clients cannot see its members either.
     private func enter(_ name: [UInt8]) {
         guard (try? position.enter(name)) != nil else { return }
         pending.append([])

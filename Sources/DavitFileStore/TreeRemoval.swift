@@ -10,8 +10,8 @@ struct TreeRemoval {
         var error: StoreError
     }
 
-    /// Whether the tree was built by this server or is already deleted; permissions inside it are ignored
-    /// then.
+    /// Whether the tree was built by this server or is already deleted; if so, permissions inside it are
+    /// ignored.
     let isOurs: Bool
     /// The number of files that may still be removed.
     private(set) var budget: Int
@@ -22,7 +22,7 @@ struct TreeRemoval {
         var name: [UInt8]
         /// Subcollections that are still to be removed.
         var pending: [[UInt8]] = []
-        /// The number of times the folder was read without being empty afterwards.
+        /// The number of times the folder was read and was not empty afterwards.
         var attempts = 0
         var hasFailure = false
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// All times are whole microseconds, which nearly every volume preserves, but never whole milliseconds: a
 /// time in whole milliseconds was not generated here or was truncated by the volume.
 package final class UniqueTimeClock: Sendable {
-    /// Shared by the process, because several stores may serve the same volume.
+    /// Shared by all stores of the process, because several stores may serve the same volume.
     static let shared = UniqueTimeClock()
 
     /// The interval between consecutive times, in nanoseconds.
@@ -19,7 +19,7 @@ package final class UniqueTimeClock: Sendable {
     static let latest: Int64 = .max - 366 * 86_400 * 1_000_000_000
 
     private let last = Atomic<Int64>(0)
-    /// In microseconds.
+    /// A counter; modulo one million, it is the fraction of the latest requested time in microseconds.
     private let fraction = Atomic<Int64>(Clock.wallNow() / UniqueTimeClock.step % 1_000_000)
 
     package init() {}
@@ -27,7 +27,7 @@ package final class UniqueTimeClock: Sendable {
     /// Returns the current time in whole microseconds, or a time just after the last one returned.
     func next() -> Int64 { next(now: Clock.wallNow()) }
 
-    /// As ``next()``, for a given current time.
+    /// Like ``next()``, for a given current time.
     package func next(now: Int64) -> Int64 {
         while true {
             let previous = last.load(ordering: .relaxed)

@@ -74,8 +74,8 @@ final class UploadFile: UploadContent, @unchecked Sendable {
 
     func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
 
-    /// The received bytes belong to the client until they are published, so they are never in the trash, not
-    /// even for a moment.
+    /// Publishes the content. The received bytes belong to the client until they are published, so they are
+    /// never in the trash, not even for a moment.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         try file.publish(keepingReplacedAt: TrashLocation(trash.location, canExchange: false))
     }

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Distinguishes versions of content on volumes whose modification times are too coarse: whole seconds or
-/// little better.
+/// Distinguishes versions of content on volumes whose modification times are too coarse: in whole seconds, or
+/// only slightly finer.
 ///
 /// The stamp is an extended attribute of the file, written by each commit. On volumes without extended
 /// attributes (FAT), the birth time is used instead, which is finer than the modification time there and
@@ -41,7 +41,7 @@ enum VersionStamp {
     /// fraction distinguishes versions, or a stamp does if the volume truncates the fraction.
     ///
     /// - Parameters:
-    ///   - file: open for reading or writing, and owned by this process.
+    ///   - file: open for reading or writing, and owned by the user of this process.
     ///   - second: the requested time, in whole seconds; nil for the current time. A volume that cannot
     ///     represent it stores the nearest one it can (the limits of its range, even seconds on FAT), as the
     ///     result shows.

@@ -16,7 +16,7 @@ final class CrossFolderCopy: StagedTree, @unchecked Sendable {
     private let store: FileResourceStore
     private let staged: any StagedContent
     private var replaced: (any DetachedTree)?
-    /// The trash location of the replaced resource; nil if it is not kept.
+    /// The trash location of the replaced resource; nil if it was not moved to the trash.
     private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo

@@ -181,8 +181,8 @@ extension SidecarStore {
     }
 
     /// Moves the sidecars of a folder that has been moved. The folder itself is already at its destination,
-    /// so a failure only separates it from its sidecars. The sidecars of a folder that moves to the trash
-    /// stay, in case it is restored.
+    /// so a failure only separates it from its sidecars. The sidecars of a folder that moves to the trash are
+    /// not moved, in case the folder is restored.
     private func carry(_ source: ResourcePath, to destination: ResourcePath) {
         if ReservedName.isTrash(above: source) || ReservedName.isTrash(above: destination) { return }
         clear(destination)
@@ -205,7 +205,7 @@ extension SidecarStore {
         }
         for path in missing.reversed() {
             do throws(StoreError) { try sidecarFolder.createCollection(at: path) } catch .alreadyExists {
-                // Another request has created the folder meanwhile.
+                // Another request has created the folder in the meantime.
             } catch {
                 throw error
             }

@@ -24,7 +24,7 @@ extension SidecarStore {
         for sidecar in kept
         where sidecar.info.modified.nanoseconds < time.nanoseconds || bytes > limitBytes {
             let isDone = claiming(sidecar.path) {
-                // The sidecar may have been replaced meanwhile.
+                // The sidecar may have been replaced in the meantime.
                 guard (try? sidecarFolder.identity(at: sidecar.path)) == sidecar.info.identity else {
                     return false
                 }

@@ -7,17 +7,17 @@ internal import DavitSystem
 /// Operations on a folder also apply to the sidecars in it. As they are stored separately, a crash, or
 /// another program that renames a folder, can separate sidecars from their files;
 /// ``expire(before:limitBytes:_:)`` eventually removes such sidecars. Existing sidecars in the share itself
-/// are kept and served.
+/// are left there and served.
 public final class SidecarStore: ResourceStore {
     /// The maximum total size of stored sidecars in bytes; the oldest are removed first.
     public static let limitBytes: Int64 = 1 << 30
-    /// How long a sidecar is kept after its last write, in seconds: 90 days.
+    /// How long a sidecar is stored after its last write, in seconds: 90 days.
     public static let keptSeconds: Int64 = 90 * 86_400
 
     let share: FileResourceStore
     let sidecarFolder: FileResourceStore
 
-    /// - Parameter aside: the store of a folder outside the share that no other program writes to.
+    /// - Parameter sidecarFolder: the store of a folder outside the share that no other program writes to.
     public init(_ share: FileResourceStore, sidecarFolder: FileResourceStore) {
         self.share = share
         self.sidecarFolder = sidecarFolder
@@ -95,7 +95,7 @@ public final class SidecarStore: ResourceStore {
         return try lookup(path, last: last, wait: wait)
     }
 
-    /// Sidecar folders change together with those of the share.
+    /// Requires both stores, because sidecar folders change together with those of the share.
     public var changesAtOnce: Bool { share.changesAtOnce && sidecarFolder.changesAtOnce }
 
     public func locationOfFreeName(

@@ -13,7 +13,7 @@ final class TreeWithSidecars: DetachedTree {
 
     func destroy() -> [(path: ResourcePath, error: StoreError)] {
         let failures = tree.destroy()
-        // If part of the folder could not be removed, its sidecars are kept.
+        // If part of the folder could not be removed, leave its sidecars in place.
         if failures.isEmpty { _ = sidecars?.destroy() }
         return failures
     }
