@@ -46,7 +46,7 @@ package import DavitStore
         return result
     }
 
-    /// Sets the durability of commits and checkpoints.
+    /// Sets the durability that commits and checkpoints guarantee.
     borrowing func promise(_ durability: SQLiteStateStore.Durability) throws(StateError) {
         switch durability {
         case .processDeath: try execute("PRAGMA synchronous = NORMAL")
@@ -55,7 +55,7 @@ package import DavitStore
         }
     }
 
-    /// Runs a passive checkpoint, which copies all log pages that no reader needs any more. Waits for the
+    /// Runs a passive checkpoint, which copies all log pages that no reader needs anymore. Waits for the
     /// disk, but not for other connections.
     borrowing func checkpoint() throws(StateError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)

@@ -32,6 +32,6 @@ extension ResourcePath {
 }
 
 extension ResultRow {
-    /// The path in the two columns starting with `column`.
+    /// Returns the path in the two columns starting with `column`.
     func path(_ column: Int32) -> ResourcePath { ResourcePath(parent: blob(column), name: blob(column + 1)) }
 }

@@ -57,7 +57,8 @@ final class RowReader: @unchecked Sendable {
         return binding.map { PropertyRecord(binding: $0, properties: properties) }
     }
 
-    /// Uses one transaction, because its locks cost more than the query for one path.
+    /// Uses one transaction for all paths, because acquiring its locks costs more than the query for one
+    /// path.
     func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?] {
         try statements.begin.run([])
         do throws(StateError) {
@@ -154,7 +155,7 @@ final class RowReader: @unchecked Sendable {
         return uploads
     }
 
-    /// Nil for the intent of a rename.
+    /// Returns the attributes of an intent; nil if the intent is a rename.
     private static func attributes(_ row: borrowing ResultRow) -> ResourceAttributes? {
         let attributes = ResourceAttributes(
             isExecutable: row.isNull(11) ? nil : row.flag(11),
@@ -229,19 +230,19 @@ final class RowReader: @unchecked Sendable {
 }
 
 extension ResultRow {
-    /// The property in the three columns starting with `column`.
+    /// Returns the property in the three columns starting with `column`.
     func property(_ column: Int32) -> StoredProperty {
         StoredProperty(
             name: PropertyName(namespace: text(column), local: text(column + 1)),
             value: PropertyValue(element: blob(column + 2)))
     }
 
-    /// The identity in the two columns starting with `column`.
+    /// Returns the identity in the two columns starting with `column`.
     func identity(_ column: Int32) -> ResourceIdentity {
         ResourceIdentity(inode: UInt64(bitPattern: integer(column)), birth: integer(column + 1))
     }
 
-    /// The binding in the four columns starting with `column`.
+    /// Returns the binding in the four columns starting with `column`.
     func binding(_ column: Int32) -> Binding {
         Binding(identity: identity(column), pending: isNull(column + 2) ? nil : identity(column + 2))
     }

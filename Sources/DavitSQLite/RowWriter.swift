@@ -26,7 +26,7 @@ final class RowWriter {
     var steps: Int { statements.sum { $0.steps } }
 
     /// - Returns: the positions of each `removeProperty` that removed the last property of its resource, and
-    ///   of each `copyProperties` that copied none.
+    ///   of each `copyProperties` that copied no properties.
     func apply(_ changes: [StateChange]) throws(StateError) -> Set<Int> {
         touched.removeAll(keepingCapacity: true)
         bound = nil
@@ -166,7 +166,7 @@ final class RowWriter {
         for property in record.properties { try putProperty(property, at: path) }
     }
 
-    /// The total size of names and values in bytes.
+    /// Returns the total size of names and values in bytes.
     private func propertyBytes(at path: ResourcePath) throws(StateError) -> Int {
         var bytes = 0
         try statements.propertyBytes.forEachRow(path.key) { row in bytes = Int(row.integer(0)) }

@@ -4,11 +4,11 @@ public import DavitStore
 public import DavitWebDAV
 internal import Synchronization
 
-/// State in one SQLite database, `state.sqlite` in a separate folder. The server's default.
+/// State in one SQLite database, `state.sqlite` in a separate folder. This is the server's default store.
 ///
 /// Concurrent transactions are combined into one commit; see ``GroupCommitQueue``.
 public final class SQLiteStateStore: StateStore {
-    /// Which failures acknowledged changes survive.
+    /// Which failures committed changes survive.
     public enum Durability: Sendable {
         /// The end of the process, including crashes (`synchronous = NORMAL`).
         case processDeath
@@ -141,7 +141,7 @@ public final class SQLiteStateStore: StateStore {
     public func integrityCheck() throws(StateError) -> [String] {
         try readers.withReader { (reader) throws(StateError) in
             checks.withLock { $0.running.append(reader) }
-            // The check reports an interruption as damage.
+            // The check reports being interrupted as damage.
             let findings = Result { () throws(StateError) in try reader.integrityProblems() }
             let areOver = checks.withLock { checks in
                 checks.running.removeAll { $0 === reader }

@@ -3,7 +3,7 @@ package import DavitStore
 /// The tables, and the migrations from older versions.
 ///
 /// A path is stored as its parent collection, an absolute path with a trailing slash, and its name; see
-/// ``PathKey``. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in
+/// PathKey.swift. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in
 /// UTC.
 package enum Schema {
     /// The step at index `n` migrates version `n` to version `n + 1`. Steps are only appended, never edited.
@@ -88,8 +88,8 @@ package enum Schema {
 
         PRAGMA user_version = 2;
         """,
-        // PROPPATCH can set modification times since this version. Properties that were stored as dead and
-        // are computed now are deleted.
+        // Since this version, PROPPATCH can set modification times. Deletes dead properties that are now
+        // live.
         """
         ALTER TABLE intent ADD COLUMN modified INTEGER;
 
@@ -187,7 +187,7 @@ package enum Schema {
             }
             let isForeign = try connection.integer("SELECT count(*) FROM sqlite_schema") > 0
             guard version > 0 || (version == 0 && !isForeign) else {
-                throw .failed(reason: "state.sqlite belongs to another program: use another folder")
+                throw .failed(reason: "state.sqlite is not a davit database: use another state folder")
             }
             for migration in migrations[Int(version)...] { try connection.execute(migration) }
             try connection.execute("COMMIT")

@@ -105,7 +105,7 @@ internal import DavitStore
 
     func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
 
-    /// Valid until the next step of the statement.
+    /// Returns the bytes of a column, which are valid until the next step of the statement.
     private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = unsafe sqlite3_column_blob(handle, column)
         let count = Int(unsafe sqlite3_column_bytes(handle, column))

@@ -2,7 +2,7 @@ internal import DavitStore
 
 /// The prepared statements of ``RowWriter``.
 ///
-/// "At" statements take the key of a path, "below" statements the two bounds of its range; see ``PathKey``.
+/// "At" statements take the key of a path, "below" statements the two bounds of its range; see PathKey.swift.
 final class WriteStatements {
     let binding: Statement
     let putBinding: Statement

@@ -28,7 +28,7 @@ package final class JournalDatabase {
     /// - Parameters:
     ///   - path: the database file, in a folder that is not accessible to other users.
     ///   - newID: returns the id of a new journal.
-    ///   - removalLimit: the maximum number of removals to keep; when exceeded, the older half is discarded.
+    ///   - removalLimit: the maximum number of removals to store; when exceeded, the older half is discarded.
     /// - Throws: `failed`, including when the file is damaged or not a journal.
     package init(path: String, removalLimit: Int, newID: () -> String) throws(StateError) {
         let error = unsafe davit_make_private_file(path)

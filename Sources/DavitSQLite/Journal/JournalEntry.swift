@@ -63,7 +63,7 @@ package struct JournalEntry: Hashable, Sendable {
         stamp = info.stamp
     }
 
-    /// Whether the difference to `other` is a change to report.
+    /// Whether the difference from `other` is a change to report.
     package func differs(from other: JournalEntry) -> Bool {
         var same = other
         same.isVolatile = isVolatile

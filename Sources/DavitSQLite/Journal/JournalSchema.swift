@@ -2,9 +2,9 @@ internal import DavitStore
 
 /// The schema of the change journal.
 ///
-/// A folder is a collection that has been read, identified by its path without leading or trailing slashes.
-/// An entry is a member of a folder in its last observed state; a negative kind means that it was removed.
-/// Each change of an entry gets a number higher than all earlier ones.
+/// A folder is a collection, identified by its path without leading or trailing slashes. An entry is a member
+/// of a folder in its last observed state; a negative kind means that it was removed. Each change of an entry
+/// gets a number higher than all earlier ones.
 enum JournalSchema {
     private static let version: Int64 = 2
 
