@@ -44,8 +44,8 @@ package import DavitHTTP
         return try bio.take()
     }
 
-    /// Returns the SHA-256 digest of the certificate's DER form, by which people compare certificates: 32
-    /// bytes.
+    /// Returns the SHA-256 digest of the certificate's DER form, 32 bytes, which people use to compare
+    /// certificates.
     package func fingerprint() throws(CryptoError) -> [UInt8] {
         let algorithm = Digest.Algorithm.sha256
         var bytes = [UInt8](repeating: 0, count: algorithm.byteCount)

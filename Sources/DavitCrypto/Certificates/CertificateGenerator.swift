@@ -3,7 +3,7 @@ internal import COpenSSL
 package import DavitHTTP
 
 /// Creates certificates for a server that has none: a private certificate authority, which users add to the
-/// trusted ones of their clients, and certificates signed by it.
+/// trusted authorities of their clients, and certificates signed by it.
 package enum CertificateGenerator {
     /// A certificate and its key.
     package struct Pair: Sendable {
@@ -35,7 +35,7 @@ package enum CertificateGenerator {
     static let backdatedSeconds: Int64 = 3600
 
     /// Creates an authority that can sign server certificates, but not other authorities.
-    /// - Parameter name: its common name, 1 to 64 characters, which clients display.
+    /// - Parameter name: the common name of the authority, 1 to 64 characters, which clients display.
     package static func makeAuthority(named name: String, now: Timestamp) throws(CryptoError) -> Pair {
         let key = try PrivateKey.makeP256()
         let first = now.adding(seconds: -backdatedSeconds)

@@ -32,8 +32,8 @@ struct HostList {
     var commonName: String { (names + addresses).first { $0.utf8.count <= 64 } ?? "davit" }
 
     /// Whether `name` consists of letters, digits, hyphens, and underscores, which occur in Windows networks
-    /// (RFC 1123 §2.1). `*` is only allowed as the entire first label, followed by at least two others, as
-    /// clients require (RFC 6125 §7.2).
+    /// (RFC 1123 §2.1). `*` is only allowed as the entire first label, followed by at least two other labels,
+    /// as clients require (RFC 6125 §7.2).
     static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

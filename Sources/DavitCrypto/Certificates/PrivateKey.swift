@@ -7,7 +7,7 @@ internal import COpenSSL
 @safe package final class PrivateKey: @unchecked Sendable {
     /// The reason why a PEM text cannot be used; never contains part of the text.
     package enum ReadError: Error, Equatable, Sendable {
-        /// The key is protected by a pass phrase, which a server cannot ask for.
+        /// The key is encrypted with a pass phrase, which a server cannot prompt for.
         case isEncrypted
         case notReadable(CryptoError)
     }
@@ -58,8 +58,8 @@ internal import COpenSSL
         return unsafe X509_check_private_key(certificate.handle, handle) == 1
     }
 
-    /// Whether it is an RSA key, which takes ten times as long to sign as the other kinds: about 230 µs with
-    /// 2048 bits.
+    /// Whether this is an RSA key, which takes ten times as long to sign as the other kinds: about 230 µs
+    /// with 2048 bits.
     package var signsSlowly: Bool { unsafe EVP_PKEY_get_base_id(handle) == EVP_PKEY_RSA }
 }
 #endif

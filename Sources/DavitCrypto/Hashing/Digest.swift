@@ -91,7 +91,7 @@ internal import COpenSSL
     }
 }
 
-/// Constant after initialisation, and never freed.
+/// Constant after initialization, and never freed.
 private enum Methods {
     nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)

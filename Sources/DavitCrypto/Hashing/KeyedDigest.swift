@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Codes must stay in this process: with one of them, the code of a longer message can be computed, which
 /// ``MessageCode`` prevents with a second pass. The digest context is reused, because OpenSSL's one-shot
-/// functions allocate memory each time. If another thread is using it, a new one is created.
+/// functions allocate memory each time. If another thread is using the context, a new one is created.
 @safe package final class KeyedDigest: Sendable {
     /// The code of a message.
     package struct Code: Hashable, Sendable {

@@ -8,7 +8,7 @@ package enum MessageCode {
     ) throws(CryptoError) -> [UInt8] {
         let algorithm = Digest.Algorithm.sha256
         var code = [UInt8](repeating: 0, count: algorithm.byteCount)
-        // A null pointer means "the key of the last call", so an empty key needs an address, too.
+        // OpenSSL takes a null key as "keep the current key", so pass an address even for an empty key.
         var emptyKey: UInt8 = 0
         let isMade = unsafe message.withUnsafeBufferPointer { message in
             unsafe key.withUnsafeBytes { key in

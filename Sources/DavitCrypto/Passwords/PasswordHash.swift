@@ -10,7 +10,7 @@ package struct PasswordHash: Equatable, Sendable {
         case malformed
         /// The parameters are invalid or exceed ``Scrypt/Cost/limit``.
         case costOutOfRange
-        /// The salt is not 8 to 64 bytes, or the hash not 16 to 64 bytes long.
+        /// The length of the salt is not 8 to 64 bytes, or that of the hash is not 16 to 64 bytes.
         case lengthOutOfRange
     }
 

@@ -19,7 +19,7 @@ package enum Scrypt {
         /// 32 MiB, and 50 to 100 ms of one core, for each guess.
         package static let standard = Cost(checkedLogN: 15, r: 8, p: 1)
 
-        /// Nil for parameters that are invalid or exceed ``limit``.
+        /// Returns nil for parameters that are invalid or exceed ``limit``.
         package init?(logN: Int, r: Int, p: Int) {
             // Each parameter is checked first, so that the product cannot overflow. §2: N < 2^(128 · r / 8).
             guard 1...20 ~= logN, 1...Self.limit ~= r, 1...Self.limit ~= p, logN < 16 * r else { return nil }
@@ -39,7 +39,7 @@ package enum Scrypt {
         from password: [UInt8], salt: [UInt8], cost: Cost, count: Int
     ) throws(CryptoError) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: count)
-        // Twice the limit of the working memory, because OpenSSL includes its other buffers.
+        // Twice the limit of the working memory, because OpenSSL counts its other buffers as well.
         let memoryLimit = UInt64(2 * 128 * Cost.limit)
         let code = unsafe password.withUnsafeBytes { password in
             let text = unsafe password.assumingMemoryBound(to: CChar.self).baseAddress

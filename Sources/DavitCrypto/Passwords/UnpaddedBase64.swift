@@ -6,7 +6,7 @@ enum UnpaddedBase64 {
         String(Base64.encode(bytes).prefix { $0 != "=" })
     }
 
-    /// Nil for invalid characters, padding, and nonzero unused bits.
+    /// Decodes text. Returns nil for invalid characters, padding, and nonzero unused bits.
     static func decode(_ text: Substring) -> [UInt8]? {
         var padded = Array(text.utf8)
         guard !padded.contains(UInt8(ascii: "=")) else { return nil }

@@ -20,7 +20,7 @@ internal import COpenSSL
         return unsafe bio
     }
 
-    /// Constant after initialisation, and never freed.
+    /// Constant after initialization, and never freed.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let kind = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
         guard let method = unsafe BIO_meth_new(kind, "davit") else { return nil }

@@ -1,16 +1,16 @@
 #if TLS
 internal import COpenSSL
 
-/// The callbacks of OpenSSL for the handshake. They are called on the thread that drives the session, within
-/// its calls; the ``TLSContext`` is alive because the session holds it.
+/// The callbacks of OpenSSL for the handshake. OpenSSL calls them on the thread that drives the session,
+/// within the session's calls; the ``TLSContext`` is alive because the session holds it.
 enum HandshakeCallbacks {
     private static func owner(of session: OpaquePointer?) -> TLSContext? {
         guard let pointer = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), 0) else { return nil }
         return unsafe Unmanaged<TLSContext>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// ALPN (RFC 7301 §3.2): selects HTTP/1.1, otherwise HTTP/1.0, and fails the handshake for clients that
-    /// only offer other protocols. Not called for clients without ALPN.
+    /// Chooses the protocol by ALPN (RFC 7301 §3.2): HTTP/1.1, otherwise HTTP/1.0. Fails the handshake for
+    /// clients that only offer other protocols. Not called for clients without ALPN.
     static let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offers, count, _ in
         let bytes = unsafe UnsafeBufferPointer(start: offers, count: Int(count))
         guard let range = unsafe ProtocolOffers.best(in: bytes), let chosen = unsafe chosen,
@@ -22,7 +22,8 @@ enum HandshakeCallbacks {
         return SSL_TLSEXT_ERR_OK
     }
 
-    /// Server name indication (RFC 6066 §3). A name without a certificate gets the first one.
+    /// Chooses the identity by server name indication (RFC 6066 §3): the first one if no certificate has the
+    /// name.
     static let chooseIdentity:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<Int32>?, UnsafeMutableRawPointer?
@@ -70,8 +71,8 @@ enum HandshakeCallbacks {
             return unsafe isCurrent && SSL_version(session) < TLS1_3_VERSION ? 1 : 2
         }
 
-    /// Constant after initialisation, and never freed; a lookup for each ticket would take longer than using
-    /// it.
+    /// Constant after initialization, and never freed; a lookup for each ticket would take longer than using
+    /// the cipher.
     nonisolated(unsafe) private static let ticketCipher = unsafe EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 
     private static func copy(_ bytes: [UInt8], to destination: UnsafeMutablePointer<UInt8>) {

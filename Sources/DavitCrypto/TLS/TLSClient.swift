@@ -10,7 +10,7 @@ internal import COpenSSL
         case closed
         /// The timeout of the socket has expired.
         case silent
-        /// The handshake failed, or the peer is not trusted; with the reason as text.
+        /// The handshake failed, or the peer is not trusted; contains the reason as text.
         case refused(String)
     }
 

@@ -6,9 +6,9 @@ internal import COpenSSL
 package enum TLSFailure: Error, Equatable, Sendable {
     /// The connection ended without close_notify, so the received data may be incomplete (RFC 8446 §6.1).
     case truncated
-    /// The peer has closed the connection with an alert; OpenSSL's name of the alert.
+    /// The peer has closed the connection with an alert; contains OpenSSL's name of the alert.
     case refusedByPeer(String)
-    /// The peer sent invalid data or offers nothing that is allowed; OpenSSL's constant text.
+    /// The peer sent invalid data or offers nothing that is allowed; contains OpenSSL's constant text.
     case refused(String)
 
     /// A description for the log; never contains bytes of the connection.

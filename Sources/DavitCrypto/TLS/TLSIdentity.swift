@@ -10,13 +10,13 @@ package struct TLSIdentity: Sendable {
         case keyDoesNotMatch
     }
 
-    /// The server's own certificate first; each is signed by the next one.
+    /// The server's certificate first; each is expected to be signed by the next one.
     package let chain: [Certificate]
     package let key: PrivateKey
 
     /// - Parameters:
-    ///   - chain: the contents of a PEM file, with the server's own certificate first. It may also contain
-    ///     the key.
+    ///   - chain: the contents of a PEM file, with the server's certificate first. It may also contain the
+    ///     key.
     ///   - key: the contents of a PEM file, which may be the same.
     package init(chain: [UInt8], key: [UInt8]) throws(Problem) {
         do throws(Certificate.ReadError) { self.chain = try Certificate.read(pem: chain) } catch {
@@ -31,11 +31,11 @@ package struct TLSIdentity: Sendable {
         key = pair.key
     }
 
-    /// The server's own certificate; the chain is never empty.
+    /// The server's certificate; the chain is never empty.
     package var certificate: Certificate { chain[0] }
 }
 
-/// Whether clients are asked for certificates (RFC 8446 §4.3.2).
+/// Whether the server requests certificates from clients (RFC 8446 §4.3.2).
 package enum ClientCertificates: Sendable {
     case off
     /// A certificate is optional; if presented, it must be valid and signed by one of these authorities.

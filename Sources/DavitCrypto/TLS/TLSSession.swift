@@ -64,8 +64,8 @@ package import DavitHTTP
     /// Queues ciphertext from the peer, in pieces of any size, until it is needed.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) { unsafe pipe.input.append(bytes) }
 
-    /// As ``receive(_:)``, without a copy: `body` reads from the socket into at least `least` bytes of space,
-    /// and returns the number of bytes received, which is also the result.
+    /// Like ``receive(_:)``, without a copy: `body` reads from the socket into at least `least` bytes of
+    /// space, and returns the number of bytes received, which is also the result.
     package mutating func receive<E: Error>(
         atLeast least: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
     ) throws(E) -> Int {
@@ -97,7 +97,7 @@ package import DavitHTTP
 
     // MARK: Plaintext
 
-    /// Continues the handshake as far as the input allows. May take 250 µs with an RSA key.
+    /// Continues the handshake as far as the input allows. Can take 250 µs with an RSA key.
     package mutating func handshake() -> Handshake {
         if let failure { return .failed(failure) }
         ErrorQueue.clear()
@@ -131,7 +131,7 @@ package import DavitHTTP
             case SSL_ERROR_WANT_READ:
                 if total > 0 { return .bytes(total) }
                 return inputHasEnded ? .failed(fail(.truncated)) : .needsInput
-            // Repeated by each later call.
+            // OpenSSL repeats this result in each later call.
             case SSL_ERROR_ZERO_RETURN: return total > 0 ? .bytes(total) : .ended
             default: fail(unsafe TLSFailure(session: handle))
             }
@@ -164,7 +164,7 @@ package import DavitHTTP
     package mutating func closeNotify() {
         guard failure == nil, unsafe SSL_is_init_finished(handle) == 1 else { return }
         ErrorQueue.clear()
-        // 0: sent, but not yet received from the peer. After a failure, the connection is unusable anyway.
+        // 0: sent, but none received from the peer yet. After a failure, the connection is unusable anyway.
         _ = unsafe SSL_shutdown(handle)
         ErrorQueue.clear()
     }

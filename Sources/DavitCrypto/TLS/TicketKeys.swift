@@ -5,10 +5,10 @@ internal import Synchronization
 /// The keys that encrypt session tickets (RFC 5077 §4).
 ///
 /// One object is shared by all contexts of a server, including later ones, so that clients can resume
-/// sessions after certificates were replaced. Keys are random, are only kept in memory, and are rotated when
-/// new connections arrive; a leaked key cannot decrypt sessions older than twice ``lifetimeSeconds``.
+/// sessions after certificates have been replaced. Keys are random, exist only in memory, and are rotated
+/// when new connections arrive; a leaked key cannot decrypt sessions older than twice ``lifetimeSeconds``.
 package final class TicketKeys: Sendable {
-    /// How long a key encrypts tickets, in seconds. It decrypts them for the same time afterwards.
+    /// How long a key encrypts tickets, in seconds. After that, it decrypts tickets for the same time.
     package static let lifetimeSeconds: Int64 = 7200
 
     struct Key: Sendable {
