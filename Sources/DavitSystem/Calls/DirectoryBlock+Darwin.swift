@@ -35,7 +35,7 @@ internal import Darwin
     ) throws(SystemError) -> Bool {
         (filled, offset) = (0, 0)
         let open: UnsafeMutablePointer<DIR>
-        // `??` would throw any error.
+        // With `??`, the function would throw `any Error`.
         if let stream = unsafe stream {
             unsafe open = stream
         } else {
@@ -60,7 +60,7 @@ internal import Darwin
     }
 
     private mutating func openStream(_ number: Int32) throws(SystemError) -> UnsafeMutablePointer<DIR> {
-        // `closedir` closes its descriptor, so it gets a separate one.
+        // `closedir` closes the descriptor of its stream, so open a separate one.
         let own = try FileCall.run("openat") { unsafe openAt(number, ".", OpenMode.entries.flags, 0) }
         guard let opened = unsafe fdopendir(own) else {
             let error = SystemError(errno: errno, call: "fdopendir")

@@ -30,7 +30,7 @@ internal import CLinux
         do {
             filled = try FileCall.run("getdents64") { unsafe davit_getdents64(number, buffer, limit) }
         } catch {
-            // A directory that was removed while it was read has no more entries.
+            // A directory that was removed while being read has no more entries.
             if error.code == .noEntry { return false }
             throw error
         }

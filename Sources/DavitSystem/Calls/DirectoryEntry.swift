@@ -9,7 +9,7 @@ internal import Darwin
 /// An entry of a ``DirectoryBlock``. It points into the block, and is invalid once the block is read again or
 /// destroyed.
 @safe package struct DirectoryEntry: ~Copyable {
-    /// The file type as stored in the directory, without a status call.
+    /// The file type as stored in the directory, without a `stat` call.
     package enum Kind: Sendable { case regular, directory, symbolicLink, special, unknown }
 
     /// The NUL-terminated name.

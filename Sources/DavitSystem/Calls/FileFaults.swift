@@ -108,7 +108,7 @@ package final class FaultPlan: Sendable {
     package let cutsTimes: Bool
     /// The simulated free space of every volume; nil for the real value.
     package let availableBytes: Int64?
-    /// Simulates a volume that ignores case.
+    /// The simulated volume that ignores case; nil for the real volume.
     package let folding: CaseInsensitiveVolume?
     private let steps = Atomic<Int>(0)
     private let names = Mutex<[String]>([])

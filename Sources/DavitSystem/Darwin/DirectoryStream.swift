@@ -80,7 +80,7 @@ internal import Dispatch
         unsafe FSEventStreamRelease(stream)
     }
 
-    /// An array of one path. Conversions from Swift arrays and strings would need Foundation.
+    /// Returns an array of one path. Conversions from Swift arrays and strings would need Foundation.
     private static func paths(_ path: [UInt8]) -> CFArray? {
         let text = unsafe CFStringCreateWithBytes(
             nil, path, path.count, CFStringBuiltInEncodings.UTF8.rawValue, false)

@@ -36,7 +36,7 @@ extension RootDirectory {
     ///
     /// - Parameters:
     ///   - path: segments joined by "/", without `.` and `..`; empty for the root.
-    ///   - acceptsLink: whether the last component may be a link, whose own status is then returned.
+    ///   - acceptsLink: whether the last component may be a link; the result is then the status of the link.
     ///   - mayWait: not used, because the system cannot report what is cached; metadata is always read on the
     ///     calling thread.
     ///   - isOpen: not used on this system.
@@ -59,9 +59,9 @@ extension RootDirectory {
 
     /// Opens the file at `path`, without following any link. Throws `loop` if the path contains a link.
     ///
-    /// The caller has checked with ``status(at:acceptsLink:mayWait:)`` that it is not a FIFO, socket or
-    /// device, and checks the kind again after opening, because the file may have been replaced in between.
-    /// Opening such a file neither blocks nor acquires a controlling terminal.
+    /// The caller must have checked with ``status(at:acceptsLink:mayWait:)`` that the file is not a FIFO,
+    /// socket or device, and must check the kind again after opening, because the file may have been replaced
+    /// in between. Opening such a file neither blocks nor acquires a controlling terminal.
     package borrowing func open(
         _ path: [UInt8], for mode: OpenMode, mayWait: Bool
     ) throws(SystemError) -> FileDescriptor {

@@ -1,14 +1,14 @@
 #if canImport(os)
 internal import os
 
-/// Writes to the unified log of Apple's systems, which Console shows. The log adds its own time and level.
-/// Texts are logged as public, because they are escaped and contain no more than a log on standard error
-/// would.
+/// Writes to the unified log of Apple's systems, which Console shows. The unified log adds the time and
+/// level. Texts are logged as public, because they are escaped and contain no more than a log on standard
+/// error would.
 public struct SystemLogSink: LogSink {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - subsystem: the subsystem of `os.Logger`: the app's bundle identifier.
+    ///   - subsystem: the subsystem of `os.Logger`, usually the app's bundle identifier.
     ///   - category: distinguishes the server from other parts of the app.
     public init(subsystem: String, category: String = "davit") {
         logger = Logger(subsystem: subsystem, category: category)

@@ -16,7 +16,7 @@ package enum CachedFile {
         case bytes(Int)
         /// Not in memory. Use ``read(_:into:offset:)`` where blocking is allowed.
         case notCached
-        /// The system or the volume cannot report it.
+        /// The system or the volume cannot report what is in memory.
         case unknown
         case failed(SystemError)
     }
@@ -40,7 +40,7 @@ package enum CachedFile {
         #endif
     }
 
-    /// Reads, and blocks for a disk if necessary.
+    /// Reads from a file, and blocks for a disk if necessary.
     package static func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Outcome {
@@ -62,7 +62,7 @@ package enum CachedFile {
         }
     }
 
-    /// Returns true if the volume has no disk to wait for.
+    /// Returns true if the file's volume has no disk to wait for.
     package static func isInMemory(_ file: Int32) -> Bool {
         #if os(Linux)
         davit_is_in_memory(file) != 0

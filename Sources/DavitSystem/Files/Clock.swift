@@ -8,7 +8,7 @@ internal import Darwin
 
 /// The clocks of the system, in nanoseconds.
 package enum Clock {
-    /// The monotonic time since an unspecified start.
+    /// Returns the monotonic time since an unspecified start.
     package static func now() -> Int64 { read(CLOCK_MONOTONIC) }
 
     /// Like ``now()``, but cheaper and up to a few milliseconds late.
@@ -20,7 +20,7 @@ package enum Clock {
         #endif
     }
 
-    /// The time since 1970-01-01T00:00:00Z, without leap seconds; it jumps when the clock is set.
+    /// Returns the time since 1970-01-01T00:00:00Z, without leap seconds; it jumps when the clock is set.
     package static func wallNow() -> Int64 { read(CLOCK_REALTIME) }
 
     /// Like ``wallNow()``, but cheaper and up to a few milliseconds late.

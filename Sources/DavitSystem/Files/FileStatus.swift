@@ -1,4 +1,4 @@
-/// The result of a status call for a file.
+/// The metadata of a file as returned by `stat`.
 package struct FileStatus: Hashable, Sendable {
     package enum Kind: Sendable { case regular, directory, symbolicLink, special }
 

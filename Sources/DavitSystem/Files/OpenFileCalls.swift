@@ -154,7 +154,7 @@ extension FileDescriptor {
     /// - Parameters:
     ///   - length: the number of bytes to be written.
     ///   - kept: the number of bytes that must remain free; nil skips the check.
-    /// - Throws: `noSpace` if the volume has no room for `length` bytes, `overQuota` if it has, but less than
+    /// - Throws: `noSpace` if the volume has less than `length` bytes of free space, `overQuota` if less than
     ///   `kept` bytes would remain.
     package borrowing func checkRoom(for length: Int64, keepingFree kept: Int64?) throws(SystemError) {
         guard let kept else { return }
@@ -164,7 +164,7 @@ extension FileDescriptor {
     }
 }
 
-/// The system's `read`, which the method of the same name shadows.
+/// Calls the system's `read`, which the method of the same name shadows.
 @inline(__always)
 private func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(number, buffer, count)

@@ -11,7 +11,8 @@ extension FileDescriptor {
     ///
     /// - Parameters:
     ///   - path: absolute, or relative to the working directory; links in parent directories are followed.
-    ///   - followsLink: whether a link in the last component is followed; otherwise it is an error (`loop`).
+    ///   - followsLink: whether to follow a link in the last component; otherwise a link is an error
+    ///     (`loop`).
     /// - Throws: `noEntry` if it is not a regular file; a FIFO or a device is never opened.
     package static func openRegular(_ path: String, followsLink: Bool) throws(SystemError) -> FileDescriptor {
         let bytes = followsLink ? try realPath(path) : Array(path.utf8)
@@ -27,7 +28,7 @@ extension FileDescriptor {
         case .directory, .special: throw .absent
         }
         let file = try folder.open(name, for: .content)
-        // The file may have been replaced since.
+        // The file may have been replaced since its kind was checked.
         guard try file.status().kind == .regular else { throw .absent }
         return file
     }

@@ -6,11 +6,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A folder that one process at a time may use. The lock is a file in the folder, held for the lifetime of
-/// the object.
+/// A folder that only one process may use at a time. The lock is a file in the folder, held for the lifetime
+/// of the object.
 public final class OwnedFolder: Sendable {
     public enum Failure: Error, Sendable, Equatable {
-        /// Another process holds the lock; its process ID if the lock file contains it.
+        /// Another process holds the lock. Contains its process ID if the lock file specifies it.
         case held(byProcess: Int32?)
         case notUsable(SystemError)
     }
@@ -30,8 +30,8 @@ public final class OwnedFolder: Sendable {
         lock = try Self.takeLock(in: self.path)
     }
 
-    // Closing alone is not enough: a process that another thread is starting holds the descriptor until exec,
-    // and would keep the lock.
+    // Closing alone is not sufficient: if another thread is starting a process, that process inherits the
+    // descriptor until exec, and with it the lock.
     deinit { _ = flock(lock.rawValue, LOCK_UN) }
 
     /// Waits until the folder and the names of its files are on the disk.
@@ -47,7 +47,7 @@ public final class OwnedFolder: Sendable {
     }
 
     /// Returns the absolute path without links.
-    /// - Throws: the errors of `realpath`, such as `ENOENT`.
+    /// - Throws: the errors that realpath(3) reports, such as `ENOENT`.
     public static func canonical(_ path: String) throws(SystemError) -> String {
         guard let resolved = unsafe realpath(path, nil) else {
             throw SystemError(errno: errno, call: "realpath")

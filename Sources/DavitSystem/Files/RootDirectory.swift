@@ -43,8 +43,8 @@ package struct RootDirectory: ~Copyable, Sendable {
         self.walksComponents = walksComponents || !Self.canOpenBeneath
     }
 
-    /// Opens a path component by component, none of which may be a link, with the same result as the single
-    /// call.
+    /// Opens a path component by component, with the same result as a single call. No component may be a
+    /// link.
     borrowing func openByComponents(
         _ path: [UInt8], flags: Int32, permissions: UInt32, call: SystemError.StaticName = "openat"
     ) throws(SystemError) -> FileDescriptor {
@@ -100,7 +100,7 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Opens a directory as a base; throws `loop` for a link instead of the system's "not a directory".
+    /// Opens a directory as a base. For a link, throws `loop` instead of the system's `notDirectory`.
     fileprivate borrowing func openBase(_ name: [UInt8]) throws(SystemError) -> FileDescriptor {
         do {
             return try open(name, for: .base)

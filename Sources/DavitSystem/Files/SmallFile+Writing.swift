@@ -13,7 +13,7 @@ extension SmallFile {
     /// - Parameter mode: the permission bits of the new file; the umask does not apply.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(SystemError) {
         let temporary = path + ".new"
-        // A leftover of an earlier attempt; there is no other writer.
+        // Remove the file of an earlier attempt that failed; there is no other writer.
         _ = unsafe remove(temporary)
         let number = try checked("open") {
             unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
@@ -37,7 +37,7 @@ extension SmallFile {
         }
     }
 
-    /// The system's `write`, which the method of the same name would shadow.
+    /// Calls the system's `write`, which the method of the same name would shadow.
     private static func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
         unsafe Glibc.write(file, bytes.baseAddress, bytes.count)

@@ -12,8 +12,8 @@ public struct SmallFile: Sendable {
     /// The permission bits.
     public let mode: UInt32
 
-    /// Reads a file of at most `limitBytes`. Blocks until the writer of a pipe has closed it, because secrets
-    /// often come from another program.
+    /// Reads a file of at most `limitBytes`. A pipe blocks until its writer closes it, because secrets often
+    /// come from another program.
     /// - Throws: the system error; `EFBIG` if the file is larger.
     public init(reading path: String, limitBytes: Int = 1 << 20) throws(SystemError) {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)

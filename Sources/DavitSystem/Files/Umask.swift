@@ -13,7 +13,7 @@ internal import Darwin
 package enum Umask {
     package static let bits: UInt32 = statusBits() ?? changedAndRestored()
 
-    /// The umask cannot be read without changing it: for a moment, files created by other threads are
+    /// Determines the umask by changing and restoring it. For a moment, files created by other threads are
     /// private.
     private static func changedAndRestored() -> UInt32 {
         let mask = umask(0o077)

@@ -25,7 +25,7 @@ internal import Musl
         waker = FileDescriptor(
             owning: try checked("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
         unsafe events = .allocate(capacity: Self.batch)
-        // Edge-triggered: each write is a new event, so the counter need not be read.
+        // Edge-triggered: each write is a new event, so there is no need to read the counter.
         try control(EPOLL_CTL_ADD, waker.rawValue, DAVIT_EPOLL_NOTICE, EventToken.wake)
     }
 
@@ -65,7 +65,8 @@ internal import Musl
 
     package func watchSIGHUP() throws(SystemError) {
         let descriptor = try SIGHUPCounter.watch()
-        // Edge-triggered: each signal is a new event for every queue, so the counter need not be read.
+        // Edge-triggered: each signal is a new event for every queue, so there is no need to read the
+        // counter.
         try control(EPOLL_CTL_ADD, descriptor.rawValue, DAVIT_EPOLL_NOTICE, EventToken.sighup)
         sighups = consume descriptor
     }

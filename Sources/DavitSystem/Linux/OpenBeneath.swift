@@ -12,7 +12,7 @@ extension RootDirectory {
     ///
     /// - Parameters:
     ///   - path: segments joined by "/", without `.` and `..`; empty for the root.
-    ///   - acceptsLink: whether the last component may be a link, whose own status is then returned.
+    ///   - acceptsLink: whether the last component may be a link; the result is then the status of the link.
     ///   - mayWait: if false, the result comes from the kernel's caches, or `again` is thrown.
     ///   - isOpen: whether the file is open, which keeps the names of its path in the kernel's cache.
     package borrowing func status(
@@ -37,16 +37,16 @@ extension RootDirectory {
 
     /// Opens the file at `path`, without following any link. Throws `loop` if the path contains a link.
     ///
-    /// The caller has checked with ``status(at:acceptsLink:mayWait:)`` that it is not a FIFO, socket or
-    /// device, and checks the kind again after opening, because the file may have been replaced in between.
-    /// Opening such a file neither blocks nor acquires a controlling terminal.
+    /// The caller must have checked with ``status(at:acceptsLink:mayWait:)`` that the file is not a FIFO,
+    /// socket or device, and must check the kind again after opening, because the file may have been replaced
+    /// in between. Opening such a file neither blocks nor acquires a controlling terminal.
     package borrowing func open(
         _ path: [UInt8], for mode: OpenMode, mayWait: Bool
     ) throws(SystemError) -> FileDescriptor {
         try open(path, flags: mode.flags, permissions: 0, mayWait: mayWait)
     }
 
-    /// Opens a directory on the root's own volume as a base, from the kernel's caches. Never blocks.
+    /// Opens a directory on the volume of the root as a base, from the kernel's caches. Never blocks.
     /// - Throws: `again` if it is not cached, `crossVolume` if the path crosses a mount point.
     package borrowing func openCachedBase(_ path: [UInt8]) throws(SystemError) -> FileDescriptor {
         guard Self.features.hasCachedLookup, !walksComponents, path.count < 4096 else {
@@ -100,7 +100,8 @@ extension RootDirectory {
     /// Whether a single system call can resolve a path of several components.
     static var canOpenBeneath: Bool { features.hasOpenat2 }
 
-    /// Some Linux volumes also ignore case, but report neither that nor the stored spelling.
+    /// Always returns `.bytes`: some Linux volumes also ignore case, but report neither that nor the stored
+    /// spelling.
     static func matching(_ number: Int32) -> NameMatching { .bytes }
 
     /// Returns the path unchanged.
@@ -111,8 +112,9 @@ extension RootDirectory {
         var hasCachedLookup: Bool
     }
 
-    /// Determined once: kernels before 5.6 and some sandboxes have no openat2, and kernels before 5.12 no
-    /// cached-only lookup. Metadata is then read on the calling thread even if `mayWait` is false.
+    /// What the kernel supports, determined once: kernels before 5.6 and some sandboxes have no openat2, and
+    /// kernels before 5.12 have no cached-only lookup. Metadata is then read on the calling thread even if
+    /// `mayWait` is false.
     private static let features: Features = {
         func opens(_ resolve: Int) -> Bool {
             let flags = UInt64(DAVIT_O_PATH) | UInt64(O_CLOEXEC)

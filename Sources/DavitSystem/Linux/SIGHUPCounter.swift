@@ -13,7 +13,7 @@ enum SIGHUPCounter {
     /// Stays open for the rest of the process's lifetime.
     private static let counter = Mutex<Int32?>(nil)
 
-    /// - Returns: the caller's own descriptor of the shared counter. Do not read from the descriptor.
+    /// - Returns: a new descriptor of the shared counter, owned by the caller, who must not read from it.
     static func watch() throws(SystemError) -> FileDescriptor {
         let shared = try counter.withLock { (counter) throws(SystemError) in
             if let counter { return counter }

@@ -17,8 +17,8 @@ enum SignalPipe {
     private static let readingEnd = Mutex<Int32?>(nil)
 
     /// Reports these signals through the pipe, which all callers share.
-    /// - Returns: the caller's own descriptor, from which a `signalfd_siginfo` can be read for each signal.
-    ///   Each record is delivered to only one of these descriptors.
+    /// - Returns: a new descriptor, owned by the caller, from which a `signalfd_siginfo` can be read for each
+    ///   signal. Each record is delivered to only one of these descriptors.
     static func watch(_ numbers: [Int32]) throws(SystemError) -> FileDescriptor {
         let reading = try readingEnd.withLock { (end) throws(SystemError) in
             if let end { return end }

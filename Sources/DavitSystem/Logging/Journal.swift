@@ -8,8 +8,8 @@ internal import Darwin
 
 /// Detects whether systemd's journal reads standard error.
 package enum Journal {
-    /// Whether standard error is the stream that systemd connected to the journal, and was not redirected
-    /// since (`JOURNAL_STREAM`, systemd.exec(5)).
+    /// Whether standard error is the stream that systemd connected to the journal, and has not been
+    /// redirected since then (`JOURNAL_STREAM`, systemd.exec(5)).
     package static var readsStandardError: Bool {
         guard let stream = Environment.variable("JOURNAL_STREAM") else { return false }
         var status = stat()

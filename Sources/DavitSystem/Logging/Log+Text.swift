@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends printable ASCII unchanged, and all other bytes and the backslash as `\xNN`.
+    /// Appends a byte: printable ASCII unchanged, all other bytes and the backslash as `\xNN`.
     mutating func appendEscaped(_ byte: UInt8) {
         if byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") {
             append(byte)

@@ -17,7 +17,7 @@ public struct Log: Sendable {
 
     /// - Parameters:
     ///   - level: the most detailed level that is written.
-    ///   - sink: receives the entries; called on the logging thread, so it must not block.
+    ///   - sink: receives the entries, on the thread that logs them, so it must not block.
     public init(level: Level, sink: any LogSink = StandardErrorSink()) {
         self.level = level
         self.sink = sink
@@ -67,7 +67,7 @@ public struct Log: Sendable {
     }
 
     /// Writes a line that the caller has formatted, of any length. Control characters and non-ASCII bytes are
-    /// escaped; backslashes are kept, because the caller uses them for escapes.
+    /// escaped; backslashes are not, because the caller uses them for escapes.
     public func text(_ level: Level, _ text: some Sequence<UInt8>) {
         guard isOn(level) else { return }
         var bytes: [UInt8] = []

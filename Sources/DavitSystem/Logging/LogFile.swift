@@ -10,13 +10,13 @@ internal import Darwin
 
 /// A file to which a background thread appends lines, so that callers never wait for the disk.
 ///
-/// A line after a pause is written immediately; the thread then sleeps for a few milliseconds, so that many
-/// lines cost one write and one wake-up. The buffer of pending lines is limited; lines that exceed it are
-/// dropped and counted, and the count is logged.
+/// A line after a pause is written immediately; the background thread then sleeps for a few milliseconds, so
+/// that many lines cost one write and one wake-up. The buffer of pending lines is limited; lines that exceed
+/// it are dropped and counted, and the count is logged.
 public final class LogFile: Sendable {
     /// The destination of the lines.
     public enum Destination: Hashable, Sendable {
-        /// A file, created with mode 0640 if it is missing. Existing content is kept.
+        /// A file, created with mode 0640 if it is missing. Lines are appended to existing content.
         case file(String)
         /// The standard error of the process.
         case standardError
@@ -45,7 +45,7 @@ public final class LogFile: Sendable {
     private let limit: Int
     private let log: Log
     private let state = Mutex(State())
-    /// Used only by the writing thread; nil after a failed attempt to open the file.
+    /// Used only by the background thread; nil after a failed attempt to open the file.
     private let file: Mutex<FileDescriptor?>
     private let hasFailed = Atomic<Bool>(false)
     private let writer = BlockingPool(threads: 1)

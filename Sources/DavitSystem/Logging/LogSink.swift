@@ -9,7 +9,7 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let take: @Sendable (LogEntry) -> Void
 
-    /// Creates a sink that calls `take` for each entry, on the logging thread.
+    /// Creates a sink that calls `take` for each entry, on the thread that logs it.
     public init(_ take: @escaping @Sendable (LogEntry) -> Void) { self.take = take }
 
     public func write(_ entry: LogEntry) { take(entry) }
@@ -22,8 +22,8 @@ extension LogSink where Self == ClosureSink {
     }
 }
 
-/// Writes to standard error. Each line begins with the time or, if systemd's journal reads it, with the
-/// priority. Colors are never used.
+/// Writes to standard error. Each line begins with the time or, if systemd's journal reads standard error,
+/// with the priority. Colors are never used.
 ///
 /// Each line is a single `write(2)`, so that lines of different threads are not interleaved.
 public struct StandardErrorSink: LogSink {

@@ -22,7 +22,7 @@ package enum Signals {
     private static let listeners = Mutex<[(id: Int, tell: @Sendable (Int32) -> Void)]>([])
 
     /// Registers `tell`, which is called on any thread for each signal that any queue of the process
-    /// receives, so that all servers of the process are notified. Not needed if every queue receives each
+    /// receives, so that all servers of the process are notified. Not necessary if every queue receives each
     /// signal.
     /// - Returns: an identifier for ``stopListening(_:)``.
     package static func listen(_ tell: @escaping @Sendable (Int32) -> Void) -> Int {

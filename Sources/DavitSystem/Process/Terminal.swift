@@ -11,11 +11,11 @@ package enum Terminal {
     /// Whether standard input is a terminal.
     package static var isInput: Bool { isatty(0) == 1 }
 
-    /// Prompts for a line without echo.
+    /// Prompts for a line, which is not displayed as it is typed.
     ///
     /// Signals from the keyboard are disabled, so that Ctrl-C cannot end the process before the terminal
     /// settings are restored.
-    /// - Returns: the line without its line end; nil if the user cancelled with Ctrl-C or Ctrl-D.
+    /// - Returns: the line without its line end; nil if the user canceled with Ctrl-C or Ctrl-D.
     package static func readHidden(_ prompt: String) throws(SystemError) -> [UInt8]? {
         var settings = termios()
         guard unsafe tcgetattr(0, &settings) == 0 else { throw SystemError(errno: errno, call: "tcgetattr") }
@@ -59,7 +59,7 @@ package enum Terminal {
     }
 }
 
-/// A line editor with the keys for deleting a character or the line.
+/// A line editor with keys for deleting the last character or the whole line.
 package struct HiddenLine {
     package enum Outcome { case more, ended, givenUp }
 

@@ -11,10 +11,10 @@ internal import Darwin
 
 /// The network addresses of this machine.
 package enum InterfaceAddresses {
-    /// The address at which other machines can reach this one, for display to users.
+    /// Returns the address at which other machines can reach this one, for display to users.
     ///
-    /// The address of the interface with the default route or, without one, of the first interface that is
-    /// up. Loopback and link-local addresses are skipped. Nil without a network.
+    /// This is the address of the interface with the default route or, without one, of the first interface
+    /// that is up. Loopback and link-local addresses are skipped. Nil without a network.
     package static func primary(_ family: SocketAddress.Family) -> SocketAddress? {
         // Addresses reserved for documentation (RFC 5737, RFC 3849): no interface has them, so the default
         // route applies.
@@ -29,7 +29,7 @@ package enum InterfaceAddresses {
         return all().first { $0.family == family && $0.isOfUse }
     }
 
-    /// The addresses of all interfaces that are up, including loopback, in the order of the system.
+    /// Returns the addresses of all interfaces that are up, including loopback, in the order of the system.
     package static func all() -> [SocketAddress] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&list) == 0 else { return [] }

@@ -19,7 +19,7 @@ package struct LocalConnection: ~Copyable, Sendable {
 
     /// Connects to the listener with this name.
     ///
-    /// - Parameter patienceSeconds: the timeout of each call, including this one; at least 1.
+    /// - Parameter timeoutSeconds: the timeout of each call, including this one; at least 1.
     /// - Throws: an error with ``SystemError/meansNobodyListens`` if no program is listening.
     package init(folder: String, name: String, timeoutSeconds: Int) throws(SystemError) {
         #if canImport(Darwin)
@@ -44,8 +44,8 @@ package struct LocalConnection: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Apple systems have no flags for new sockets, and accepted ones inherit the non-blocking mode of the
-    /// listener.
+    /// Sets the flags of a socket on Apple systems, which have no flags for new sockets, and makes it
+    /// blocking, because an accepted socket inherits the non-blocking mode of the listener.
     private static func prepare(_ number: Int32) {
         #if canImport(Darwin)
         Socket.prepare(number)

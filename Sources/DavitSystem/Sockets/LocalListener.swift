@@ -68,7 +68,7 @@ package struct LocalListener: ~Copyable, Sendable {
         }
     }
 
-    /// Removes the socket file, so that no program can connect any more.
+    /// Removes the socket file, so that no program can connect anymore.
     package func removeName() {
         // If removal fails, the next listener replaces the file.
         try? LocalAddress.withPath(of: name, in: folder) { (path) throws(SystemError) in

@@ -142,22 +142,22 @@ extension SocketAddress {
     /// The peer of a local socket.
     package static let local = SocketAddress(family: .local, high: 0, low: 0, scope: 0, port: 0)
 
-    /// 127.0.0.1
+    /// Returns the address 127.0.0.1.
     package static func ipv4Loopback(port: UInt16) -> SocketAddress {
         SocketAddress(family: .ipv4, high: 0, low: 0x7F00_0001, scope: 0, port: port)
     }
 
-    /// ::1
+    /// Returns the address ::1.
     package static func ipv6Loopback(port: UInt16) -> SocketAddress {
         SocketAddress(family: .ipv6, high: 0, low: 1, scope: 0, port: port)
     }
 
-    /// 0.0.0.0
+    /// Returns the address 0.0.0.0, which means all IPv4 addresses.
     package static func ipv4Any(port: UInt16) -> SocketAddress {
         SocketAddress(family: .ipv4, high: 0, low: 0, scope: 0, port: port)
     }
 
-    /// ::
+    /// Returns the address ::, which means all IPv6 addresses.
     package static func ipv6Any(port: UInt16) -> SocketAddress {
         SocketAddress(family: .ipv6, high: 0, low: 0, scope: 0, port: port)
     }

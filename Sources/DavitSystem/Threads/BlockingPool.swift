@@ -7,7 +7,7 @@ public final class BlockingPool: Sendable {
         var jobs = PoolJobList()
         var threadCount = 0
         var idleCount = 0
-        /// Whether a thread was signalled and has not checked the queue yet. The signalled thread wakes the
+        /// Whether a thread was signaled and has not checked the queue yet. The signaled thread wakes the
         /// next one if the queue holds more than one job, so that a burst of short jobs does not wake a
         /// thread for each.
         var isWaking = false
@@ -42,8 +42,8 @@ public final class BlockingPool: Sendable {
 
     /// Runs `work` on a thread of the pool; the caller continues on its own executor.
     ///
-    /// - Returns: the result of `work`; nil, without running `work`, if too many jobs wait or the pool is
-    ///   shut down. The caller responds with 503 and Retry-After.
+    /// - Returns: the result of `work`; nil, without running `work`, if too many jobs are waiting or the pool
+    ///   is shut down. The caller responds with 503 and Retry-After.
     public func run<T>(_ work: sending @escaping () -> sending T) async -> sending T? {
         let job = ClosureJob(work)
         await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
@@ -57,7 +57,7 @@ public final class BlockingPool: Sendable {
     ///
     /// This avoids a `Task`: the first task without its own executor starts the threads of Swift's global
     /// pool, which use memory and never end.
-    /// - Returns: false, without running `work`, if too many jobs wait or the pool is shut down.
+    /// - Returns: false, without running `work`, if too many jobs are waiting or the pool is shut down.
     @discardableResult
     public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(ClosureJob { work() }) }
 

@@ -18,7 +18,7 @@ internal import Synchronization
     /// Orders the jobs of one client.
     var number: UInt64 = 0
     var hasBegun = false
-    /// Signalled when a paused job gets its next turn. Nil before the first pause.
+    /// Signaled when a paused job gets its next turn. Nil before the first pause.
     var turn: Monitor<Bool>?
 
     /// Resumed once, when the job has ended or will never run.
@@ -61,7 +61,7 @@ internal import Synchronization
         unsafe waiting?.resume()
     }
 
-    /// Counts work done, and pauses at the end of a slice if another job waits.
+    /// Counts work done, and pauses at the end of a slice if another job is waiting.
     func advance(_ bytes: Int) {
         bytesLeft -= bytes
         if bytesLeft > 0, ContinuousClock.now < sliceEnd { return }

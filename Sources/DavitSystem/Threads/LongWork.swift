@@ -15,7 +15,7 @@ package enum LongWork {
         if job.isCancelled { throw .cancelled }
     }
 
-    /// Like ``checkpoint(bytes:)``, for work that must not be cancelled.
+    /// Like ``checkpoint(bytes:)``, for work that must not be canceled.
     package static func pause() { current?.advance(0) }
 
     /// The maximum number of bytes that one system call should move.

@@ -20,7 +20,7 @@ package struct LongWorkSchedule {
     private var begun = 0
     private var waiting = 0
     private var lastNumber: UInt64 = 0
-    /// The total number of turns given.
+    /// The total number of turns so far.
     package private(set) var turnCount = 0
 
     /// - Parameter limits: with ``LongWorkLimits/runningJobs`` resolved to the actual number.
@@ -32,7 +32,7 @@ package struct LongWorkSchedule {
     /// Queues a job.
     /// - Parameter isAdmitted: whether the job belongs to work that was admitted earlier, and must not be
     ///   refused.
-    /// - Returns: false, without queuing the job, if too many jobs wait.
+    /// - Returns: false, without queuing the job, if too many jobs are waiting.
     package mutating func add(_ job: LongJob, isAdmitted: Bool) -> Bool {
         var client = clients[job.client] ?? Client()
         guard
@@ -117,7 +117,7 @@ package struct LongWorkSchedule {
         return true
     }
 
-    /// Removes and returns the cancellable jobs that have not started.
+    /// Removes and returns the cancelable jobs that have not started.
     package mutating func removeCancellable() -> [LongJob] {
         let jobs = clients.values.flatMap(\.waiting).filter(\.isCancellable)
         return jobs.filter { remove($0) }
@@ -128,7 +128,7 @@ package struct LongWorkSchedule {
         return lastNumber
     }
 
-    /// Moves a client to the end of the rotation after its turn or when it has a new job.
+    /// Moves a client to the end of the rotation after its turn.
     private mutating func moveToEnd(_ client: String) {
         turns.removeAll { $0 == client }
         turns.append(client)

@@ -37,10 +37,10 @@ public final class LongWorkThreads: Sendable {
     /// Runs `work` when it is the turn of `client`; the caller continues on its own executor.
     ///
     /// - Parameters:
-    ///   - client: the client whose share of the resources is used.
+    ///   - client: the client to which the work is charged.
     ///   - isAdmitted: whether the job continues work that was admitted earlier, and must not be refused
     ///     because of the number of waiting jobs.
-    ///   - isCancellable: whether cancelling the calling task drops a job that has not started, and makes
+    ///   - isCancellable: whether canceling the calling task drops a job that has not started, and makes
     ///     ``LongWork/checkpoint(bytes:)`` throw in one that has.
     /// - Returns: the result of `work`; nil, without running `work`, if it was refused or dropped, or the
     ///   threads are shut down.
@@ -67,10 +67,10 @@ public final class LongWorkThreads: Sendable {
         var value: T?
     }
 
-    /// The total number of turns given.
+    /// The total number of turns so far.
     public var turnCount: Int { monitor.withLock { $0.schedule.turnCount } }
 
-    /// Refuses further jobs, drops and cancels all cancellable ones, and blocks until the last one has ended.
+    /// Refuses further jobs, drops or cancels all cancelable ones, and blocks until the last job has ended.
     /// Must not be called on one of these threads.
     public func shutdown() {
         isShuttingDown.store(true, ordering: .relaxed)
@@ -112,7 +112,7 @@ public final class LongWorkThreads: Sendable {
         if monitor.withLock({ $0.schedule.remove(job) }) { job.finish() }
     }
 
-    /// Called on the thread of a job: waits for its next turn if another job can use this one.
+    /// Ends a slice, on the thread of the job: pauses the job until its next turn, if another job can run.
     func endSlice(of job: LongJob) {
         let (wakes, turn) = monitor.withLock { state -> ([Wake], Monitor<Bool>?) in
             guard state.schedule.hasNext else { return ([], nil) }
