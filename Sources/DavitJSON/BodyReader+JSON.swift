@@ -10,11 +10,11 @@ internal import Foundation
 extension BodyReader where Value: Decodable & Sendable {
     /// Reads JSON (RFC 8259) in UTF-8, sent as `application/json` or as a type that ends in `+json`.
     ///
-    /// Dates are RFC 3339 text, data is Base64. Content of any other type is 415, which includes everything
-    /// that another site's page can send without a preflight request. Text in UTF-16 or UTF-32, which older
-    /// editions of the RFC allowed, is 415, too. Content over the limit is 413, malformed JSON is 400 with
-    /// the byte offset of the error, and JSON that does not match `type` is 422 with the path of the
-    /// mismatch.
+    /// Dates are RFC 3339 text, data is Base64. Content of any other type is refused with 415, which includes
+    /// everything that a page from another origin can send without a preflight request. Text in UTF-16 or
+    /// UTF-32, which older editions of the RFC allowed, is also refused with 415, content over the limit or
+    /// nested too deeply with 413, malformed JSON with 400 and the byte offset of the error, and JSON that
+    /// does not match `type` with 422 and the path of the mismatch.
     public static func json(_ type: Value.Type = Value.self, limitBytes: Int = 1 << 20) -> Self {
         Self { request in
             try checkType(of: request)
@@ -80,8 +80,8 @@ enum JSONCoding {
         return Array(try encoder.encode(value))
     }
 
-    /// Never includes values, which may be secret; the names are those of the program's types, or keys of a
-    /// dictionary.
+    /// Returns the reason for the client. It never includes values, which may be secret; the names are those
+    /// of the program's types, or keys of a dictionary.
     private static func refusal(_ error: DecodingError?) -> String {
         switch error {
         case .keyNotFound(let key, let context):
@@ -96,10 +96,11 @@ enum JSONCoding {
         }
     }
 
-    /// Empty if the decoder does not report a path, as for numbers that are out of range.
+    /// Returns the place of an error as text, such as ` at items[2].name`; empty if the decoder reports no
+    /// path, as for numbers that are out of range.
     private static func place(_ keys: [any CodingKey]) -> String { keys.isEmpty ? "" : " at \(path(keys))" }
 
-    /// The path in the form `items[2].name`.
+    /// Returns the path in the form `items[2].name`.
     private static func path(_ keys: [any CodingKey]) -> String {
         var text = ""
         for key in keys {

@@ -77,7 +77,7 @@ struct JSONSyntax {
 
     // MARK: Tokens
 
-    /// §2: space, tab and line breaks.
+    /// Skips white space (§2): spaces, tabs and line breaks.
     private mutating func skipSpace(_ bytes: borrowing Span<UInt8>) {
         while let byte = peek(bytes), byte == 32 || byte == 9 || byte == 10 || byte == 13 { index += 1 }
     }
@@ -91,7 +91,7 @@ struct JSONSyntax {
         for place in 0..<word.utf8CodeUnitCount { try take(unsafe word.utf8Start[place], bytes) }
     }
 
-    /// §6.
+    /// Parses a number (§6).
     private mutating func takeNumber(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         if peek(bytes) == UInt8(ascii: "-") { index += 1 }
         if peek(bytes) == UInt8(ascii: "0") { index += 1 } else { try takeDigits(bytes) }
