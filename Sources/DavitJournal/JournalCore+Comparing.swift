@@ -21,14 +21,15 @@ extension JournalCore {
         var links: [[UInt8]] = []
         guard try readMembers(of: id, path, left: &left, links: &links) else { return forget(id) }
         for name in links where left[name] == nil { try compare(name, of: id, path, []) }
-        // Members that the listing did not return may have been renamed meanwhile.
+        // Members that the listing did not return may have been renamed in the meantime.
         for (name, row) in left {
             try update(name, of: id, path, row: row, found: try look(path, name), [])
         }
         visited.insert(id)
     }
 
-    /// Removes the entries of the folder's subtree if the folder was replaced since it was last read.
+    /// Records the identity of the folder. If it was replaced since it was last read, first removes the
+    /// entries of its subtree.
     private func updateFolder(
         _ id: Int64, _ path: ResourcePath, _ identity: ResourceIdentity
     ) throws(JournalError) {
@@ -148,7 +149,7 @@ extension JournalCore {
         return hints.contains(.folder) || !rules.refuses(content: path.name)
     }
 
-    /// - Parameter kept: a folder that still exists, but without its members.
+    /// - Parameter kept: the id of a folder that still exists, but without its members.
     func removeSubtree(_ path: ResourcePath, but kept: Int64? = nil) throws(JournalError) {
         let folders = try rows { () throws(StateError) in try database.folders(under: path) }
         for folder in folders {

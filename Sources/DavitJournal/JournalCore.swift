@@ -14,7 +14,7 @@ final class JournalCore {
     let database: JournalDatabase
     private let watch: FolderWatch
     let isCancelled: @Sendable () -> Bool
-    /// The maximum duration of one call of ``advance(_:)``, in nanoseconds, unless it finishes earlier.
+    /// The duration after which a call of ``advance(_:)`` ends with the current folder, in nanoseconds.
     private let step: Int64
     var watches: WatchTable
     /// Folders that have been read since startup.
@@ -85,7 +85,7 @@ final class JournalCore {
     /// Whether nothing has been read yet, or everything must be read again.
     var startsOver: Bool { visited.isEmpty }
 
-    /// Discards the knowledge of all folders, so that they are read again. Watches are kept.
+    /// Discards the knowledge of all folders, so that they are read again. Watches remain active.
     func startOver() {
         visited = []
         dirty.removeAll()

@@ -15,7 +15,7 @@ public final class ShareJournal: ChangeJournal {
     package struct Options: Sendable {
         /// The maximum number of watched folders; all others are read again for each query.
         package var watchLimit = Int.max
-        /// The maximum number of removals to keep.
+        /// The maximum number of removals to store.
         package var removalLimit = 200_000
         /// The duration of one step of comparing several folders, in nanoseconds.
         package var step: Int64 = 25_000_000
@@ -176,7 +176,7 @@ public final class ShareJournal: ChangeJournal {
         _ body: (JournalCore) throws(JournalError) -> R
     ) throws(JournalError) -> R {
         let result = state.withLock { state -> Result<R, JournalError> in
-            // The core is kept, so that ``close()`` can record its events.
+            // Do not discard the core, so that ``close()`` can record its events.
             if isEnding.load(ordering: .relaxed) { return .failure(.interrupted) }
             do throws(JournalError) {
                 return .success(try body(try wake(&state)))
@@ -236,7 +236,8 @@ public final class ShareJournal: ChangeJournal {
         }
     }
 
-    /// Deactivates the journal after an error. The next query starts it again; committed changes are kept.
+    /// Deactivates the journal after an error. The next query starts it again; committed changes are not
+    /// lost.
     private func fail(_ state: inout State, _ error: JournalError) {
         if case .state(.failed) = error { state.isDamaged = state.core != nil }
         let isOpen = state.core != nil

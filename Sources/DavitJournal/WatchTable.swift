@@ -23,7 +23,8 @@ struct WatchTable {
     ///
     /// A key identifies a directory, not a path: if another path had the same key, the directory was moved or
     /// is mounted twice.
-    /// - Parameter pathOf: returns the path of the other folder, which is no longer watched, by its id.
+    /// - Parameter pathOf: returns the path of the folder that had the key before, by its id; that folder is
+    ///   no longer watched.
     /// - Throws: `missingAncestor` and other errors if there is no such folder.
     mutating func add<E: Error>(
         _ id: Int64, at path: ResourcePath, pathOf: (Int64) throws(E) -> ResourcePath?,
