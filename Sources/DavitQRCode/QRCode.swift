@@ -12,8 +12,8 @@ package struct QRCode: Hashable, Sendable {
     /// The width of the light margin that readers require, in modules (§6.3.8).
     static let quietZone = 4
 
-    /// Encodes `text` with error correction level M, which tolerates 15 % of damage, in the smallest possible
-    /// size.
+    /// Encodes `text` with error correction level M, which tolerates damage to 15% of the code, in the
+    /// smallest possible size.
     ///
     /// - Returns: nil if the text is empty or longer than about 2,300 bytes, or in a build without
     ///   libqrencode.
@@ -24,7 +24,7 @@ package struct QRCode: Hashable, Sendable {
         else { return nil }
         defer { unsafe QRcode_free(code) }
         size = Int(unsafe code.pointee.width)
-        // The lowest bit is the colour of the module.
+        // The lowest bit is the color of the module.
         modules = unsafe UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
         #else
         return nil
