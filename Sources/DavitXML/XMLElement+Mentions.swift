@@ -9,7 +9,7 @@ extension XMLElement {
         return names
     }
 
-    /// Recursive; ``XMLLimits/depth`` limits the depth.
+    /// Collects the names recursively; ``XMLLimits/depth`` limits the recursion.
     private static func collectPrefixes(below element: xmlNodePtr, into names: inout Set<[UInt8]>) {
         var attribute = unsafe element.pointee.properties
         while let current = unsafe attribute {

@@ -1,7 +1,7 @@
 internal import CXML2
 
 extension XMLElement {
-    /// Serialises the element as UTF-8 XML with the same meaning in any document (RFC 4918 §4.3).
+    /// Serializes the element as UTF-8 XML with the same meaning in any document (RFC 4918 §4.3).
     ///
     /// Preserved: names with their prefixes, attributes and their order, character data, CDATA sections,
     /// comments, processing instructions. Declared in the result: every namespace that an element or

@@ -2,9 +2,9 @@ internal import CXML2
 
 /// An output buffer for XML, drained by the caller.
 ///
-/// Markup and values that need no escaping are copied into the buffer directly. Escaping and serialising
-/// elements is done by libxml2, through an output buffer whose write callback appends here. The only possible
-/// failure is lack of memory, which terminates the process. Used by one task at a time.
+/// Markup and values that need no escaping are copied into the buffer directly. libxml2 escapes text and
+/// serializes elements, through an output buffer whose write callback appends to this buffer. The only
+/// possible failure is lack of memory, which terminates the process. Used by one task at a time.
 @safe public final class XMLOutput {
     /// The bytes `taken..<end` have been written and not yet taken.
     // Used by one task at a time; dynamic exclusivity checks took a tenth of the time of a listing.
@@ -200,7 +200,7 @@ internal import CXML2
         return unsafe memory + end
     }
 
-    /// The maximum capacity in bytes to keep for reuse; a larger buffer is released after use.
+    /// The maximum capacity in bytes of a buffer that is reused; a larger one is released after use.
     private static let keptCapacity = 512 << 10
 
     @inline(never)

@@ -20,7 +20,7 @@ internal import CXML2
         init(limits: XMLLimits) { self.limits = limits }
     }
 
-    /// libxml2 must be initialised once, before any thread uses it.
+    /// libxml2 must be initialized once, before any thread uses it.
     private static let isLibraryReady: Bool = {
         xmlInitParser()
         return true
@@ -97,7 +97,7 @@ extension XMLTreeParser {
     fileprivate static func install(in table: UnsafeMutablePointer<xmlSAXHandler>) {
         unsafe installDocumentType(in: table)
         unsafe installContent(in: table)
-        // Only the position of an error is kept. The handler also keeps libxml2 from printing errors.
+        // Record only the position of an error. The handler also prevents libxml2 from printing errors.
         unsafe table.pointee.serror = { context, error in
             guard let error = unsafe error, let context = unsafe context?.asParser else { return }
             let isHarmless =
