@@ -28,8 +28,8 @@ internal import CZlib
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - level: from 1, the fastest, to 9. Level 1 compresses a multistatus 9 times at 300 MB/s, level 6
-    ///     10.6 times at 200 MB/s.
+    ///   - level: from 1, the fastest, to 9. Level 1 compresses a multistatus by a factor of 9 at 300 MB/s,
+    ///     level 6 by a factor of 10.6 at 200 MB/s.
     ///   - expectedBytes: the expected length of the input, if known; it may be exceeded. Short input needs
     ///     as little as 10 KiB of memory.
     ///   - windowBits: the maximum window size as a power of two, from 9 to 15. With 13, a multistatus
@@ -59,8 +59,8 @@ internal import CZlib
     /// Compresses as much of `input` as fits into the output.
     ///
     /// Call it again with the remaining input and the same `flush` until all input is consumed. A flush is
-    /// complete when the output was not filled. Provide more than six bytes of output, otherwise zlib starts
-    /// a new flush each time. Calls after the end have no effect.
+    /// complete when there is free space left in the output. Provide more than six bytes of output, otherwise
+    /// zlib starts a new flush each time. Calls after the end have no effect.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ flush: Flush
     ) -> TransformProgress {

@@ -2,8 +2,8 @@
 public struct ExpansionLimit: Hashable, Sendable {
     /// The maximum number of output bytes.
     public var bytes: Int64
-    /// The maximum number of output bytes per input byte, enforced after ``freeBytes``. Text typically
-    /// compresses 3 to 50 times; the maximum of deflate is 1,032.
+    /// The maximum number of output bytes per input byte, enforced after ``freeBytes``. Text is typically
+    /// compressed by a factor of 3 to 50; the maximum of deflate is 1,032.
     public var ratio: Int64
     /// The number of output bytes that are allowed regardless of the ratio.
     public var freeBytes: Int64
