@@ -3,7 +3,7 @@ internal import DavitStore
 
 /// A snapshot of the target of a change, and of the destination of COPY and MOVE.
 ///
-/// A class rather than a struct, because every step of a change passes it on.
+/// A class rather than a struct, so that passing it through the steps of a change does not copy it.
 final class ChangeTarget: Sendable {
     let context: RequestContext
     /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
@@ -14,7 +14,7 @@ final class ChangeTarget: Sendable {
     let destination: Lookup?
     /// The resource that clients see at the destination.
     let resolvedDestination: Lookup?
-    /// The canonical paths of other resources that `If` refers to.
+    /// The canonical paths of the other resources to which `If` refers.
     let tagged: [ResourcePath]
 
     init(
@@ -42,13 +42,13 @@ final class ChangeTarget: Sendable {
         return paths
     }
 
-    /// Whether the checks and the change depend on the same paths.
+    /// Whether this change and `other` depend on the same paths, including those that only the checks use.
     func hasSamePaths(as other: ChangeTarget) -> Bool {
         isInPlace(of: other) && additionalPaths == other.additionalPaths
     }
 
-    /// The effects on resources that symbolic links lead to: their locks protect the links as well, because
-    /// the lock owner locked the name of the link.
+    /// The effects on the resources to which symbolic links lead. The locks on these resources also protect
+    /// the links, because the lock owner locked the name of the link.
     var symlinkEffects: [WriteEffect] {
         var effects: [WriteEffect] = []
         if resolved.path != target.path { effects.append(.write(resolved.path)) }

@@ -17,7 +17,7 @@ package enum LockChoice: Hashable, Sendable {
     }
 }
 
-/// For administration. These calls block.
+/// Administration of locks. These calls block.
 extension Share {
     /// Returns all active locks, ordered by root and then by creation.
     package func heldLocks() throws(StoreError) -> [Lock] {
@@ -36,9 +36,9 @@ extension Share {
         }.map(\.element)
     }
 
-    /// Ends the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
+    /// Breaks the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
     /// - Parameter origin: see ``BrokenLock/origin``.
-    /// - Returns: the ended locks; nil, with no lock ended, if a request is changing one of the locked
+    /// - Returns: the broken locks; nil, with no lock broken, if a request is changing one of the locked
     ///   resources.
     package func breakLocks(_ choice: LockChoice, from origin: String) throws(StoreError) -> [Lock]? {
         let locks = try heldLocks().filter(choice.includes)

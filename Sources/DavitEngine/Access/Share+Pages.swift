@@ -2,17 +2,18 @@ internal import DavitHTTP
 internal import DavitServer
 
 extension Share {
-    /// The names of this server in addition to the one in Host.
+    /// The names of this server, in addition to the name in the Host field.
     var serverNames: ServerNames {
         ServerNames(configuration.publicHosts, secure: configuration.securePublicHosts)
     }
 
-    /// Whether the request was sent by a page that belongs neither to this server nor to a site that may use
-    /// the share.
+    /// Whether the request was sent by a page that belongs neither to this server nor to an origin that may
+    /// use the share.
     ///
-    /// For requests that another site could make any visitor's browser send, even though the site cannot read
-    /// the response.
-    /// - Parameter acceptsLinks: whether following a link on another site is accepted.
+    /// For requests that a page of another origin could make any visitor's browser send, even though that
+    /// page cannot read the response.
+    /// - Parameter acceptsLinks: whether a request is accepted if the user followed a link on a page of
+    ///   another origin.
     func refusesPage(of request: HTTPRequest, acceptsLinks: Bool) -> Bool {
         guard request.site(names: serverNames) == .other else { return false }
         if acceptsLinks, request.isNavigation { return false }

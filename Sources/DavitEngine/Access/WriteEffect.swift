@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// A change that a method is about to make, for the check of the locks that protect it (RFC 4918 §7).
+/// A change that a method is about to make. It determines which locks are checked (RFC 4918 §7).
 enum WriteEffect: Sendable, Equatable {
     /// Changes the content or properties of a resource; protected by the locks that cover the resource.
     case write(ResourcePath)

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The check of preconditions, `If` and locks. Synchronous: it runs on the event loop for an early response,
-/// and again while the path locks of the change are held, where the result is authoritative.
+/// Checks preconditions, `If` and locks. Synchronous: runs on the event loop for an early response, and again
+/// while the path locks of the change are held. Only the second result is authoritative.
 struct WriteGuard: Sendable {
     let share: Share
     let context: RequestContext
@@ -94,7 +94,8 @@ struct WriteGuard: Sendable {
     /// tree, and shared locks of depth infinity above it, which cover it as well (§6.2, §7.5). The token of a
     /// lock of depth 0 does not apply to members that another lock covers.
     ///
-    /// - Parameter path: the root of the tree, which the request may change itself.
+    /// - Parameter path: the root of the tree. Whether the request may change the root itself has been
+    ///   checked already.
     /// - Returns: the conflicting locks, each with the topmost resource in the tree that it protects.
     func unheldLocks(in path: ResourcePath) throws(WebDAVError) -> [(lock: Lock, root: ResourcePath)] {
         let below = try locks(under: path)
@@ -130,8 +131,8 @@ struct WriteGuard: Sendable {
         context.submittedTokens.contains(lock.token.uri) && isOwner(of: lock)
     }
 
-    /// Only the principal that created a lock may use its token (§6.4); without authentication any client
-    /// may.
+    /// Whether the client may use the token of a lock: only the principal that created the lock may (§6.4);
+    /// any client, if the lock was created without authentication.
     func isOwner(of lock: Lock) -> Bool { lock.principal == nil || lock.principal == context.principal }
 
     // MARK: Active locks
@@ -146,8 +147,8 @@ struct WriteGuard: Sendable {
         try standing(share.state.locks(under: path, now: context.now))
     }
 
-    /// Filters out locks whose resource another program has replaced or removed; their rows in the database
-    /// are obsolete.
+    /// Returns the locks without those whose resource another program has replaced or removed. The rows of
+    /// these locks in the database are obsolete.
     private func standing(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
         try storing { () throws(StoreError) in
             var standing: [Lock] = []

@@ -32,7 +32,8 @@ extension ChangeEventFeed {
         if isOurs { lookUntilDone(isThorough: false) }
     }
 
-    /// Runs every few seconds: a thorough pass also finds changes that cause no notification. May block.
+    /// Must be called every few seconds. Makes a thorough pass, which also finds changes that cause no
+    /// notification. May block.
     func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }

@@ -119,7 +119,7 @@ final class ChangeEventFeed: Sendable {
             guard let token = state.token else { return .end }
             return state.readers.withReader(id) { reader in
                 if reader.pending.isEmpty { return reader.isFinished ? .end : .nothing }
-                // A new reader may already know later changes than the others.
+                // A new reader may already know later changes than those passed to the other readers.
                 let number = max(token.number, reader.known)
                 defer {
                     reader.pending = PendingChangeEvents()
@@ -146,7 +146,7 @@ final class ChangeEventFeed: Sendable {
                 if !mustWait { waiting.resume() }
             }
         } onCancel: {
-            // The connection is being closed.
+            // The connection has been closed.
             leave(id)
         }
     }

@@ -10,8 +10,8 @@ struct ChangeEventScope: Hashable, Sendable {
     /// The href as the client spelled it, percent-encoded, with a trailing slash.
     let href: [UInt8]
 
-    /// Returns the href of a resource in this scope, without a trailing slash; of the collection itself, with
-    /// one.
+    /// Returns the href of a resource in this scope: with a trailing slash for the watched collection itself,
+    /// otherwise without one.
     /// - Parameter path: the canonical path of the resource.
     func href(of path: ResourcePath) -> [UInt8] {
         var href = href

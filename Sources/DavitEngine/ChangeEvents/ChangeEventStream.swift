@@ -4,7 +4,8 @@ internal import DavitHTTP
 final class ChangeEventStream: BodyStream {
     private let feed: ChangeEventFeed
     private let id: Int
-    /// Bytes that did not fit into the last buffer; initially the delay before reconnecting, in milliseconds.
+    /// Bytes that did not fit into the last buffer; initially the `retry` field, which sets the time in
+    /// milliseconds after which the client reconnects.
     private var rest = Array("retry: 2000\n\n".utf8)
 
     /// - Parameter id: the id of a reader, which is removed when this object is released.

@@ -7,9 +7,9 @@ struct ChangeEventSubscribers {
     struct Reader {
         var scopes: [ChangeEventScope]
         var pending = PendingChangeEvents()
-        /// The reader already knows the changes up to this number, or has requested them.
+        /// The number up to which the reader knows the changes, or has requested them.
         var known: Int64
-        /// The last number that was sent.
+        /// The number in the last event id that was sent.
         var notified: Int64?
         var waiting: CheckedContinuation<Void, Never>?
         /// Whether the stream ends after the pending events.
@@ -34,7 +34,7 @@ struct ChangeEventSubscribers {
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.count }
 
-    /// The watched collections, each once.
+    /// The watched collections, without duplicates.
     var folders: WatchedFolders {
         var folders = WatchedFolders()
         for (path, watches) in watches {
@@ -143,7 +143,8 @@ struct ChangeEventSubscribers {
     }
 
     /// Ends all watches of a path and of everything below it.
-    /// - Parameter number: the number of the change; nil for the present.
+    /// - Parameter number: the number of the change; nil if the removal has no number, so that it applies to
+    ///   all readers.
     mutating func record(gone path: ResourcePath, _ number: Int64? = nil) {
         for (folder, watches) in watches where path.contains(folder) {
             for watch in watches {

@@ -67,7 +67,8 @@ struct PendingChangeEvents: Sendable {
         return bytes
     }
 
-    /// The changes in chronological order: on a case-insensitive client, two names can be the same.
+    /// The changes in chronological order. The order matters to clients that ignore case, for which two of
+    /// the names can be the same.
     private var changeLines: String {
         var lines: [UInt8] = []
         for (href, change) in changes.sorted(by: { $0.value.number < $1.value.number }) {

@@ -53,7 +53,7 @@ protocol ChangeMethod: Sendable {
     func content(of prepared: Prepared) -> PreparedContent?
 
     /// Determines the changes that the method would make.
-    /// - Throws: the error of a request that can never succeed on these resources.
+    /// - Throws: an error if the request can never succeed on these resources.
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
     /// Removes content that was prepared for `change` and will not be committed.
@@ -62,7 +62,7 @@ protocol ChangeMethod: Sendable {
     func claims(on change: ChangeTarget) -> [PathLockRequest]
     /// Whether the method creates a resource at a target that must not exist.
     var makesTarget: Bool { get }
-    /// Whether the commit may be brief. If so, the commit is first tried on the event loop, provided that the
+    /// Whether the commit may be brief. If so, it is first tried on the event loop, provided that the
     /// volume's metadata is in memory.
     func canCommitInline(_ prepared: Prepared) -> Bool
     /// Whether the commit is brief: a change of a single name, with little content and without rows.

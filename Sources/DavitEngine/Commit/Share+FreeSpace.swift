@@ -35,7 +35,7 @@ extension Share {
     ///   - bytes: The length announced by the client; nil if unknown.
     ///   - path: The path of the content.
     ///   - body: Receives the number of bytes to reserve; nil for none.
-    /// - Throws: Errors of `body`: 507 if there would not be enough space even without the trash.
+    /// - Throws: Any error that `body` throws: 507 if there would not be enough space even without the trash.
     func announcing<R>(
         _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R
     ) throws(StoreError) -> R {

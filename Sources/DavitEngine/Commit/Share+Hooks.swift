@@ -16,7 +16,7 @@ extension Share {
         switch kind {
         case .upload: (change.destination ?? change.target).path
         case .move, .copy: change.resolved.info?.isCollection == false ? change.destination?.path : nil
-        // Restoring checks the name in its own method.
+        // `RestoreMethod` checks the name itself.
         case .download, .delete, .createCollection, .restore, .purge, .breakLock, nil: nil
         }
     }

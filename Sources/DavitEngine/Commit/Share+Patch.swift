@@ -41,7 +41,8 @@ extension Share {
     }
 
     /// Returns the transaction that changes dead properties of a resource; empty if there are no changes. Its
-    /// commit fails with `propertiesTooLarge` over ``ShareConfiguration/propertyLimitBytes``.
+    /// commit fails with `propertiesTooLarge` if the properties would exceed
+    /// ``ShareConfiguration/propertyLimitBytes``.
     func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
         if rows.isEmpty { return [] }
         return [

@@ -13,7 +13,7 @@ extension Share {
                     try finish(intent, attributes)
                     continue
                 }
-                // Whether the new content is in place is checked below; there is nothing to exchange.
+                // Whether the new content is in place is checked below, and there is nothing to exchange.
                 if intent.contentLanguage == nil { try finishExchange(intent) }
                 guard try resources.identity(at: intent.destination) == intent.moved else {
                     forget(intent)
@@ -54,7 +54,7 @@ extension Share {
     }
 
     /// Returns the current path of the moved resource if it is not at the destination. A copy that changes
-    /// places with a resource that the trash keeps is first at the path in the trash.
+    /// places with a resource to be kept in the trash is first moved to the path in the trash.
     private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }

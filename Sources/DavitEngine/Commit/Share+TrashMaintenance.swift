@@ -9,7 +9,7 @@ extension Share {
     ) async {
         if entries.isEmpty { return }
         for entry in entries { trashMaintenance.recordUnmeasured(entry) }
-        // Collections are measured later, in the background, and count from then on.
+        // Collections are measured later, in the background. Until then, they do not count toward the limits.
         guard isTrashTooLarge else { return response.addRestoreHint(kept: entries) }
         let state = state
         let left = await work.runLong(for: context.request.client, .cleansUp) {
@@ -97,10 +97,10 @@ extension Share {
         return isDone
     }
 
-    /// Hides the file of an entry and drops the entry. If a crash prevents the removal of the file, it is
-    /// removed later as a leftover.
+    /// Hides the file of an entry and drops the entry. If a crash prevents the removal of the file, the file
+    /// is removed later as a leftover.
     ///
-    /// The caller must hold the path lock for its place.
+    /// The caller must hold the path lock on the file's location in the trash.
     func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
         let exists = try resources.identity(at: entry.location) == entry.identity
         let tree = exists ? try stored.detach(entry.location) : nil
@@ -112,9 +112,9 @@ extension Share {
         return tree
     }
 
-    /// Returns the path locks needed to change an entry: exclusive for its place, shared for its original
-    /// path. An entry is committed before its file is moved; until then, the change that moves it holds a
-    /// lock on the original path.
+    /// Returns the path locks needed to change an entry: exclusive for its location in the trash, shared for
+    /// its original path. An entry is committed before its file is moved; until then, the change that moves
+    /// the file holds a lock on the original path.
     static func claims(on entry: TrashEntry) -> [PathLockRequest] {
         [
             PathLockRequest(path: entry.location, mode: .exclusive),

@@ -67,7 +67,7 @@ extension Share {
                     try identify(entry, as: found)
                     continue
                 }
-                // New content that never got its name.
+                // Remove new content that was never renamed to its path.
                 _ = try stored.detach(found.location).destroy()
                 forget(entry)
             } else if found.info.hasOtherNames,

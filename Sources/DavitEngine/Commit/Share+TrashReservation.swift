@@ -9,15 +9,15 @@ struct TrashReservation: Sendable {
 }
 
 /// A resource is moved to the trash by a rename. Its entry is committed before the rename, so that a single
-/// commit is enough: after a crash, an entry whose place is empty or holds another file records a rename that
-/// did not happen, and the next start drops it (``Share/recoverTrash()``). If rows move as well, an intent
-/// identifies the rename, as for MOVE.
+/// commit is enough: after a crash, an entry whose location is empty or holds another file records a rename
+/// that did not happen, and the next start drops the entry (``Share/recoverTrash()``). If rows move as well,
+/// an intent identifies the rename, as for MOVE.
 extension Share {
     /// Returns the trash entry for a resource that a change removes; nil if it is removed permanently.
     ///
     /// - Parameters:
     ///   - info: The resource to be removed.
-    ///   - place: Its current location.
+    ///   - location: Its current location.
     ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if it is empty
     ///     or a recent version exists.
     func reservation(
@@ -45,7 +45,8 @@ extension Share {
         return TrashReservation(entry: entry, trash: trash)
     }
 
-    /// A change that is possible without a trash must not fail because the trash is unavailable.
+    /// Returns the location for an entry in the trash; nil if the trash is unavailable: a change that would
+    /// be possible without a trash must not fail because of it.
     private func trashLocation(
         _ id: String, for location: ResourceLocation, volume: UInt64
     ) throws(StoreError) -> TrashLocation? {
@@ -81,7 +82,8 @@ extension Share {
 
     /// Moves a resource to the trash with all its members and their properties. Drops its locks.
     ///
-    /// - Returns: nil if it cannot be kept. Nothing has been changed then, and the caller must remove it.
+    /// - Returns: nil, with nothing changed, if the trash cannot keep the resource; the caller must then
+    ///   remove it.
     func moveToTrash(
         _ info: ResourceInfo, at location: ResourceLocation, _ context: RequestContext
     ) throws(StoreError) -> TrashEntry? {

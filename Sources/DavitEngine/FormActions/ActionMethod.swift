@@ -114,8 +114,8 @@ struct ActionMethod: Sendable {
 
     // MARK: The collection
 
-    /// Looks up the collection that the form was sent to, and checks the conditions of the request, which
-    /// apply to it.
+    /// Looks up the collection that the form was sent to, and evaluates the preconditions of the request,
+    /// which apply to the collection.
     /// - Returns: the canonical path of the collection.
     private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
         let share = share
@@ -187,8 +187,8 @@ struct ActionMethod: Sendable {
         return response
     }
 
-    /// Returns the response of the method for a single result. Several results become 204 if all succeeded
-    /// with it, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
+    /// Returns the response of the method for a single result. For several results, returns 204 if all of
+    /// them are 204, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
     private static func response(_ results: [FormResult]) -> HTTPResponse {
         if results.count == 1 { return results[0].response }
         if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(.noContent) }
@@ -206,7 +206,7 @@ struct ActionMethod: Sendable {
 
 extension ActionRequest {
     /// Runs `body` for each member that the form specifies; a failure does not stop the others.
-    /// - Throws: 400 if the form specifies no member; errors of the connection.
+    /// - Throws: 400 if the form specifies no member; connection errors.
     func each(
         _ body: (_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
@@ -221,8 +221,8 @@ extension ActionRequest {
     }
 
     /// Runs `body` for each trash entry that the form specifies in `id` fields.
-    /// - Throws: 400 if there are no `id` fields; 404, with nothing done, if an entry does not exist; errors
-    ///   of the connection.
+    /// - Throws: 400 if there are no `id` fields; 404, with nothing done, if an entry does not exist;
+    ///   connection errors.
     func eachTrashed(
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
@@ -240,7 +240,7 @@ extension ActionRequest {
     }
 
     /// Returns the result for one member, or for the collection itself if `name` is nil.
-    /// - Throws: only errors of the connection, because no response can be sent then.
+    /// - Throws: only connection errors, because no response can be sent then.
     func result(
         of name: [UInt8]?, _ body: () async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> FormResult {

@@ -4,8 +4,8 @@ internal import DavitStore
 
 /// A form that was sent to a collection.
 ///
-/// Forms contain no CSRF token: browsers send Sec-Fetch-Site or Origin, which identify the site of the form.
-/// Clients that send neither are not browsers and can use the WebDAV methods instead.
+/// Forms contain no CSRF token: browsers send Sec-Fetch-Site or Origin, which show whether a page of this
+/// server sent the form. Clients that send neither are not browsers and can use the WebDAV methods instead.
 struct ActionRequest {
     /// The maximum size in bytes of a form without files; larger forms are refused with 413.
     private static let limitBytes = 4 << 20

@@ -5,7 +5,7 @@ internal import DavitServer
 ///
 /// Used only by the task of the request.
 final class FormParts {
-    /// A form can contain the names of all files in a folder.
+    /// Large enough for a form with the names of all files in a folder.
     private static let limits: MultipartLimits = {
         var limits = MultipartLimits()
         limits.parts = 100_000
@@ -41,7 +41,7 @@ final class FormParts {
 
     /// Returns the next part, and skips unread content of the previous one.
     /// - Returns: nil after the last part.
-    /// - Throws: 400 or 413 for an invalid form; errors of the connection.
+    /// - Throws: 400 or 413 for an invalid form; connection errors.
     func next() async throws(WebDAVError) -> (head: PartHead, content: Content)? {
         while isInPart {
             pending = 0..<0

@@ -63,7 +63,7 @@ struct TransferForm {
                 do throws(WebDAVError) {
                     return try await perform(member, as: name, replaces: false)
                 } catch {
-                    // The member context has no conditions, so 412 means that the name exists.
+                    // The member context has no preconditions, so 412 means that the name exists.
                     guard error.status == .preconditionFailed else { throw error }
                 }
             }

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// The properties that this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578,
-/// `executable` of Apache, `checksums` of ownCloud, and one of its own).
+/// `executable` of Apache, `checksums` of ownCloud, and a davit-specific property).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties that a PROPFIND requests, prepared once for all its responses. A class, because many
-/// requests share a plan.
+/// The properties that a PROPFIND requests, prepared once for all its responses. A class, so that requests
+/// can share a plan.
 final class PropFindPlan: Sendable {
     enum Kind: Sendable { case values, names }
 

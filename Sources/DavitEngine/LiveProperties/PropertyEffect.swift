@@ -56,13 +56,13 @@ enum PropertyEffect: Equatable {
         return Timestamp(seconds: seconds)
     }
 
-    /// Windows sends its epoch, 1601, for unknown times.
+    /// Returns the effect of a time set by Windows, which sends its epoch, 1601, for unknown times.
     private static func windowsTime(_ value: PropertyValue, now: Timestamp) -> PropertyEffect {
         if parsedDate(value, now: now)?.seconds == earliest { return .modified(nil) }
         return date(value, now: now).map { .modified($0) } ?? .unsuitable
     }
 
-    /// Also returns nil for years that ``Timestamp`` cannot represent.
+    /// Parses a date; returns nil also for years that ``Timestamp`` cannot represent.
     private static func date(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
         parsedDate(value, now: now).flatMap { $0.seconds.magnitude < earliest.magnitude ? $0 : nil }
     }

@@ -11,7 +11,8 @@ enum AllowedMethods {
     static let upload: StaticString = "OPTIONS, HEAD, PATCH, DELETE"
     static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
-    /// Every method that some resource supports under its own URI. POST is missing: it has a separate URI.
+    /// Every method that some resource supports under its URI. POST is not included, because it requires the
+    /// add-member URI.
     static let ofResources: StaticString =
         "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     /// For `OPTIONS *`: every method that some resource supports.

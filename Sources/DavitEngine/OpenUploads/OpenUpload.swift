@@ -24,7 +24,7 @@ final class OpenUpload: Sendable {
         var digests: UploadDigests?
         /// The running digests up to ``unverifiedFrom``.
         var verifiedDigests: UploadDigests?
-        /// The upload is being completed.
+        /// Whether the upload is being completed.
         var isEnding = false
     }
 
@@ -41,7 +41,7 @@ final class OpenUpload: Sendable {
     /// Takes the turn: the request that is writing stops, and its unverified bytes are discarded.
     ///
     /// - Parameters:
-    ///   - cutOff: Aborts the request that takes the turn, when another request takes it later.
+    ///   - abortHandler: Aborts the request that takes the turn, when another request takes it later.
     ///   - open: Opens the file, if it is not open yet.
     /// - Returns: The turn, and the number of stored bytes.
     /// - Throws: 503 while the upload is being completed.
@@ -158,7 +158,7 @@ final class OpenUpload: Sendable {
 
     // MARK: Digest of the complete content
 
-    /// Computes digests from the first byte on, so that the bytes need not be read again.
+    /// Starts computing digests at the first byte, so that the bytes need not be read again.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {
         state.withLock { state in
             guard state.content?.length == 0, state.digests == nil else { return }

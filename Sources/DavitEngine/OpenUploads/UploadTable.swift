@@ -29,7 +29,7 @@ final class UploadTable: Sendable {
         deinit { end() }
     }
 
-    /// Begins a use of an upload. All users share a single object.
+    /// Begins a use of an upload. All users of an upload share one object.
     func enter(_ id: String) -> Lease {
         let upload = entries.withLock { entries in
             var entry = entries[id] ?? Entry(upload: OpenUpload(id))

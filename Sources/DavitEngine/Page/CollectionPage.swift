@@ -99,7 +99,7 @@ public struct CollectionVisit: Sendable {
         guard let host = request.host?.host else { return false }
         return share.configuration.securePublicHosts.contains { $0.utf8.elementsEqual(host) }
     }
-    /// Whether a page of another site loads this resource, except when the browser follows a link.
+    /// Whether a page of another origin loads this resource, except if the user follows a link.
     public var isLoadedByOtherSite: Bool { share.refusesPage(of: request, acceptsLinks: true) }
     /// Whether clients can be notified of changes.
     public var hasJournal: Bool { share.journal != nil }
@@ -138,7 +138,7 @@ public final class MemberReader: @unchecked Sendable {
         self.path = path
     }
 
-    /// Returns the next members, in the order of the volume; empty at the end.
+    /// Returns the next members, in directory order (unsorted); empty at the end.
     /// - Throws: an error if the collection cannot be read or no longer exists; 503 if too much work is
     ///   waiting.
     public func next() async throws(HTTPError) -> [Member] {

@@ -81,7 +81,7 @@ extension MemberReader {
         }
     }
 
-    /// Runs long computations that do not read the collection on another thread.
+    /// Runs a long computation on another thread. The computation must not read the collection.
     package func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
         try await offload { () throws(StoreError) in body() }
     }

@@ -11,7 +11,7 @@ extension CollectionVisit {
     /// - Parameters:
     ///   - number: Only entries with smaller numbers are returned; nil for the newest.
     ///   - limit: At least 1.
-    /// - Throws: 503 if too much work is queued; errors of reading the state.
+    /// - Throws: 503 if too much work is queued; any error from reading the state.
     public func trash(before number: Int64?, limit: Int) async throws(HTTPError) -> [TrashEntry] {
         var newest: [TrashEntry] = []
         var last: Int64 = 0
@@ -30,7 +30,7 @@ extension CollectionVisit {
 
     /// Returns the existing trash entries with these ids that were below the collection, in the order of
     /// `ids`.
-    /// - Throws: 503 if too much work is queued; errors of reading the state.
+    /// - Throws: 503 if too much work is queued; any error from reading the state.
     public func trash(_ ids: [String]) async throws(HTTPError) -> [TrashEntry] {
         let (share, target) = (share, target)
         return try await offload { () throws(WebDAVError) in

@@ -49,7 +49,7 @@ public enum FormAction: String, CaseIterable, Sendable {
     }
 }
 
-/// The outcome of a form, or a question to the user, from which a page is made.
+/// The outcome of a form, or a question to the user. The page is generated from it.
 public enum FormOutcome {
     /// Nothing was done: the user is asked to submit the form again, with `confirmed` or with `to`.
     case asks(FormAction, members: [[UInt8]])
@@ -69,7 +69,7 @@ public struct FormResult {
     /// The WebDAV response, for clients other than browsers.
     let response: HTTPResponse
 
-    /// The ids of the entries that the trash keeps of the member; see `Davit-Trash`.
+    /// The ids of the trash entries of the member or of what it replaced; see `Davit-Trash`.
     public var kept: [String] {
         response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
     }

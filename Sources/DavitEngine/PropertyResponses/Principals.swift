@@ -25,8 +25,8 @@ struct Principals {
         user = context.principal.flatMap { Self.collection.appending(Array($0.utf8)) }
     }
 
-    /// The href of the client's principal, percent-encoded; nil without authentication, or if the name has no
-    /// URL.
+    /// The href of the client's principal, percent-encoded; nil without authentication, or if the name is not
+    /// a valid path segment.
     var userHref: [UInt8]? {
         guard let user else { return nil }
         var href = collectionHref
@@ -34,7 +34,7 @@ struct Principals {
         return href
     }
 
-    /// The value of `current-user-principal` (RFC 5397 §3); nil if the name has no URL.
+    /// The value of `current-user-principal` (RFC 5397 §3); nil if the name is not a valid path segment.
     var userElement: [UInt8]? {
         guard name != nil else { return Array("<D:unauthenticated/>".utf8) }
         return userHref.map(Self.href)

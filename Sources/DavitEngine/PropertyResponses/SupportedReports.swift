@@ -6,7 +6,7 @@ enum SupportedReports {
     private static let content: StaticString =
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"
     /// For a collection of a share with a journal.
-    private static let synchronised: StaticString = """
+    private static let synchronized: StaticString = """
         <D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>\
         <D:supported-report><D:report><D:sync-collection/></D:report></D:supported-report>
         """
@@ -18,7 +18,7 @@ enum SupportedReports {
     ///   - hasJournal: whether the share has a journal, so that clients can query changes.
     ///   - hasTrash: whether the share has a trash.
     static func of(_ info: ResourceInfo, hasJournal: Bool, hasTrash: Bool) -> [UInt8] {
-        let reports = info.isCollection && hasJournal ? synchronised : content
+        let reports = info.isCollection && hasJournal ? synchronized : content
         let all = hasTrash ? [reports, trash] : [reports]
         return all.flatMap { $0.description.utf8 }
     }

@@ -16,8 +16,8 @@ extension HTTPRequest {
     }
 
     /// Returns the entire content, for the XML bodies of WebDAV.
-    /// - Throws: 413 over `limitBytes`, before reading if Content-Length is larger; 415 for an unknown
-    ///   charset.
+    /// - Throws: 413 if the content is longer than `limitBytes`, before reading if Content-Length is larger;
+    ///   415 for an unknown charset.
     func wholeBody(limitBytes: Int) async throws(WebDAVError) -> XMLBody {
         let charset = try xmlCharset
         do throws(HTTPError) {

@@ -4,7 +4,7 @@ internal import DavitWebDAV
 
 /// The parts of a request that the dispatcher parses once, before the method runs.
 ///
-/// A class rather than a struct, because every step of a request passes it on.
+/// A class rather than a struct, so that passing it through the steps of a request does not copy it.
 final class RequestContext: Sendable {
     let request: HTTPRequest
     /// The requested path: decoded, but not canonical.

@@ -5,19 +5,19 @@ internal import DavitServer
 /// clients send for `return=minimal`.
 struct ResponsePreferences: Sendable {
     private let preferences: Preferences
-    private let commitsInline: Bool
+    private let isBrief: Bool
     private let varies: (prefer: Bool, brief: Bool)
 
-    /// Does no work for a request that has neither field.
+    /// Takes negligible time for a request that has neither field.
     init(_ request: HTTPRequest) {
         varies = (request.contains(.prefer), request.contains(.brief))
         preferences = varies.prefer ? Preferences(of: request) : Preferences()
-        commitsInline =
+        isBrief =
             varies.brief && (request.withValue(of: .brief) { $0.equalsIgnoringCase("t") } ?? false)
     }
 
     /// Whether the client requests a minimal response.
-    var isMinimal: Bool { preferences.result == .minimal || commitsInline && preferences.result == nil }
+    var isMinimal: Bool { preferences.result == .minimal || isBrief && preferences.result == nil }
     /// Whether the client requests the new representation of the resource after a change.
     var wantsRepresentation: Bool { preferences.result == .representation }
     /// Whether the client requests the members of a collection without the collection itself.

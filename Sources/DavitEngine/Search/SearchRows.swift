@@ -6,7 +6,7 @@ internal import DavitWebDAV
 /// While results are inserted, the last one in the order is at the top, and it is dropped if a limit is
 /// exceeded. The heap is then reversed in short steps, and returns the results beginning with the first one.
 struct SearchRows {
-    /// A result that waits to be written.
+    /// A result that has not been written yet.
     struct Row {
         /// The path of the traversal, not the canonical path: links are followed again.
         let path: ResourcePath

@@ -28,9 +28,9 @@ final class SearchRun {
     @safe @exclusivity(unchecked) private var count = 0
     @safe @exclusivity(unchecked) private var rows: SearchRows
     @safe @exclusivity(unchecked) private var isPrepared = false
-    /// There are more results than the response contains.
+    /// Whether there are more results than the response contains.
     @safe @exclusivity(unchecked) private(set) var isTruncated = false
-    /// The step limit is exceeded: no further resources are evaluated.
+    /// Whether the step limit is exceeded, so that no further resources are evaluated.
     @safe @exclusivity(unchecked) private(set) var isExhausted = false
 
     init(_ plan: SearchPlan, share: Share) {

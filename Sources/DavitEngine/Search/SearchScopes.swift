@@ -43,8 +43,8 @@ struct SearchScopes {
             depth: scope.depth, target: lookup.path, info: info, href: href, name: Array(path.name))
     }
 
-    /// Resolves a URI, or a reference relative to that of the request (§5.4.1). Only the forms used by
-    /// clients are supported: as in Destination, or without a leading slash.
+    /// Resolves a URI, or a reference relative to the URI of the request (§5.4.1). Supports only the forms
+    /// that clients use: those of Destination, and references without a leading slash.
     private func rawPath(of href: [UInt8]) throws(WebDAVError) -> [UInt8] {
         let base = context.href
         if href.isEmpty { return base }

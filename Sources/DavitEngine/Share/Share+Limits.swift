@@ -26,8 +26,8 @@ extension Share {
 
     /// Returns the entire content of a request, for the XML bodies of WebDAV. A large body waits for a slot;
     /// the number of slots is limited per client and in total.
-    /// - Throws: 413 over ``ShareConfiguration/bodyLimitBytes``, before reading if Content-Length is larger;
-    ///   503 if too many requests are waiting; 415 for an unknown charset.
+    /// - Throws: 413 if the content is longer than ``ShareConfiguration/bodyLimitBytes``, before reading if
+    ///   Content-Length is larger; 503 if too many requests are waiting; 415 for an unknown charset.
     func wholeBody(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
         let (body, limit) = (context.request.body, configuration.bodyLimitBytes)
         let length = body.declaredLength ?? Int64(limit)

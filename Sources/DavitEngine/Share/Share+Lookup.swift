@@ -63,8 +63,9 @@ extension Share {
         _ = await work.runLong(for: context.request.client, .cleansUp, body)
     }
 
-    /// Returns the location of a target under another spelling of its own name, if the destination is such a
-    /// spelling: no other resource has the name, and the target must not be replaced by itself.
+    /// Returns the location of the target under the requested spelling, if the destination is only another
+    /// spelling of the target's name. No other resource has that name, and the target must not be replaced by
+    /// itself.
     ///
     /// - Parameter path: the requested destination.
     func ownName(

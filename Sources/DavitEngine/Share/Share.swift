@@ -4,7 +4,7 @@ public import DavitStore
 
 /// The components of a share: its stores, its path locks, and the executor of blocking calls.
 ///
-/// A class rather than a struct, because every request passes it on many times.
+/// A class rather than a struct, so that passing it through a request does not copy it.
 public final class Share: Sendable {
     /// The resources that clients can see: a subset of ``stored`` if there are rules.
     let resources: any ResourceStore
@@ -13,7 +13,7 @@ public final class Share: Sendable {
     /// Nil if all names are served.
     let rules: ShareRules?
     let state: ShareState
-    /// The journal of changes; nil if clients cannot ask for changes.
+    /// The journal of changes; nil if clients cannot request changes.
     let journal: (any ChangeJournal)?
     /// Notifies clients of changes as they happen; nil without a journal.
     let changeEvents: ChangeEventFeed?
@@ -93,8 +93,8 @@ public struct ShareConfiguration: Sendable {
     /// of undeclared length, in total and per client. Further requests wait.
     public var largeBodyLimit = 64
     public var largeBodyLimitPerClient = 16
-    /// The maximum total size in bytes of the names and values of all dead properties of one resource;
-    /// exceeding it is refused with 507 and `quota-not-exceeded`.
+    /// The maximum total size in bytes of the names and values of all dead properties of one resource; a
+    /// request that would exceed it is refused with 507 and `quota-not-exceeded`.
     public var propertyLimitBytes = 1 << 20
     /// The maximum number of responses that may concurrently hold the properties of a resource with more than
     /// 64 KiB of them, in total and per client. Further responses wait.
@@ -102,17 +102,18 @@ public struct ShareConfiguration: Sendable {
     public var largeReadLimitPerClient = 4
     /// The maximum size in bytes of the stored `owner` of a lock; larger ones are refused with 507.
     public var lockOwnerLimitBytes = 8_192
-    /// The maximum number of locks with the same root, which are then shared locks; exceeding it is refused
-    /// with 507.
+    /// The maximum number of locks with the same root, which are then shared locks; a request that would
+    /// exceed it is refused with 507.
     public var lockLimitPerResource = 64
-    /// Limits on the number and the total size of stored locks. Exceeding a limit is refused with 507.
+    /// Limits on the number and the total size of stored locks. A request that would exceed a limit is
+    /// refused with 507.
     public var lockLimits = QuotaLimits(
         countPerClient: 12_000, bytesPerClient: 4 << 20, count: 50_000, bytes: 16 << 20)
     /// The maximum size in bytes of the fields stored with a resumable upload; larger ones are refused with
     /// 431.
     public var uploadFieldLimitBytes = 8_192
     /// Limits on the number of resumable uploads and on the size of their stored metadata (content not
-    /// included). Exceeding a limit is refused with 507.
+    /// included). A request that would exceed a limit is refused with 507.
     public var uploadLimits = QuotaLimits(
         countPerClient: 1_000, bytesPerClient: 2 << 20, count: 10_000, bytes: 16 << 20)
     /// The maximum size of a file in bytes; larger files are refused with 413. Nil if only the volume limits
@@ -127,9 +128,9 @@ public struct ShareConfiguration: Sendable {
     /// `propfind-finite-depth` (RFC 4918 §9.1).
     public var allowsInfiniteDepth = true
     /// The maximum depth, in levels below the root of the share, of resources that clients create: by MKCOL,
-    /// PUT, LOCK, POST, uploads, and by COPY and MOVE, including everything below the destination. Exceeding
-    /// it is refused with 403. Deeper resources that other programs created can be read, deleted and moved
-    /// up. At least 1.
+    /// PUT, LOCK, POST, uploads, and by COPY and MOVE, including everything below the destination. A request
+    /// that would exceed it is refused with 403. Deeper resources that other programs created can be read,
+    /// deleted and moved up. At least 1.
     public var maximumDepth = 1_000
     /// The maximum number of sorted results of a SEARCH with `orderby`; if there are more, only the first
     /// ones are returned (RFC 5323 §2.3.1).
@@ -155,7 +156,7 @@ public struct ShareConfiguration: Sendable {
     public var rules = ShareRules()
     /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
-    /// Functions that allow changes and are notified of them.
+    /// Callbacks that allow changes and are notified of them.
     public var hooks = ShareHooks()
     /// Returns the file system path of a resource, for hooks.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }

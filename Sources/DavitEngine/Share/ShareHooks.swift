@@ -26,7 +26,7 @@ public struct ShareHooks: Sendable {
     /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
     public var lockBroken: (@Sendable (BrokenLock) -> Void)?
 
-    /// Creates hooks that allow everything and are not notified.
+    /// Creates hooks without callbacks: every action is allowed.
     public init() {}
 
     /// Whether neither ``allows`` nor ``completed`` is set.

@@ -1,8 +1,8 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The subcollections of a collection that a traversal has not entered yet, so that the collection itself can
-/// be closed meanwhile.
+/// The subcollections of a collection that a traversal has not entered yet. They are stored so that the
+/// collection itself can be closed before they are entered.
 ///
 /// They are entered in the order of their names. If they need too much memory, the last ones can therefore be
 /// dropped: after the others have been entered, the collection is read again for the names from the first
@@ -20,7 +20,7 @@ struct PendingCollections {
         fileprivate var cost: Int { 112 + name.count + (canonicalPath?.bytes.count ?? 0) }
     }
 
-    /// In the order of the volume while the collection is read, afterwards in reverse order of names.
+    /// In directory order (unsorted) while the collection is being read, then in descending order of names.
     private var entries: [Entry] = []
     /// Names before this one have been entered.
     private var floor: [UInt8]?
@@ -47,7 +47,7 @@ struct PendingCollections {
         return entry.cost
     }
 
-    /// Must be called after all members have been read.
+    /// Sorts the subcollections. Must be called after all members have been read.
     mutating func endReading() {
         // Most collections have at most one subcollection, which needs no sorting.
         if entries.count > 1 { sort() }
@@ -76,7 +76,8 @@ struct PendingCollections {
         return freed
     }
 
-    /// Must be called before the collection is read again.
+    /// Continues with the subcollections that were dropped. Must be called before the collection is read
+    /// again.
     mutating func beginReadingAgain() {
         floor = ceiling
         ceiling = nil

@@ -2,9 +2,9 @@ package import DavitHTTP
 package import DavitStore
 
 /// Traverses a collection, or some of its members, with everything below, as seen by clients: each collection
-/// before its members, in the order of the volume. The collection itself comes first, with an empty path,
-/// unless only some members are visited. All members of a collection are returned before those of its
-/// subcollections, so that only one collection is open at a time, regardless of depth, and only the
+/// before its members, and the members in directory order (unsorted). The collection itself comes first, with
+/// an empty path, unless only some members are visited. All members of a collection are returned before those
+/// of its subcollections, so that only one collection is open at a time, regardless of depth, and only the
 /// collections still to be entered are stored.
 ///
 /// Rules and mounts apply. Links that lead outside the share are not members. Each collection is visited

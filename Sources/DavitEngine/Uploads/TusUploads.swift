@@ -131,7 +131,8 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// The response to the last PATCH was lost, and the client sends it again without content.
+    /// Responds to a PATCH that the client repeats without content, because the response to the last one was
+    /// lost.
     private func repeated(
         _ record: UploadRecord, _ provided: Int64, _ request: HTTPRequest
     ) throws(WebDAVError) -> HTTPResponse {

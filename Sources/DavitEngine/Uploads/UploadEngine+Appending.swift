@@ -7,7 +7,8 @@ internal import DavitWebDAV
 extension UploadEngine {
     /// Appends the content of a request, and completes the upload if it is the last piece. Ends the turn.
     ///
-    /// If the content is interrupted, the received bytes are kept, unless the piece has a digest of its own.
+    /// If the content is interrupted, the received bytes are kept, unless the request contains a digest of
+    /// its content.
     /// - Parameter session: Its offset is where the content begins.
     func append(
         _ piece: UploadChunk, to session: Session, _ context: RequestContext
@@ -37,8 +38,8 @@ extension UploadEngine {
         let (expected, limit, record) = (body.declaredLength, session.record.progress.length, session.record)
         let (check, likely) = (DigestCheck(piece.digests), piece.likely)
         if let expected { try engine.share.checkLength(session.offset + expected) }
-        // Before the first byte is read, so that a client waiting for 100 Continue learns immediately that
-        // there is not enough space.
+        // Check the space before the first byte is read, so that a client waiting for 100 Continue learns
+        // immediately that there is not enough.
         try await share.offload { () throws(WebDAVError) in
             try upload.withContent(turn) { (content) throws(WebDAVError) in
                 try storing { () throws(StoreError) in

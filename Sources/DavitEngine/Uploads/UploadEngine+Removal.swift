@@ -38,7 +38,7 @@ extension UploadEngine {
     func drop(_ record: UploadRecord) throws(WebDAVError) {
         share.uploads.forget(record.id)
         try commit([.removeUpload(id: record.id)])
-        // The row identifies the file, so there is no need to wait for its mutex.
+        // The row identifies the file, so there is no need to wait for the mutex of the upload.
         if let target = record.target,
             let content = try? share.resources.upload(
                 named: record.stagedName, record.identity, for: ResourceLocation(target)),

@@ -22,7 +22,7 @@ struct UploadEngine: Sendable {
         return record
     }
 
-    /// Takes the turn from the request that has it.
+    /// Takes the turn, from the request that has it, if any.
     ///
     /// - Parameter body: The body that this request will append; nil if it only reads.
     /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
@@ -32,7 +32,7 @@ struct UploadEngine: Sendable {
             let lease = engine.share.uploads.enter(record.id)
             let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) {
                 () throws(WebDAVError) in
-                // The record as the previous request has left it.
+                // Read the record as the previous request left it.
                 guard let current = engine.share.state.upload(record.id) else {
                     throw WebDAVError(.notFound)
                 }

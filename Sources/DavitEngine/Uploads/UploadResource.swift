@@ -3,7 +3,8 @@ internal import DavitStore
 
 /// The URLs of uploads in progress: members of a collection at the root of the share.
 ///
-/// Its name has the form reserved by stores for internal files, so that no resource can have it.
+/// The name of this collection has the form that stores reserve for internal files, so that no resource can
+/// have it.
 enum UploadResource {
     static let collection = ResourcePath(unchecked: Array(".davit-resumableuploads".utf8))
     /// The media type of requests that append to an upload (draft §8).
