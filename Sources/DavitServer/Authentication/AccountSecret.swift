@@ -118,8 +118,8 @@ extension DigestSecret.Algorithm {
     }
 }
 #else
-/// A password padded to a fixed length, so that comparison takes constant time. Without OpenSSL there is no
-/// hash function to store it with.
+/// A password padded to a fixed length, so that comparison takes constant time. Used without OpenSSL, which
+/// provides the hash functions.
 struct AccountSecret: Equatable, Sendable {
     /// The password followed by zeros. A password contains no zero byte, so its end is unambiguous.
     private let padded: [UInt8]

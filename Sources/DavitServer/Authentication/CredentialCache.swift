@@ -58,8 +58,8 @@ struct CredentialCache: Sendable {
 
     /// Lifetime of entries for right credentials, in nanoseconds.
     static let rightLifetime: Int64 = 300_000_000_000
-    /// Longer than failures are remembered, so that a client repeating one wrong password does not accumulate
-    /// failures.
+    /// Longer than ``LoginFailureTracker/memory``, so that a client repeating one wrong password does not
+    /// accumulate failures.
     static let wrongLifetime: Int64 = 900_000_000_000
     /// Maximum number of entries per table. Each password has two: the field value as sent, and name and
     /// password.

@@ -2,7 +2,8 @@ package import DavitHTTP
 
 extension HTTPRequest {
     /// Returns the entire content, decoded; see ``decodedBody(limitBytes:)``.
-    /// - Throws: 413 over the limit, before reading if Content-Length is known; 415 for unsupported codings.
+    /// - Throws: 413 if the content exceeds the limit, before reading if Content-Length does; 415 for
+    ///   unsupported codings.
     package func content(limitBytes: Int) async throws(HTTPError) -> [UInt8] {
         let body = try decodedBody(limitBytes: Int64(limitBytes))
         var bytes: [UInt8] = []

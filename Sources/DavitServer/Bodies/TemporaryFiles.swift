@@ -19,7 +19,7 @@ public struct TemporaryFiles: Sendable {
     /// No storage: content that is too long for memory is answered with 507.
     public static let none = TemporaryFiles()
 
-    /// Writes `memory`, then a range of `buffer`, which must not be used by others in the meantime.
+    /// Writes `memory`, then a range of `buffer`. No other code may use the buffer in the meantime.
     ///
     /// - Parameters:
     ///   - store: the destination; nil to create a new one.

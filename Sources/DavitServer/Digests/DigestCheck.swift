@@ -25,7 +25,7 @@ package import DavitHTTP
         }
     }
 
-    /// Whether the content matches its digests. Call once, after the entire content.
+    /// Whether the content matches its digests. Call once, after all content has been added.
     package func isRight() -> Bool {
         let made = running.compactMap { $0.finish() }
         return claims.allSatisfy { made.contains($0) }

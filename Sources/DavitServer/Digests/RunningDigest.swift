@@ -14,7 +14,7 @@ internal import DavitCrypto
     #endif
 
     /// Returns nil if this build or its OpenSSL does not support the algorithm; without the trait TLS only
-    /// `adler` is available.
+    /// `adler32` is available.
     package init?(_ algorithm: DigestAlgorithm) {
         self.algorithm = algorithm
         if algorithm == .adler32 { return }

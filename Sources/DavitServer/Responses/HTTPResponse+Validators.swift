@@ -2,10 +2,10 @@ public import DavitHTTP
 
 /// Validators for generated content (RFC 9110 §8.8).
 ///
-/// A GET route sets the version of its response, and the ``Router`` evaluates the conditions of the request
-/// (§13): it responds with 304 if the client has that version, and with 412 if a precondition fails. Methods
-/// that change state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before they do
-/// so.
+/// A GET route sets the version of its response, and the ``Router`` evaluates the preconditions of the
+/// request (§13): it responds with 304 if the client has that version, and with 412 if a precondition fails.
+/// Methods that change state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before
+/// they do so.
 extension HTTPResponse {
     /// Returns this response with an entity tag.
     ///
@@ -27,8 +27,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns this response, or 304 or 412 if the conditions of the request require it (RFC 9110 §13).
-    /// Conditions apply only to GET and HEAD, and only if the status would be 200 (§13.2.1).
+    /// Returns this response, or 304 or 412 if the preconditions of the request require it (RFC 9110 §13).
+    /// Preconditions apply only to GET and HEAD, and only if the status would be 200 (§13.2.1).
     package func conditional(for request: HTTPRequest) -> HTTPResponse {
         guard status == .ok, request.method == .get || request.method == .head,
             fields.contains(.etag) || fields.contains(.lastModified), Preconditions.stand(in: request)
@@ -65,13 +65,13 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// Checks the conditions of a request that changes state (RFC 9110 §13).
+    /// Evaluates the preconditions of a request that changes state (RFC 9110 §13).
     ///
     /// - Parameters:
     ///   - version: the current version, as passed to ``DavitHTTP/HTTPResponse/entityTag(_:isWeak:)``; nil if
     ///     the resource does not exist.
     ///   - modified: when the resource was last modified, if known.
-    /// - Throws: 412 if a condition fails.
+    /// - Throws: 412 if a precondition fails.
     public func checkConditions(version: String?, modified: Timestamp? = nil) throws(HTTPError) {
         let outcome = Preconditions.evaluate(
             self, exists: version != nil, tag: version.map { EntityTag(version: $0) }, modified: modified,

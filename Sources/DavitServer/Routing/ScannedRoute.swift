@@ -7,7 +7,7 @@ internal import Synchronization
 /// their caller.
 struct RouteMatch {
     let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
-    /// Whether the route is a mount, which evaluates the conditions of the request itself.
+    /// Whether the route is a mount, which evaluates the preconditions of the request itself.
     let isMounted: Bool
 
     init(
