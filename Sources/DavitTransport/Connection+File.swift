@@ -143,8 +143,8 @@ extension Connection {
         }
     }
 
-    /// Sends bytes of a file that are in memory, or whose read may block: with sendfile on a plain
-    /// connection, and 64 KiB at a time if they are encrypted in user space.
+    /// Sends bytes of a file that are in memory, or that may be read from disk on this thread: with sendfile
+    /// on a plain connection, and 64 KiB at a time if they are encrypted in user space.
     private func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         guard channel.tls != nil else { return sendFileBytes(file, offset: offset, count: count) }
         if channel.isFull, case let outcome = channel.flush(), outcome == .wouldBlock { return outcome }

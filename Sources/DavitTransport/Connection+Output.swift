@@ -4,10 +4,10 @@ internal import DavitSystem
 /// Sends bytes. Output is collected in the loop's buffer; bytes are always sent in the order in which they
 /// were appended.
 extension Connection {
-    /// Whether output, plain or encrypted, could not be sent yet.
+    /// Whether output, plain or encrypted, has not been sent yet.
     var hasUnsent: Bool { hasUntaken || channel.hasOutput }
 
-    /// Whether output was not accepted by the channel yet. Later output must wait for it.
+    /// Whether the channel has not accepted all output yet. Later output must wait for it.
     var hasUntaken: Bool { unsentStart < unsent.count }
 
     /// Appends to the output buffer if the bytes fit.
@@ -88,8 +88,8 @@ extension Connection {
         }
     }
 
-    /// Calls `attempt` with the number of bytes sent so far until all `count` bytes are sent; waits for room
-    /// in between.
+    /// Calls `attempt` with the number of bytes sent so far until all `count` bytes are sent; waits for space
+    /// in the socket's buffer in between.
     nonisolated(nonsending) func send(
         _ count: Int, _ attempt: (Int) -> Socket.Outcome
     ) async throws(HTTPError) {

@@ -47,7 +47,8 @@ extension Connection {
                     unsafe tap.sent(UnsafeRawBufferPointer(rebasing: room[..<read]))
                     shown += read
                 } else {
-                    // The file was truncated since; report zeros so that the byte count stays correct.
+                    // The file has been truncated in the meantime; report zeros so that the byte count stays
+                    // correct.
                     unsafe room.initializeMemory(as: UInt8.self, repeating: 0)
                     unsafe tap.sent(UnsafeRawBufferPointer(room))
                     shown += room.count

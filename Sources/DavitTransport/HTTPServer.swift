@@ -55,7 +55,7 @@ public final class HTTPServer: Sendable {
     /// - Returns: the addresses the server listens on: inherited sockets, endpoints, then local sockets, each
     ///   in the configured order. A port that the system chose is reused at later starts unless another
     ///   program occupies it.
-    /// - Throws: ``TransportError``; the server does not listen then.
+    /// - Throws: ``TransportError``; the server then does not listen.
     public func start() throws(TransportError) -> [BoundAddress] {
         let chosenPort = state.withLock { state -> UInt16? in
             guard case .stopped = state.phase else { return nil }
@@ -103,7 +103,7 @@ public final class HTTPServer: Sendable {
             let context = ServerContext(current, handler: handler, pool: pool, log: log)
             let group = try LoopGroup(
                 configuration, context: context, addresses: sockets.compactMap(\.endpoint))
-            // Before the threads run, because a signal may stop the server immediately.
+            // Set the phase before the threads run, because a signal may stop the server immediately.
             state.withLock { $0.phase = .running(group) }
             try group.start(sockets) { [self] () -> ThreadCompletion.Announcement in
                 if self.pool == nil { pool.shutdown() }
@@ -163,7 +163,7 @@ extension HTTPServer {
     }
 
     /// Listens again on the same addresses and ports. Call it after ``pauseListening(then:)`` has completed.
-    /// - Throws: ``TransportError``; the server does not listen then, and the call can be repeated.
+    /// - Throws: ``TransportError``; the server then does not listen, and the call can be repeated.
     ///   `notRunning` after ``shutdown()``, `alreadyStarted` while the server listens.
     public func resumeListening() throws(TransportError) {
         guard let group else { throw TransportError(.notRunning) }
@@ -173,7 +173,7 @@ extension HTTPServer {
     /// Closes each connection after its request in flight. Returns immediately.
     public func dismissConnections() { group?.dismissConnections() }
 
-    /// Aborts requests in flight: cancels their tasks and cuts their connections. Returns immediately. Each
+    /// Aborts requests in flight: cancels their tasks and aborts their connections. Returns immediately. Each
     /// loop searches its connections, so that requests need no bookkeeping.
     /// - Parameter isRevoked: selects the requests to abort. Called on the loops; must not block. The handler
     ///   must no longer admit requests that it selects.

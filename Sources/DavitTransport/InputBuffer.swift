@@ -1,4 +1,4 @@
-/// A buffer of received bytes that were not consumed yet.
+/// A buffer of received bytes that have not been consumed yet.
 @safe final class InputBuffer {
     static let usualCapacity = 16 * 1024
 

@@ -62,7 +62,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func close() {
-        // Before closing the socket, so that a client that finds the file can connect.
+        // Remove the file before closing the socket, so that a client that finds the file can connect.
         file?.remove()
         // Closing alone is not enough: a process that another thread is starting holds the descriptor until
         // exec, and would keep the port in use.

@@ -38,7 +38,7 @@ final class ListeningSocket {
 }
 
 extension ListeningSocket {
-    /// How often another port is tried if the one that the system chose is not free on all addresses.
+    /// How many other ports are tried if the one that the system chose is not free on all addresses.
     private static let attempts = 16
 
     /// Opens all sockets of a server: inherited sockets, endpoints, and local sockets.
@@ -163,7 +163,7 @@ extension ListeningSocket {
     ) throws(TransportError) -> [SocketAddress] {
         let port = endpoint.port
         switch endpoint.host {
-        // Not resolved, because a resolver may return only one of them.
+        // Not resolved, because a resolver may return only one of the two loopback addresses.
         case "localhost": return [.ipv4Loopback(port: port), .ipv6Loopback(port: port)]
         case "*", "": return [.ipv4Any(port: port), .ipv6Any(port: port)]
         default:

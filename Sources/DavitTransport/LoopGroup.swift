@@ -130,7 +130,7 @@ final class LoopGroup: Sendable {
             return (state.listeners, state.signalListener)
         }
         if let signalListener { Signals.stopListening(signalListener) }
-        // Listeners that could not start because the loop had ended.
+        // Close the listeners that could not start because the loop had ended.
         for listener in left { listener.abandon() }
         let announce = onEnd()
         return { [ended] in

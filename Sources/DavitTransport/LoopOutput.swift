@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// The output buffer of a loop: responses of one connection that were not sent yet.
+/// The output buffer of a loop: responses of one connection that have not been sent yet.
 ///
 /// Several responses to pipelined requests are sent in one call. The buffer belongs to the loop: its content
 /// is sent before another connection claims it, and at the end of each job.

@@ -2,7 +2,7 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Runs maintenance some time after requests, without a thread or timer while the server is idle.
+/// Runs maintenance at a delay after a request, without a thread or timer while the server is idle.
 final class MaintenanceScheduler: Sendable {
     private let work: @Sendable () -> Bool
     private let interval: Int64
@@ -24,9 +24,10 @@ final class MaintenanceScheduler: Sendable {
     }
 
     fileprivate func run(on loop: EventLoop) {
-        // Reset before the work, so that a request that arrives meanwhile schedules it again.
+        // Reset before the work, so that a request that arrives during the work schedules it again.
         isDue.store(false, ordering: .relaxed)
-        // Not a task that awaits the work: if the loop ended meanwhile, the task would keep it alive forever.
+        // Not a task that awaits the work: if the loop ended during the work, the task would keep it alive
+        // forever.
         let isAccepted = pool.start { [self] in
             if work() { scheduleAgain(on: loop) }
         }

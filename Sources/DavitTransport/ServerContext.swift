@@ -24,7 +24,8 @@ final class ServerContext: Sendable {
     let tls: TLSManager?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 
-    /// - Parameter census: the counter of another context whose limits apply here too; nil to create one.
+    /// - Parameter connectionCounter: the counter of another context whose limits apply here too; nil to
+    ///   create one.
     init(
         _ configuration: TransportConfiguration, handler: any Handler, pool: BlockingPool, log: Log,
         connectionCounter: ConnectionCounter? = nil

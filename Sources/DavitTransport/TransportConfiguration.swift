@@ -24,20 +24,21 @@ public struct TransportConfiguration: Sendable {
 
     /// How long the server waits for a peer.
     public struct Deadlines: Sendable {
-        /// For a request head, from its first byte; then 408.
+        /// The time to receive a request head, from its first byte; after it, the server responds with 408.
         public var head: Duration = .seconds(10)
-        /// For a TLS handshake, from the start of the connection, which is then closed.
+        /// The time for a TLS handshake, from the start of the connection; after it, the connection is
+        /// closed.
         public var handshake: Duration = .seconds(10)
-        /// For the next request on an idle connection, which is then closed.
+        /// The time to wait for the next request on an idle connection; after it, the connection is closed.
         public var keepAlive: Duration = .seconds(75)
         /// For content and responses: the window of waiting time over which the transfer rate must average at
-        /// least `bytesPerSecond`.
+        /// least ``bytesPerSecond``.
         public var window: Duration = .seconds(30)
         /// The minimum transfer rate in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024
-        /// For the peer to close the connection after the server has closed its side.
+        /// The time to wait for the peer to close the connection after the server has closed its side.
         public var linger: Duration = .seconds(2)
-        /// After this time without a request, a connection releases all memory that it does not need.
+        /// The time without a request after which a connection releases all memory that it does not need.
         public var parking: Duration = .seconds(2)
 
         /// Creates the default deadlines.

@@ -35,7 +35,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     /// The port as configured; 0 for a local socket.
     public var port: UInt16
 
-    /// Creates an error, of one endpoint or of none.
+    /// Creates an error that concerns one endpoint or none.
     public init(_ reason: Reason, host: String = "", port: UInt16 = 0) {
         self.reason = reason
         self.host = host
