@@ -4,7 +4,7 @@ internal import DavitSystem
 
 extension Configuration {
     /// Returns the authentication in front of the application, or nil without accounts. Hashes the passwords
-    /// if only hashes are kept.
+    /// if only hashes are stored.
     /// - Parameter fields: the ``Mountable/announcedFields`` of the application.
     func makeAuthentication(
         announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
@@ -71,8 +71,8 @@ extension WebServer {
     /// Ends requests in flight: cancels their tasks and closes their connections. Returns immediately.
     ///
     /// For applications with their own authentication: first make sure that no further request is admitted,
-    /// then end those that were. Finds all requests that were admitted before the call and have not been
-    /// answered.
+    /// then call this method to end those that were. Finds all requests that were admitted before the call
+    /// and have not been answered.
     /// - Parameter isRevoked: called on the event loops for each request in flight; must not block or retain
     ///   the request.
     public func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {

@@ -1,7 +1,7 @@
 extension WebServer {
     /// Starts the server and returns when it has stopped, like ``run()``.
     /// - Parameter ready: called once, when the server accepts requests, with its ``url``.
-    /// - Throws: the errors of ``start()``; `ready` is not called then.
+    /// - Throws: any error that ``start()`` throws; `ready` is then not called.
     public func run(ready: (_ url: String) -> Void) async throws(ServerError) {
         try start()
         if let url { ready(url) }

@@ -31,7 +31,7 @@ public final class WebServer: Sendable {
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
-    /// - Throws: ``ServerError``; nothing remains open then.
+    /// - Throws: ``ServerError``; nothing then remains open.
     public init(
         _ root: some Mountable, configuration: Configuration = Configuration()
     ) throws(ServerError) {
@@ -90,7 +90,7 @@ public final class WebServer: Sendable {
     }
 
     /// Creates a server that shares a folder over WebDAV, with the defaults of ``WebDAVShare``.
-    /// - Throws: ``ServerError``; nothing remains open then.
+    /// - Throws: ``ServerError``; nothing then remains open.
     public convenience init(
         sharing folder: String, configuration: Configuration = Configuration()
     ) throws(ServerError) {
@@ -98,7 +98,7 @@ public final class WebServer: Sendable {
     }
 
     /// Creates a server with routes and mounts; see ``DavitServer/Router``.
-    /// - Throws: ``ServerError``; nothing remains open then.
+    /// - Throws: ``ServerError``; nothing then remains open.
     public convenience init(
         configuration: Configuration = Configuration(), _ routes: (inout Routes) -> Void
     ) throws(ServerError) {
@@ -166,7 +166,7 @@ public final class WebServer: Sendable {
     }
 
     /// Starts the server and returns when it has stopped.
-    /// - Throws: the errors of ``start()``.
+    /// - Throws: any error that ``start()`` throws.
     public func run() async throws(ServerError) {
         try start()
         await waitUntilStopped()

@@ -39,7 +39,7 @@ package struct CheckCommand {
         /// One line for each name that some clients cannot use. Such names are valid on this system and are
         /// not errors.
         package var names: [String]
-        /// The number of names over the limit of the list.
+        /// The number of names that are not listed because of the limit.
         package var unlistedNames: Int
 
         package init(

@@ -1,4 +1,4 @@
-/// Why a command failed. The command exits with status 1.
+/// The reason why a command failed. The command exits with status 1.
 package enum CommandFailure: Error, Hashable, Sendable {
     case folderMissing(String)
     case notAFolder(String)

@@ -8,7 +8,7 @@ struct NameCheck {
 
     /// One line for each name, escaped for display.
     private(set) var lines: [String] = []
-    /// The number of names over the limit.
+    /// The number of names that are not listed because of the limit.
     private(set) var unlisted = 0
 
     /// Traverses a share without following links. Blocks. Holds the names of one collection at a time in

@@ -20,7 +20,7 @@ struct ServeCommand {
                 if let server { replaceAccounts(of: server) }
             }
             let addresses = try server.start()
-            // Readers of this line may only support TCP addresses, so those come first.
+            // Programs that read this line may only support TCP addresses, so those come first.
             let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
             let urls = places.map {
                 ServerURL.below($0.url(scheme: configuration.scheme), prefix: configuration.prefix)
@@ -31,7 +31,7 @@ struct ServeCommand {
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
             if options.printsQRCode { Self.draw(server.url) }
-            // Before the ready line is printed: the crash tests count from here.
+            // Arm the faults before the ready line is printed, because the crash tests count from there.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls)\n")
             ServiceManager.ready()
@@ -145,7 +145,7 @@ struct ServeCommand {
 }
 
 extension CommandFailure {
-    /// Converts an error of the server to a message for the command line.
+    /// Converts an error from the server to a message for the command line.
     ///
     /// - Parameter folder: the shared folder, as specified.
     package init(_ error: ServerError, folder: String) {

@@ -2,7 +2,7 @@ internal import DavitSystem
 
 /// A client for the server that owns a state folder.
 package enum ControlClient {
-    /// Why a request failed.
+    /// The reason why a request failed.
     package enum Problem: Error, Hashable, Sendable {
         /// The socket does not exist, or no process listens on it.
         case nobodyListens
@@ -17,7 +17,7 @@ package enum ControlClient {
     ///
     /// - Parameters:
     ///   - folder: the state folder.
-    ///   - patienceSeconds: how long the server can be silent: a check reads the entire database.
+    ///   - timeoutSeconds: how long the server can be silent: a check reads the entire database.
     package static func ask(
         _ request: ControlRequest, in folder: String, timeoutSeconds: Int = 600
     ) throws(Problem) -> ControlResponse {

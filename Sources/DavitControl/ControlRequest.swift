@@ -25,7 +25,7 @@ package enum ControlRequest: Hashable, Sendable {
     /// The maximum length of a line in bytes, including the newline: a path of 4096 bytes, encoded.
     package static let limitBytes = 16 << 10
 
-    /// Why a request was rejected; the raw value is sent as the reason.
+    /// The reason why a request was rejected; the raw value is sent.
     package enum Refusal: String, Error, Sendable {
         case tooLong = "the request is too long"
         case more = "only one request per connection is allowed"

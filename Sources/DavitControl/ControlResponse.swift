@@ -16,7 +16,7 @@ package enum ControlResponse: Hashable, Sendable {
     /// The received bytes are not a valid response.
     package struct Malformed: Error {}
 
-    /// The encoded response, with lines within the limits and without control characters and empty lines.
+    /// The encoded response, with lines within the limits and without control characters or empty lines.
     package var bytes: [UInt8] {
         switch self {
         case .refused(let reason): return Self.line("refused \(reason)")

@@ -27,7 +27,7 @@ package final class ControlServer: Sendable {
     /// - Parameters:
     ///   - folder: the state folder. The caller holds its lock, so an existing socket belongs to a terminated
     ///     server.
-    ///   - patienceSeconds: how long a request can take to arrive.
+    ///   - timeoutSeconds: how long a request can take to arrive.
     ///   - answer: handles a request of the user with the ID `user`; called on the thread of this object; can
     ///     block.
     package init(
@@ -72,7 +72,7 @@ package final class ControlServer: Sendable {
                 pause()
             }
         }
-        // The socket has been removed. Close the connections that still wait.
+        // The socket has been removed. Close the connections that are still waiting.
         while let connection = try? listener.accept() { _ = consume connection }
         ended.countDown()
     }
@@ -92,7 +92,7 @@ package final class ControlServer: Sendable {
             return !state.isStopping
         }
         guard isWanted else { return }
-        // Before the descriptor is closed, because its number can be reused.
+        // Clear this before the descriptor is closed, because its number can be reused.
         defer { state.withLock { $0.connection = nil } }
         // Errors are ignored: the peer has disconnected.
         do { try connection.send(try reply(to: connection).bytes) } catch {}
@@ -127,6 +127,7 @@ package final class ControlServer: Sendable {
         return nil
     }
 
-    /// Whether the peer can send requests: the user that the server runs as, and root, who has access anyway.
+    /// Whether the peer can send requests: only the user that the server runs as can, and root, who has
+    /// access anyway.
     package static func mayAsk(_ peer: UInt32?, own: UInt32) -> Bool { peer == own || peer == 0 }
 }

@@ -23,7 +23,7 @@ extension Configuration {
     ///
     /// Clients see the path of a public URL, and the server receives ``prefix``: the proxy removes the rest.
     /// - Throws: ``ServerError/publicURLOutsidePrefix(_:)`` if the path of a public URL does not end with the
-    ///   prefix. A URL without a path implies nothing about it.
+    ///   prefix. A URL without a path implies nothing about the prefix.
     func publicPrefix() throws(ServerError) -> PublicPrefix? {
         let arriving = try pathPrefix()
         var hosts: [PublicPrefix.Host] = []

@@ -104,8 +104,8 @@ public struct Configuration: Sendable {
 
     /// The cross-origin requests to allow; nil for none.
     public var cors: CORS?
-    /// Accepts POST requests from pages of other sites than those in ``cors``; otherwise they are answered
-    /// with 403, see ``DavitServer/CrossSiteGuard``.
+    /// Whether POST requests from pages of origins other than this server and those in ``cors`` are accepted;
+    /// otherwise they are refused with 403, see ``DavitServer/CrossSiteGuard``.
     public var allowsCrossSiteForms = false
     /// Middleware for authenticated requests, before any route. The first element sees requests first.
     public var middleware: [any Middleware] = []

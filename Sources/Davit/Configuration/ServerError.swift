@@ -3,7 +3,7 @@ public import DavitServer
 public import DavitSystem
 public import DavitTransport
 
-/// Why a server cannot start.
+/// The reason why a server cannot start.
 public enum ServerError: Error, Sendable, Equatable {
     /// The folder to share does not exist, is not a folder, or cannot be read.
     case shareNotUsable(path: String, FileResourceStore.RootError)
@@ -24,7 +24,7 @@ public enum ServerError: Error, Sendable, Equatable {
     /// The folder for recordings is inside a share. Clients could read the recording, which would be recorded
     /// again.
     case recordingFolderInsideShare(path: String)
-    /// Another mounted handler could not be created.
+    /// A mounted handler that is not a share could not be created.
     case mountNotUsable(reason: String)
     /// The text is not an http or https URL with a host.
     case publicURLMalformed(String)

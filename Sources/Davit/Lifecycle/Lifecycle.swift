@@ -21,7 +21,7 @@ package struct Lifecycle: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Bind the sockets and serve; followed by `started` or `startFailed`.
         case start
-        /// The server is already running, which is an error of the caller.
+        /// Report to the caller that the server is already running.
         case refuseStart
         /// Stop listening, end requests and threads; followed by `stopped`.
         case stop

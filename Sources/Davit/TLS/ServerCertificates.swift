@@ -135,7 +135,8 @@ final class ServerCertificates: Sendable {
         return nil
     }
 
-    /// Read permission of the group is accepted, as Debian uses it for keys.
+    /// Whether a key file with this mode is private. Group read permission is accepted, because Debian uses
+    /// it for keys.
     private static func isPrivate(mode: UInt32) -> Bool { mode & 0o027 == 0 }
 
     /// Logs a warning if the certificate is not valid now. The server starts nevertheless, because its clock
