@@ -14,12 +14,13 @@ struct FolderQueries: Sendable {
     }
 
     /// - Returns: nil if the page is requested.
-    /// - Throws: 400 for an invalid query, and errors of reading the collection.
+    /// - Throws: 400 for an invalid query, and any error from reading the collection.
     func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse? {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
         if query["archive"] != nil {
-            // An archive costs the server much more than it costs the other site to link to it.
+            // Generating an archive costs the server much more than linking to it costs a page of another
+            // origin.
             if visit.isLoadedByOtherSite {
                 return .error(.forbidden, "Cross-site requests are not allowed.", for: visit.request)
             }

@@ -3,7 +3,7 @@ internal import DavitHTTP
 internal import DavitQRCode
 internal import DavitServer
 
-/// The address of a collection as a QR code, as the visitor's browser shows it, without credentials.
+/// A QR code of the address of a collection as the visitor's browser shows it, without credentials.
 enum AddressCode {
     static func response(to visit: CollectionVisit) -> HTTPResponse {
         guard QRCodeLibrary.isAvailable else {

@@ -53,7 +53,7 @@ final class ArchiveBuilder: @unchecked Sendable {
     struct LengthMismatch: Error {}
 
     /// Generates the next piece.
-    /// - Throws: ``LengthMismatch``, or errors of libarchive.
+    /// - Throws: ``LengthMismatch``, or any error from libarchive.
     func makePiece() throws {
         var steps = 0
         var budget = Self.contentBytes

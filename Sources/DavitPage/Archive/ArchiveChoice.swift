@@ -3,10 +3,10 @@ internal import DavitHTTP
 
 /// The requested compression of an archive: `method` in the query.
 enum ArchiveMethod: String, Sendable {
-    /// Deflated if the media type suggests that it makes content much shorter.
+    /// Deflate content whose media type suggests that it compresses well; store the rest.
     case automatic
     case stored
-    /// All content deflated.
+    /// Deflate all content.
     case deflated
 
     func method(forName name: ArraySlice<UInt8>, length: Int64) -> ZIPEntry.Method {

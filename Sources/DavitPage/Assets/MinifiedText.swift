@@ -1,4 +1,5 @@
-/// Removes from the files of the page what only their authors need. Names and statements are unchanged.
+/// Removes comments and insignificant white space from the files of the page. Names and statements are
+/// unchanged.
 package enum MinifiedText {
     package static func of(_ bytes: [UInt8], named name: String) -> [UInt8] {
         if name.hasSuffix(".js") { return ScriptMinifier.of(bytes) }

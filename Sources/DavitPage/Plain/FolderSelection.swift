@@ -65,7 +65,7 @@ package final class FolderSelection: @unchecked Sendable {
         if kept.count == limit { last = kept.last }
     }
 
-    /// Returns the page after all members were added.
+    /// Returns the page. Must be called after all members have been added.
     package func finish() -> Page {
         prune()
         var first = countBefore

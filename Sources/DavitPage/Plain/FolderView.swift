@@ -12,7 +12,8 @@ struct FolderView {
     private let strings: PageStrings
     private let canWrite: Bool
 
-    /// - Parameter kept: what a form has just deleted and can be restored.
+    /// - Parameter kept: the trash entries of the members that a form has just deleted, which can be
+    ///   restored.
     init(_ page: PlainPage, _ query: FolderQuery, kept: [TrashEntry] = []) {
         self.page = page
         self.query = query
@@ -84,7 +85,7 @@ struct FolderView {
         page.foldedForm(
             .upload, .upload, " enctype=\"multipart/form-data\"", button: .uploadGo, to: &html
         ) { html in
-            // The option must precede the files, which are written as they arrive.
+            // The checkbox must precede the files, which are written as they arrive.
             page.box("replace", .uploadReplace, to: &html)
             html.markup("<label>")
             html.text(strings.text(.uploadFiles))
