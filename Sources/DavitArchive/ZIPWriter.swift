@@ -84,7 +84,7 @@ internal import CArchive
             }
         guard status == ARCHIVE_OK else { throw failure }
         let locale = unsafe String(validating: new.path, as: UTF8.self) == nil ? nil : utf8
-        // A warning would concern a name that cannot be converted, but no name is converted.
+        // Accept warnings: they would concern a name that cannot be converted, but no name is converted.
         guard unsafe davit_write_header(archive, entry, locale) >= ARCHIVE_WARN else { throw failure }
         missing = new.length
     }

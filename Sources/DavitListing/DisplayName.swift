@@ -1,7 +1,8 @@
 /// Formats names for display, as `visible` in `href.js` does.
 ///
 /// Invalid UTF-8 and bidirectional control characters become U+FFFD: with such a character, a program whose
-/// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Right-to-left scripts do not need them.
+/// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Text in right-to-left scripts does not
+/// need these characters.
 package enum DisplayName {
     package static func text(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)

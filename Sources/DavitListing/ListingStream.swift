@@ -3,7 +3,7 @@ package import DavitStore
 
 extension ListingPage {
     /// Returns a response that streams the page with these members.
-    /// - Throws: the error of reading the first members.
+    /// - Throws: any error from reading the first members.
     package func response(_ members: any MemberPages) async throws(HTTPError) -> HTTPResponse {
         // Read before sending the head, so that a failure still gets a status.
         let first = try await members.next()

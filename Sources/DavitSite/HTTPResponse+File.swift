@@ -22,8 +22,8 @@ extension HTTPResponse {
         public init() {}
     }
 
-    /// Returns a file in response to GET or HEAD, with entity tag, Last-Modified, conditions (RFC 9110 §13)
-    /// and ranges (§14).
+    /// Returns a file in response to GET or HEAD, with entity tag, Last-Modified, preconditions (RFC 9110
+    /// §13) and ranges (§14).
     ///
     /// ```swift
     /// routes.get("/report") { request in
@@ -33,8 +33,8 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - path: an absolute path, or one relative to the working directory. It must not be derived from
     ///     client input; use `StaticSite` to serve a folder of files.
-    ///   - attachment: the name under which the file is to be saved instead of displayed; sent in both forms
-    ///     of RFC 6266.
+    ///   - attachment: the name under which the file is to be saved instead of displayed; sent as `filename`
+    ///     and `filename*` (RFC 6266).
     ///   - work: the executor that opens the file, which may block.
     /// - Returns: 200, 206, 304, 412 or 416.
     /// - Throws: 404, including for folders, FIFOs and devices, which are never opened; 403 if this process

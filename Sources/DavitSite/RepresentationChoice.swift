@@ -1,21 +1,21 @@
 internal import DavitHTTP
 
-/// Chooses the representation that a request refers to: the plain file, or its gzip-coded form.
+/// Chooses the representation that a request refers to: the plain file, or the gzip-coded one.
 enum RepresentationChoice {
     /// Whether to send the content with the coding gzip.
     ///
-    /// A range refers to the plain file, regardless of Accept-Encoding, unless the client resumes a coded
-    /// form and specifies its entity tag.
+    /// A range refers to the plain file, regardless of Accept-Encoding, unless the client resumes the
+    /// download of a coded representation and specifies its entity tag.
     static func takesGzip(_ request: HTTPRequest) -> Bool {
         guard AcceptEncoding(of: request).choice == .gzip else { return false }
         return !wantsRange(request) || namesCodedForm(request)
     }
 
-    /// Whether the request refers to the bytes of a specific form, so that the entity tag of another form
-    /// must not match.
+    /// Whether the request refers to the bytes of a specific representation, so that the entity tag of
+    /// another representation must not match.
     ///
-    /// False if the condition is a date and the client accepts gzip: both forms have the same date, so it is
-    /// unknown which of them the client already has part of.
+    /// False if the precondition is a date and the client accepts gzip: both representations have the same
+    /// date, so it is unknown which of them the client already has part of.
     static func wantsRange(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.contains(.range) else { return false }
         let hasTag = request.withValue(of: .ifRange) { EntityTag.parse($0) != nil } ?? true

@@ -4,7 +4,7 @@ internal import DavitStore
 /// Resolves requests in the folder of a website. Synchronous; does not create responses.
 final class Site: Sendable {
     enum Finding: Sendable {
-        /// A file, and its gzip-coded form if that is to be sent.
+        /// A file, and its gzip-coded representation if that is to be sent.
         case content(OpenContent, gzip: OpenContent?)
         /// A folder that was requested without a trailing slash.
         case unslashedFolder

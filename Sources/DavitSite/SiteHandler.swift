@@ -5,8 +5,8 @@ public import DavitStore
 
 /// Serves a folder as a website.
 ///
-/// GET and HEAD return files according to ``SiteOptions``; other methods are 405. A GET has the same
-/// capabilities and cost as for a share of the same folder: files stay open and are validated for each
+/// GET and HEAD return files according to ``SiteOptions``; other methods are refused with 405. A GET has the
+/// same capabilities and cost as for a share of the same folder: files stay open and are validated for each
 /// request.
 public struct SiteHandler: Handler {
     private let site: Site
@@ -148,7 +148,7 @@ public struct SiteHandler: Handler {
     }
 
     /// Returns the site's page for missing resources. It does not represent the requested resource, so
-    /// conditions and ranges are ignored.
+    /// preconditions and ranges are ignored.
     private static func notFound(_ page: OpenContent) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, page.head.type)

@@ -5,7 +5,7 @@ public import DavitServer
 public struct SiteOptions: Sendable {
     /// The names of index files; the first one that exists is served for a folder.
     public var indexNames = ["index.html"]
-    /// Whether to list folders without an index, in natural order; otherwise they are 404.
+    /// Whether to list folders without an index, in natural order; otherwise requests for them receive 404.
     public var listsFolders = false
     /// The path, within the folder, of the page to serve with status 404. If it does not exist, the server
     /// sends a short default page.
