@@ -9,10 +9,10 @@ struct ConnectionTranscript {
     private let contentLimitBytes: Int
     private var requests = MessageScanner()
     private var answers = MessageScanner()
-    /// Oldest first; the last one is the request that is being read.
+    /// The exchanges that are not written yet, oldest first; the last one is the request that is being read.
     private var open: [ExchangeRecord] = []
     private var isReading = false
-    /// Whether the response head for the first of ``open`` was read and its content follows.
+    /// Whether the response head for the first of ``open`` has been read and its content follows.
     private var isAnswering = false
     private var isInterim = false
     /// Whether the rest of the requests, or of the responses, is unreadable.

@@ -3,7 +3,7 @@ internal import DavitHTTP
 /// A request and its response during recording.
 struct ExchangeRecord {
     let head: MessageHead
-    /// Since the recorder started.
+    /// The time of the request since the recorder started.
     let milliseconds: Int64
     var content: ContentSample
     var chunkBytes: Int?

@@ -9,7 +9,7 @@ package import DavitTransport
 /// masks credentials and writes the files. If the disk is too slow, the queue fills up, and further bytes are
 /// dropped and counted.
 package final class Recorder: Sendable {
-    /// Why the folder cannot be used for a recording.
+    /// The reason why the folder cannot be used for a recording.
     package enum Failure: Error, Hashable, Sendable {
         /// The folder is not empty. Each folder holds one recording.
         case notEmpty

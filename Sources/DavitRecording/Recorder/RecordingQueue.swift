@@ -43,7 +43,7 @@ final class RecordingQueue: Sendable {
         monitor.withLock { isFree($0) && $0.bytes + count <= limits.queueBytes }
     }
 
-    /// - Returns: false if the queue is full; nothing was added then.
+    /// - Returns: false, with nothing added, if the queue is full.
     func add(_ number: Int, _ direction: ConnectionTranscript.Direction, _ bytes: UnsafeRawBufferPointer)
         -> Bool
     {

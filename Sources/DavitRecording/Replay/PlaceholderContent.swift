@@ -1,4 +1,4 @@
-/// The content sent in place of content that was not recorded. Any part of it can be recognized in a
+/// The content sent in place of content that was not recorded. A replay recognizes any part of it in a
 /// response.
 enum PlaceholderContent {
     static let pattern = Array("(not recorded) \n".utf8)

@@ -21,7 +21,7 @@ package struct ReplayTarget: Sendable {
     func client() -> WireClient { WireClient(server, timeoutSeconds: timeoutSeconds) }
 }
 
-/// Why a replay could not start.
+/// The reason why a replay could not start.
 package enum ReplayError: Error, Hashable, Sendable {
     case cannotConnect(String)
     /// A file or folder that the transcript needs could not be created.

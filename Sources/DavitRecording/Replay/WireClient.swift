@@ -26,7 +26,7 @@ struct WireResponse {
     var interim: [Int]
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 enum WireError: Error, Hashable {
     case unknownHost(String)
     case system(SystemError)
@@ -139,7 +139,7 @@ final class WireClient {
         case .bytes(let bytes): try send(bytes, chunkBytes: request.chunkBytes, stream)
         case .fill(let byte, let count):
             try send([byte], repeatedTo: Int64(count), chunkBytes: request.chunkBytes, stream)
-        // The original content is unknown; send as many bytes of filler.
+        // The original content is unknown; send the same number of placeholder bytes.
         case .omitted(let count, _):
             try send(PlaceholderContent.pattern, repeatedTo: count, chunkBytes: request.chunkBytes, stream)
         }

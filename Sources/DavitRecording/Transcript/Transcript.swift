@@ -48,7 +48,7 @@ package struct RecordedExchange: Sendable {
         case chunked(Int)
     }
 
-    /// Why a recorded request cannot be sent again unchanged.
+    /// The reason why a recorded request cannot be sent again unchanged.
     package enum Gap: String, Sendable {
         /// The connection ended inside the request.
         case request

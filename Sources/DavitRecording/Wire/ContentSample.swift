@@ -3,8 +3,8 @@ internal import DavitCrypto
 internal import DavitHTTP
 #endif
 
-/// Content as it passes: all of it up to a limit; above the limit its length and digest, or the single byte
-/// value that it repeats.
+/// A sample of content as it passes: all of it up to a limit; above the limit its length and digest, or the
+/// single byte value that it repeats.
 package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []

@@ -94,7 +94,7 @@ package struct MessageScanner {
 
     /// Skips missing bytes.
     ///
-    /// - Returns: false if they were not all content; nothing that follows can be read then.
+    /// - Returns: false if not all of them were content; nothing that follows can then be read.
     package mutating func skip(_ count: Int64) -> Bool {
         switch phase {
         case .length(let left) where left >= count:
