@@ -22,7 +22,7 @@ struct FolderQueries: Sendable {
             // Generating an archive costs the server much more than linking to it costs a page of another
             // origin.
             if visit.isLoadedByOtherSite {
-                return .error(.forbidden, "Cross-site requests are not allowed.", for: visit.request)
+                return .error(.forbidden, "Cross-origin requests are not allowed.", for: visit.request)
             }
             let choice: ArchiveChoice
             do throws(HTTPError) { choice = try ArchiveChoice(query) } catch {

@@ -27,7 +27,7 @@ struct ChangeEventsMethod: Sendable {
         }
         let requestedScopes = try requestedScopes(context)
         if share.refusesPage(of: request, acceptsLinks: false) {
-            return .error(.forbidden, "Cross-site requests are not allowed.", for: request)
+            return .error(.forbidden, "Cross-origin requests are not allowed.", for: request)
         }
         guard requestedScopes.count <= Self.scopeLimit else {
             return .error(

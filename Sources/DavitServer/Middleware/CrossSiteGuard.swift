@@ -28,7 +28,7 @@ public struct CrossSiteGuard: Middleware {
 
     public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
         guard isForgery(request) else { return try await next.respond(to: request) }
-        return .error(.forbidden, "Cross-site requests are not allowed.", for: request)
+        return .error(.forbidden, "Cross-origin requests are not allowed.", for: request)
     }
 
     public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
