@@ -97,7 +97,7 @@ struct SQLiteStateStoreTests {
         let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try connection.execute("CREATE TABLE song (title TEXT)")
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
-        #expect(why.contains("another program"))
+        #expect(why.contains("is not a davit database"))
         #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["song"])
     }
 
