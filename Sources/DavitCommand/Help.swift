@@ -34,7 +34,8 @@ package enum Help: Hashable, Sendable {
           serve FOLDER      share a folder
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
-          locks list FOLDER list the locks in a share
+          locks list FOLDER
+                            list the locks in a share
           locks break FOLDER LOCK
                             remove a lock, even of another account
           trash ACTION FOLDER
@@ -197,9 +198,10 @@ package enum Help: Hashable, Sendable {
 
         browser page:
           --title TEXT           name of the share (default: the name of FOLDER)
-          --header TEXT          headline of the first page (default: the title)
-          --prologue TEXT        plain text above the first listing
-          --epilogue TEXT        plain text below the first listing
+          --header TEXT          headline of the page of FOLDER itself
+                                 (default: the title)
+          --prologue TEXT        plain text above the listing of FOLDER itself
+          --epilogue TEXT        plain text below the listing of FOLDER itself
           --footer TEXT          plain text below every listing
           --no-page              disable the browser page
 
