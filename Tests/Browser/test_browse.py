@@ -273,7 +273,7 @@ def says_that_a_folder_is_empty_or_gone(lab):
 
 
 FAILURES = {401: "You are not signed in.", 403: "This is not allowed here.", 404: "It was deleted or renamed.", 409: "The destination folder",
-            412: "The item was changed in the meantime.", 413: "The file is too large for this server.", 423: "locked by another user",
+            412: "The item was changed in the meantime.", 413: "The file is too large for this server.", 423: "locked by another user or program",
             507: "Not enough disk space.", 503: "Try again in 7 sec"}
 
 

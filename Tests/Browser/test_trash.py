@@ -205,7 +205,7 @@ def locks_of_others_are_broken_after_a_warning(lab):
     page.keyboard.press("F2")
     page.locator("input.rename").fill("b.txt")
     page.keyboard.press("Enter")
-    page.get_by_text("The item is locked by another user.").wait_for()
+    page.get_by_text("The item is locked by another user or program.").wait_for()
     page.get_by_role("button", name="Unlock…").click()
     page.get_by_text("Unlock “a.txt”?").wait_for()
     lab.axe(page, "the warning")
