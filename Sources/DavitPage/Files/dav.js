@@ -41,7 +41,7 @@ export const refusal = (href, status, headers, text) => {
     if ((headers.get("Content-Type") ?? "").includes("json")) {
         try {
             condition = String(JSON.parse(text).type ?? "").split(/[/#:]/).pop()
-        } catch { /* The status says enough. */ }
+        } catch { /* The status is sufficient. */ }
     } else {
         condition = /<(?:[\w.-]+:)?error\b[^>]*>\s*<(?:[\w.-]+:)?([\w.-]+)/.exec(text)?.[1] ?? ""
     }

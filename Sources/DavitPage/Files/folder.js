@@ -53,8 +53,8 @@ const take = (href, options) => {
     return early.read
 }
 
-/// Events: `open` (another folder, not read yet), `progress` (detail: number of entries received), `load` (the folder was read),
-/// `change` (entries or their order), `sort`, `selection`, `focus`, `error` (detail: the error).
+/// Events: `open` (another folder, not read yet), `progress` (detail: number of entries received), `load` (the folder has been
+/// read), `change` (entries or their order), `sort`, `selection`, `focus`, `error` (detail: the error).
 export class Folder extends EventTarget {
     href = ""
     /// Entries by href, without the folder itself.
@@ -89,7 +89,7 @@ export class Folder extends EventTarget {
 
     // Loading
 
-    /// Opens another folder. Resolves when it was read or reading failed.
+    /// Opens another folder. Resolves when the folder has been read or could not be read.
     async open(href) {
         this.#controller.abort()
         this.#controller = new AbortController()
@@ -195,7 +195,7 @@ export class Folder extends EventTarget {
         })
     }
 
-    /// Removes entries that are known to be deleted.
+    /// Removes entries that are known to have been deleted.
     forget(hrefs) {
         if (this.query) return
         this.#whenFree(() => {

@@ -300,11 +300,11 @@ export class Items {
     }
 
     /// Scrolls to an entry and focuses it.
-    focusOn(href, { isSelected = false, isCentred = false } = {}) {
+    focusOn(href, { isSelected = false, isCentered = false } = {}) {
         if (this.#folder.indexOf(href) < 0) return
         this.#folder.setFocus(href)
         if (isSelected) this.#folder.select([href])
-        this.reveal(href, isCentred)
+        this.reveal(href, isCentered)
         this.#elements.get(href)?.focus({ preventScroll: true })
     }
 
@@ -314,14 +314,14 @@ export class Items {
         if (href) this.focusOn(href)
     }
 
-    reveal(href, isCentred = false) {
+    reveal(href, isCentered = false) {
         const index = this.#folder.indexOf(href)
         const { columns: across, line } = this.#size
         const top = this.body.getBoundingClientRect().top + Math.floor(index / across) * line
         // Keep the entry clear of the sticky bars at the top and bottom.
         const upper = parseFloat(getComputedStyle(this.element).scrollMarginTop) || 0
         const lower = innerHeight - (parseFloat(getComputedStyle(this.element).scrollMarginBottom) || 0)
-        if (isCentred && (top < upper || top + line > lower)) scrollBy(0, top - (innerHeight - line) / 2)
+        if (isCentered && (top < upper || top + line > lower)) scrollBy(0, top - (innerHeight - line) / 2)
         else if (top < upper) scrollBy(0, top - upper)
         else if (top + line > lower) scrollBy(0, top + line - lower)
         this.#show(false)

@@ -56,8 +56,8 @@ export class LiveStream {
         else this.#source?.close()
         const folders = this.#folders
         const since = this.#latest
-        // Locks have no history, so a new stream begins with all folders. If the old stream was open meanwhile, nothing was
-        // missed.
+        // Locks have no history, so a new stream begins with a `locks` event for all folders. It is ignored if the old stream
+        // was open until the new one was connected, because then no change was missed.
         let isTakenOver = this.#before.size > 0
         const query = folders.map((href) => `&in=${href.slice(this.#root.length)}`).join("")
         const source = new EventSource(`${this.#root}?events${query}${since ? `&since=${encodeURIComponent(since)}` : ""}`)

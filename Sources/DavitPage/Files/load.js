@@ -6,7 +6,7 @@ import { toast } from "./messages.js"
 import { page } from "./page.js"
 import { t } from "./strings.js"
 
-/// A module could not be fetched. Importing it again may succeed.
+/// The error for a module that could not be fetched. Importing it again may succeed.
 export class NotLoaded extends Error {
     name = "NotLoaded"
 }

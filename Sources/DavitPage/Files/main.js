@@ -239,7 +239,7 @@ const openFolder = async (href, { restored, focus } = {}) => {
             items.update()
             if (hadFocus && restored.focus) items.focusOn(restored.focus)
         } else {
-            if (focus && folder.entry(focus)) items.focusOn(focus, { isCentred: true })
+            if (focus && folder.entry(focus)) items.focusOn(focus, { isCentered: true })
             else if (hadFocus && folder.view.length > 0) items.focusOn(folder.view[0].href)
         }
     }
@@ -284,7 +284,7 @@ const selectFragment = () => {
     // Use the encoded fragment, because names are bytes and not always valid text.
     const name = canonical(location.hash.slice(1))
     const found = [folder.href + name, folder.href + name + "/"].find((href) => folder.entry(href))
-    if (found) items.focusOn(found, { isSelected: true, isCentred: true })
+    if (found) items.focusOn(found, { isSelected: true, isCentered: true })
     else toast(t("core.noSuchName", { name: visible(decode(name)) }), { kind: "error" })
 }
 

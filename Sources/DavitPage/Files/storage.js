@@ -26,5 +26,5 @@ export const remove = (key) => {
     own.delete(key)
     try {
         localStorage.removeItem(key)
-    } catch { /* Nothing is kept there. */ }
+    } catch { /* The browser stores nothing. */ }
 }

@@ -6,4 +6,4 @@ import("./strings.js")
 try {
     const chosen = localStorage.getItem("davit.theme")
     if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen
-} catch { /* Nothing is kept here. */ }
+} catch { /* The browser stores nothing. */ }

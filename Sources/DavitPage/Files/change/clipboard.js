@@ -1,7 +1,7 @@
 // Cut, copy and paste of entries, within this tab and between tabs of the same server.
 //
 // The entries are in local storage. The system clipboard contains their addresses as text, and a random ID that shows whether
-// anything else was copied since. Other origins can write to the clipboard but do not know the ID.
+// anything else has been copied since. Other origins can write to the clipboard but do not know the ID.
 
 import { propfind } from "../dav.js"
 import { canonical, isWithin, parentOf } from "../href.js"

@@ -8,7 +8,7 @@ import { toast } from "../messages.js"
 import { freeName, nameProblem, splitName } from "../names.js"
 import { t } from "../strings.js"
 
-/// Asks for a name until the resource was created or the reader cancels. Returns the href of the new resource.
+/// Asks for a name until the resource has been created or the reader cancels. Returns the href of the new resource.
 const ask = async (folderHref, names, { title, value, action, make }) => {
     const refused = new Map()
     for (let text = value; ;) {
@@ -45,7 +45,7 @@ export const newFolder = async (app, folderHref = app.folder.href, names = app.f
     })
     if (!href || app.folder.href !== folderHref) return href
     await app.folder.reload([href])
-    app.views.items.focusOn(href, { isCentred: true })
+    app.views.items.focusOn(href, { isCentered: true })
     return href
 }
 

@@ -26,7 +26,7 @@ const ask = (entries) => {
     })
 }
 
-/// With a trash, deletes without confirmation, because it can be undone.
+/// Deletes entries. Asks for confirmation only without a trash, because a deletion into the trash can be undone.
 export const remove = async (app, entries) => {
     const isKept = has("trash")
     if (!isKept && !await ask(entries)) return

@@ -1,4 +1,4 @@
-// In-place renaming. Rows do not move meanwhile.
+// In-place renaming. Rows do not move while a name is being edited.
 
 import { move } from "../dav.js"
 import { prompt } from "../dialog.js"

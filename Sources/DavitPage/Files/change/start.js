@@ -68,7 +68,7 @@ const registerChanges = (app) => {
     register({
         id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
         group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
-        // Do not wait: another paste may start meanwhile.
+        // Not awaited, so that another paste can start before this one ends.
         run: () => void attempt(() => clipboard.paste()),
     })
     register({

@@ -61,7 +61,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
         if (!planned) break
         const { done, failed } = await work(planned, (plan) => send(plan, isCopy), { label })
         all.done.push(...done)
-        // 412: since the conflict check, the name was taken or the resource to be replaced was changed.
+        // 412: since the conflict check, the name has been taken, or the resource to be replaced has been changed.
         const overtaken = failed.filter(({ error }) => error.status === 412 && round < 4)
         all.failed.push(...failed.filter((one) => !overtaken.includes(one)))
         waiting = overtaken.map(({ item }) => item)

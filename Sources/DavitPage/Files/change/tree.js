@@ -12,7 +12,8 @@ import { t } from "../strings.js"
 
 const create = later(() => import("./create.js"))
 
-/// Resolves with the href of the chosen folder; undefined if cancelled. `problem(href)` returns why a folder cannot be chosen.
+/// Resolves with the href of the chosen folder; undefined if cancelled. `problem(href)` returns the reason why a folder cannot
+/// be chosen.
 export const chooseFolder = async (app, { title, action, problem = () => undefined }) => {
     const tree = new Tree(app)
     const note = element("p.field-error", { id: "tree-note", role: "status" })

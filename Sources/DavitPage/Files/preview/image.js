@@ -13,7 +13,7 @@ export const show = ({ entry, stage, tools, signal, fail }) => new Promise((reso
     const state = { scale: 1, x: 0, y: 0 }
     const shownSize = element("span.preview-zoom", { "aria-live": "polite" })
 
-    /// Returns the scale that fits the frame, at most 1.
+    /// Returns the scale at which the image fits the frame, at most 1.
     const fit = () => {
         const { naturalWidth: width, naturalHeight: height } = image
         return width && height ? Math.min(1, frame.clientWidth / width, frame.clientHeight / height) : 1

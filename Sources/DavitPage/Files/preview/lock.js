@@ -39,7 +39,7 @@ export class EditLock {
         try {
             const [held] = (await propfind(this.href, { depth: 0 })).entries[0].locks
             this.holder = held?.principal || held?.owner || ""
-        } catch { /* The holder stays unknown. */ }
+        } catch { /* The holder remains unknown. */ }
     }
 
     async renew() {

@@ -169,7 +169,7 @@ export class Viewer {
         ], at, { label: t("core.actions") })
     }
 
-    // Neighbours
+    // Neighbors
 
     get files() { return this.app.folder.view.filter((entry) => !entry.isFolder) }
 

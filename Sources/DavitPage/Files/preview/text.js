@@ -13,7 +13,7 @@ import { Tokens } from "./tokens.js"
 
 const part = 1 << 20
 const linesOfBlock = 200
-const maxColoured = 100_000
+const maxColored = 100_000
 /// Maximum size of a file in the editor.
 export const editable = 4 << 20
 
@@ -155,7 +155,7 @@ const sourceView = (text, language, root) => {
             if (!isIntersecting) continue
             observer.unobserve(target)
             // Do not highlight very long lines, such as minified code: they would need too many elements.
-            if (target.dataset.to - target.dataset.from > maxColoured) continue
+            if (target.dataset.to - target.dataset.from > maxColored) continue
             target.querySelector("code").replaceChildren(tokens.nodes(Number(target.dataset.from), Number(target.dataset.to)))
         }
     }, { root, rootMargin: "800px" })

@@ -30,7 +30,7 @@ function start() {
     return own
 }
 
-/// The file was deleted or changed, or may no longer be read.
+/// The error for a file that was deleted or changed, or that can no longer be read.
 export class FileUnreadable extends Error {
     name = "FileUnreadable"
 }

@@ -266,7 +266,7 @@ async function again(base, uploads) {
         return reportNotStarted(base, problem)
     }
     if (!resolved) return
-    // Skip uploads that were started or cancelled meanwhile.
+    // Skip uploads that were started or cancelled while the dialog was open.
     const left = new Set(uploads.filter(({ state }) => state === "failed"))
     for (const { upload: one, path, etag } of resolved) {
         if (!left.delete(one)) continue

@@ -151,7 +151,7 @@ export class Panel {
         if (isBusy) this.#timer = setTimeout(() => this.#render(), 1000)
     }
 
-    // The number of uploads that wait for their files.
+    // The number of uploads that are waiting for their files.
     get #asked() { return this.#queue.count("missing") + this.#queue.count("locked") }
 
     #title(totals) {

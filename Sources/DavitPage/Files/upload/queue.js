@@ -94,7 +94,7 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
-    /// Resumes uploads that were paused, failed or waited for their files.
+    /// Resumes uploads that are paused, have failed or are waiting for their files.
     resume(uploads) {
         for (const upload of uploads) {
             if (["running", "waiting", "done", "cancelled"].includes(upload.state)) continue

@@ -10,7 +10,7 @@ export const isWrongDigest = (problem) => problem.status === 400 && problem.cond
 const startMilliseconds = 120_000
 const stallMilliseconds = 30_000
 const answerMilliseconds = 300_000
-// Timeout without progress after the network was lost; requests that still progress go to a nearby server.
+// Timeout without progress after the network was lost; requests that still make progress go to a nearby server.
 const offlineMilliseconds = 5_000
 
 const running = new Set()
@@ -66,7 +66,7 @@ export function send(method, url, { fields = {}, body, onProgress, signal } = {}
 
 // Header fields of all uploads
 
-/// Returns the condition: the resource must not exist, or must be the version that was displayed.
+/// Returns the precondition field: the resource must not exist, or must be the version that was displayed.
 export const conditionFields = (upload) => (upload.etag ? { "If-Match": upload.etag } : { "If-None-Match": "*" })
 
 /// The modification time in whole seconds, for the header field.

@@ -33,7 +33,7 @@ const chooseFolder = async (folder) => {
 export const start = (application) => {
     if (!page.canWrite) return
     app = application
-    // Do not wait for the upload, so that the action can run again meanwhile.
+    // Not awaited, so that the action can run again before the upload ends.
     register({
         id: "upload", label: "upload.files", icon: "upload", key: "Mod+u", group: "new", order: 20, scope: "folder", isPrimary: true,
         run: (context) => void chooseFiles(context.folder.href),

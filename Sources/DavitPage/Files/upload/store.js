@@ -74,7 +74,7 @@ const schedule = (milliseconds) => {
     return writing
 }
 
-/// Resolves when the record is stored or storing failed.
+/// Resolves when the record has been stored or could not be stored.
 export function save(record) {
     pending.set(record.id, record)
     return schedule(0)

@@ -19,8 +19,8 @@ const smallestPartBytes = 512 << 10
 const passing = new Set([0, 408, 425, 429, 502, 503, 504])
 const isPassing = (problem) => problem instanceof DavError && (passing.has(problem.status) || isWrongDigest(problem))
 
-/// Returns when the file is uploaded. `context` is {signal, verifies, canResume, changed()}; progress is in upload.loaded and
-/// .note.
+/// Resolves when the file has been uploaded. `context` is {signal, verifies, canResume, changed()}; progress is in
+/// upload.loaded and .note.
 export async function transfer(upload, context) {
     for (let attempts = 0; ;) {
         const before = upload.loaded
@@ -86,7 +86,7 @@ async function whole(upload, context) {
 export const isSame = ({ etag, size, modified }, found) => found?.size === size && found.etag !== etag
     && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
 
-// Whether the upload succeeded although the response was lost. Throws if the server cannot be asked.
+// Whether the upload succeeded although the response was lost. Throws if the server cannot be reached.
 async function isThere(upload) {
     if (!upload.mayBeThere) return false
     try {
