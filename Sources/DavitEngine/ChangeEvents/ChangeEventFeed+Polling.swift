@@ -13,7 +13,8 @@ extension ChangeEventFeed {
     private static let stepLimit = 40
     /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
     private static let ticksOfBeat = 3
-    /// If a thorough pass takes longer than a second, the next one starts after this many times its duration.
+    /// If a thorough pass takes longer than a second, the next one starts no earlier than after this many
+    /// times its duration.
     private static let restFactor = 10
 
     /// Handles a notification that something has or may have changed. May block.
@@ -32,8 +33,8 @@ extension ChangeEventFeed {
         if isOurs { lookUntilDone(isThorough: false) }
     }
 
-    /// Must be called every few seconds. Makes a thorough pass, which also finds changes that cause no
-    /// notification. May block.
+    /// Must be called every few seconds. If a thorough pass is due, makes one, which also finds changes that
+    /// cause no notification. May block.
     func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }

@@ -2,7 +2,7 @@ package import DavitHTTP
 internal import DavitStore
 
 extension Share {
-    /// Removes an expired resource, unless it is locked or a request is about to change it.
+    /// Removes an expired resource, unless a client has locked it or a request is about to change it.
     ///
     /// - Parameter removal: removes the resource and everything below it, and returns whether it did. May
     ///   block.

@@ -32,7 +32,7 @@ struct LanguageUpdate: Sendable {
 
     /// If the resource has no rows, rows bound to the new content suffice. Existing rows are valid for both
     /// the old and the new content during the replacement, but the language is not: an intent records the new
-    /// language, so that after a crash either content has the right language.
+    /// language, so that after a crash the language belongs to the content in place.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
         in share: Share
@@ -75,7 +75,7 @@ extension Share {
         return .set(language)
     }
 
-    /// Replaces content after ``LanguageUpdate/rowsBefore`` were committed, and completes or reverts the
+    /// Replaces content after ``LanguageUpdate/rowsBefore`` have been committed, and completes or reverts the
     /// language change.
     func publishing<R>(
         _ update: LanguageUpdate?, _ publish: () throws(StoreError) -> R

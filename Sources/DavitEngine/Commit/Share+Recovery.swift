@@ -5,7 +5,7 @@ extension Share {
     /// Completes or discards the renames that a crash interrupted. Called once, before the first request.
     ///
     /// If the destination has the identity of the moved resource, the rename happened: its rows are moved,
-    /// and the replaced resource is removed. Otherwise the rename did not happen.
+    /// and the replaced resource is removed or moved to the trash. Otherwise the rename did not happen.
     public func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
@@ -32,8 +32,8 @@ extension Share {
         try recoverTrash()
     }
 
-    /// Sets the attributes that belong to committed rows, unless they are set already; this preserves the
-    /// entity tag.
+    /// Sets the attributes that belong to committed rows. Attributes that are set already are not set again,
+    /// which preserves the entity tag.
     private func finish(_ intent: RenameIntent, _ attributes: ResourceAttributes) throws(StoreError) {
         let path = intent.destination
         let info = try stored.lookup(path, last: .notFollowed, wait: .allowed).info

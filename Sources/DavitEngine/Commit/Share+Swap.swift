@@ -5,8 +5,8 @@ internal import DavitStore
 /// committed first, records the rename. After a crash, ``Share/recover()`` determines from the identity at
 /// the destination whether the rename happened, and completes or discards it.
 extension Share {
-    /// Replaces the destination with a finished copy, including the properties of its source (RFC 4918
-    /// §9.8.2).
+    /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2).
+    /// Replaces an existing resource.
     /// - Returns: the trash entry of the replaced resource, if any.
     func swapIn(
         _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
@@ -64,7 +64,7 @@ extension Share {
         try staged.publish(keepingReplacedAt: reservation.trash)
     }
 
-    /// Records the version that the change stores, and returns the trash entry of the replaced resource.
+    /// Records the version that the change has moved to the trash, if any, and returns its entry.
     /// - Parameter content: the entity tag of the new content; nil if this content must be kept when it is
     ///   replaced.
     private func recordReplaced(
@@ -93,7 +93,7 @@ extension Share {
         return moved.entityTag
     }
 
-    /// Replaces the destination with a copy from another volume, and hides the original. One intent covers
+    /// Publishes a copy from another volume at the destination, and hides the original. One intent covers
     /// both steps, because a crash between them leaves two copies of the resource.
     ///
     /// - Parameters:

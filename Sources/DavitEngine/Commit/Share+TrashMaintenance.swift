@@ -9,7 +9,8 @@ extension Share {
     ) async {
         if entries.isEmpty { return }
         for entry in entries { trashMaintenance.recordUnmeasured(entry) }
-        // Collections are measured later, in the background. Until then, they do not count toward the limits.
+        // Collections are measured later, in the background. Until then, they do not count toward the size
+        // limit.
         guard isTrashTooLarge else { return response.addRestoreHint(kept: entries) }
         let state = state
         let left = await work.runLong(for: context.request.client, .cleansUp) {

@@ -132,8 +132,8 @@ extension Share {
         try resources.rename(location.path, toFree: trash.path)
     }
 
-    /// Publishes sealed content at its target. The trash keeps the replaced content, if it keeps such
-    /// versions.
+    /// Publishes sealed content at its target. Moves the replaced content to the trash, if the trash keeps
+    /// it.
     ///
     /// The resource retains its properties; the kept version gets a copy of them.
     /// - Parameters:

@@ -18,7 +18,7 @@ final class OpenUpload: Sendable {
         var turn: UInt64 = 0
         /// Aborts the request that has the turn.
         var abortHandler: (@Sendable () -> Void)?
-        /// Bytes from this offset on do not count until their digest has been verified.
+        /// Bytes from this offset on are discarded unless their digest is verified.
         var unverifiedFrom: Int64?
         /// The running digests of the received bytes.
         var digests: UploadDigests?

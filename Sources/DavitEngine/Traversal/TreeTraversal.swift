@@ -9,7 +9,7 @@ package import DavitStore
 ///
 /// Rules and mounts apply. Links that lead outside the share are not members. Each collection is visited
 /// once: links to collections are followed after everything else, and a link to a visited collection is
-/// reported as an issue and not followed. The size of the result is therefore bounded by the number of
+/// reported as an obstacle and not followed. The size of the result is therefore bounded by the number of
 /// existing resources, however links refer to each other.
 ///
 /// Its methods block. It belongs to one task, which passes it to one job of the thread pool at a time and
@@ -94,7 +94,7 @@ package final class TreeTraversal: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var linkCount = 0
     /// All collections found so far.
     @safe @exclusivity(unchecked) private var visited: Set<Key> = []
-    /// The first result, not returned yet.
+    /// The first result, until it has been returned.
     @safe @exclusivity(unchecked) private var begun: Found?
     /// A collection to enter before anything else.
     @safe @exclusivity(unchecked) private var entered: Found?
@@ -106,7 +106,7 @@ package final class TreeTraversal: @unchecked Sendable {
         self.root = Found(path: [], info: info, target: root)
         self.names = names.map { $0.reversed() } ?? []
         guard names == nil else { return }
-        // If the collection itself cannot be read, this throws an error instead of reporting an issue.
+        // If the collection itself cannot be read, this throws an error instead of reporting an obstacle.
         levels.append(Level(try share.resources.members(of: root), self.root))
         begun = self.root
         visited.insert(Key(info))

@@ -38,8 +38,8 @@ struct DraftUploads: Sendable {
         return try await create(at: targets, fields, isComplete, .choosesName, context)
     }
 
-    /// Whether a complete upload should be resumable: without an interim response, the client would not learn
-    /// its URL.
+    /// Whether an upload that is sent in one request should be resumable: without an interim response, the
+    /// client would not learn its URL.
     private func isWorthwhile(_ fields: DraftFields, _ request: HTTPRequest) -> Bool {
         guard fields.wantsInterim, request.minorVersion > 0 else { return false }
         return request.body.declaredLength ?? .max > Self.plainBytes

@@ -227,8 +227,9 @@ struct TusUploads: Sendable {
         return response
     }
 
-    /// A name in use gets a number, unless the client specifies how to handle the existing resource:
-    /// `If-None-Match: *` refuses; `Overwrite: T` replaces, as do conditions and locks that refer to it.
+    /// Returns the parameters of an upload. If the name is in use, a number is appended to it, unless the
+    /// client specifies how to handle the existing resource: `If-None-Match: *` refuses the upload;
+    /// `If-Match` and `Overwrite: T` replace the resource.
     private func terms(
         _ fields: TusFields, _ concatenation: TusConcatenation, _ request: HTTPRequest
     ) throws(WebDAVError) -> UploadParameters {

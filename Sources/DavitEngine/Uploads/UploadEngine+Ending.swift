@@ -23,7 +23,7 @@ extension UploadEngine {
     ) async throws(WebDAVError) -> Outcome {
         let engine = self
         guard let target = session.record.target else { throw WebDAVError(.notFound) }
-        // As in a completion: no other request can write, and the copy holds no mutex.
+        // Begin the completion, so that no other request can write, and copy without holding the mutex.
         let ending = try await share.offload { () throws(WebDAVError) in
             try session.upload.beginEnd(session.turn)
         }

@@ -128,7 +128,8 @@ struct UploadEngine: Sendable {
         _ made: CreateUploadMethod.Outcome, _ digests: [ContentDigest], _ request: HTTPRequest
     ) async throws(WebDAVError) -> Session {
         let (share, abortHandler) = (share, request.body.abortHandler)
-        // If the client sends a digest of the complete content at the end, its algorithm is announced here.
+        // A client that sends a digest of the complete content at the end announces its algorithm in
+        // Want-Repr-Digest.
         let algorithms = digests.map(\.algorithm) + WantDigest(request).representation.prefix(1)
         return try await share.offload { () throws(WebDAVError) in
             let lease = share.uploads.enter(made.record.id)

@@ -11,8 +11,8 @@ struct UploadParameters: Sendable {
     /// The fields of the request that apply when the content is complete, as field lines.
     let fieldLines: [UInt8]
 
-    /// Fields that are stored because they apply to a PUT of the complete content: conditions, times, the
-    /// language, digests, and the digest requested for the response.
+    /// Fields that are stored because they apply to a PUT of the complete content: preconditions, `If`,
+    /// times, the language, digests, and the digest requested for the response.
     private static let kept: [FieldName] = [
         .if, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .xOCMTime, .xOCCTime, .reprDigest,
         .ocChecksum, .wantReprDigest, .contentLanguage,
@@ -38,7 +38,7 @@ struct UploadParameters: Sendable {
 
 /// A request that appends to an upload, independent of the protocol.
 struct UploadChunk: Sendable {
-    /// Digests of this request's content, to be verified before it counts.
+    /// Digests of this request's content, to be verified before it is added to the upload.
     var digests: [ContentDigest] = []
     /// Digests of the complete content, verified if it ends here: a client that streams its source knows them
     /// only at the end.
