@@ -53,8 +53,8 @@ extension Connection {
         return sent
     }
 
-    /// Appends a small part of a file to the output buffer if it fits and is in memory, or if the volume
-    /// cannot report whether it is.
+    /// Appends a small part of a file to the output buffer if it fits, and if it is in memory or on a volume
+    /// that cannot report whether it is.
     /// - Returns: false if nothing was appended.
     func composeNow(_ content: any FileContent, offset: Int64, length: Int) -> Bool {
         loop.output.claim(for: self)

@@ -55,7 +55,7 @@ public final class HTTPServer: Sendable {
     /// - Returns: the addresses the server listens on: inherited sockets, endpoints, then local sockets, each
     ///   in the configured order. A port that the system chose is reused at later starts unless another
     ///   program occupies it.
-    /// - Throws: ``TransportError``; the server then does not listen.
+    /// - Throws: ``TransportError`` if the server cannot listen, or if it is already running.
     public func start() throws(TransportError) -> [BoundAddress] {
         let chosenPort = state.withLock { state -> UInt16? in
             guard case .stopped = state.phase else { return nil }
@@ -163,8 +163,9 @@ extension HTTPServer {
     }
 
     /// Listens again on the same addresses and ports. Call it after ``pauseListening(then:)`` has completed.
-    /// - Throws: ``TransportError``; the server then does not listen, and the call can be repeated.
-    ///   `notRunning` after ``shutdown()``, `alreadyStarted` while the server listens.
+    /// - Throws: ``TransportError`` if the server cannot listen; the call can then be repeated. The reason is
+    ///   `notRunning` if the server is not running or is stopping, and `alreadyStarted` if it already
+    ///   listens.
     public func resumeListening() throws(TransportError) {
         guard let group else { throw TransportError(.notRunning) }
         try group.resumeListening()

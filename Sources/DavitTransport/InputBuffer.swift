@@ -32,7 +32,8 @@
         end = 0
     }
 
-    /// Lets `body` append bytes; `body` returns how many it wrote. Its buffer is never empty.
+    /// Passes free space of at least one byte to `body`, which appends bytes there and returns how many it
+    /// wrote.
     func fill(_ body: (UnsafeMutableRawBufferPointer) -> Int) {
         if end == capacity { makeRoom() }
         let room = unsafe UnsafeMutableRawBufferPointer(start: storage + end, count: capacity - end)

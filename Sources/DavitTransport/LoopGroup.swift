@@ -227,7 +227,7 @@ private final class ActionTimer: TimerEntry {
     override func deadlinePassed() { action() }
 }
 
-/// Aborts the connections that are still open at the end of the grace period.
+/// Aborts the connections that are still open at the end of the grace period, and later stops the loop.
 private final class GraceTimer: TimerEntry {
     /// How long tasks may take to end after their connections were aborted.
     private static let lastNanoseconds: Int64 = 5_000_000_000

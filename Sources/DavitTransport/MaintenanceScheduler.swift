@@ -2,7 +2,7 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Runs maintenance at a delay after a request, without a thread or timer while the server is idle.
+/// Runs maintenance after responses, with a delay, and without a thread or timer while the server is idle.
 final class MaintenanceScheduler: Sendable {
     private let work: @Sendable () -> Bool
     private let interval: Int64

@@ -42,8 +42,8 @@ final class TLSManager: Sendable {
     /// Whether a step of a handshake takes too long to run on a loop.
     var handshakesSlowly: Bool { context.withLock { $0.handshakesSlowly } }
 
-    /// Calls `renew` on the pool if it is due. Called for each new connection: only they need certificates,
-    /// so that no timer is required.
+    /// Calls `renew` on the pool if it is due. Called for each new connection: only new connections need
+    /// certificates, so no timer is required.
     func connectionCame(now: Int64, pool: BlockingPool) {
         guard let renew else { return }
         let expected = due.load(ordering: .relaxed)
