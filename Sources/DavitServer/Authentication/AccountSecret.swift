@@ -75,7 +75,7 @@ struct AccountSecret: Equatable, Sendable {
     /// Whether ``matches(_:of:)`` takes only microseconds and may run on an event loop.
     var isQuick: Bool { hash == nil }
 
-    /// Whether `password` is correct. The cost does not depend on the stored value.
+    /// Whether `password` is correct. The time taken does not reveal the stored value.
     func matches(_ password: [UInt8], of user: [UInt8]) -> Bool {
         do throws(CryptoError) {
             if let hash { return try hash.matches(password) }

@@ -20,7 +20,7 @@ extension Authentication {
         /// Identifies the account whose secret is compared, even if the requested name is unknown.
         var line: Int { account.name.hashValue }
 
-        /// Whether the password is correct. Blocks if ``isQuick`` is false.
+        /// Whether the password is correct. Blocks if ``AccountSecret/isQuick`` is false.
         var isRight: Bool {
             // Compare even if the name is unknown, so that the duration is the same.
             let matches = account.secret.matches(password, of: isKnown ? user : Array(account.name.utf8))
@@ -74,7 +74,7 @@ extension Authentication {
         return decide(attempt, isRight: attempt.isRight) ?? checkBasic(value, request)
     }
 
-    /// Returns the cached decision without waiting; nil if there is none.
+    /// Returns the decision for cached credentials; nil if they are not cached.
     private func recall(_ key: CredentialKeys.Key, _ request: HTTPRequest, now: Int64) -> Decision? {
         switch state.withLock({ $0.cache.look(for: key, now: now) }) {
         case .right(let name, let number, let peer):
@@ -87,8 +87,10 @@ extension Authentication {
         }
     }
 
-    /// Clients that have logged in keep access during a guessing attack, but only from the address of their
-    /// login. A blocked address must not learn from the cache whether a guess is right.
+    /// Returns the remaining wait for cached credentials that are sent from another network than that of
+    /// their login; nil if there is none. Clients that have logged in keep access during a guessing attack,
+    /// but only from the network of their login: a blocked address must not learn from the cache whether a
+    /// guess is right.
     private func wait(at peer: String, insteadOf home: String, for name: String, now: Int64) -> Int64? {
         guard peer != home, PeerNetwork(of: peer) != PeerNetwork(of: home) else { return nil }
         let (address, account) = (PeerNetwork(of: peer).hashValue, Array(name.utf8).hashValue)

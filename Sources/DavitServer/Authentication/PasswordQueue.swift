@@ -2,7 +2,7 @@
 ///
 /// Entries with the highest ``ClientTrust`` are served first. At equal trust, accounts take turns, and within
 /// an account, networks take turns, so that a client that sends many passwords delays mainly itself. Every
-/// fourth turn serves a lower level of trust, to prevent starvation.
+/// fourth turn may serve a lower level of trust, to prevent starvation.
 ///
 /// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand
 /// times longer.

@@ -28,7 +28,7 @@ extension HTTPResponse {
     }
 
     /// Returns this response, or 304 or 412 if the preconditions of the request require it (RFC 9110 §13).
-    /// Preconditions apply only to GET and HEAD, and only if the status would be 200 (§13.2.1).
+    /// They are evaluated only for GET and HEAD, and only if the status would be 200 (§13.2.1).
     package func conditional(for request: HTTPRequest) -> HTTPResponse {
         guard status == .ok, request.method == .get || request.method == .head,
             fields.contains(.etag) || fields.contains(.lastModified), Preconditions.stand(in: request)

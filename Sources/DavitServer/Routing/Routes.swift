@@ -109,7 +109,8 @@ public struct Routes {
             })
     }
 
-    /// Adds a route for GET and HEAD of paths that match a pattern.
+    /// Adds a route for GET of paths that match a pattern, and for HEAD unless ``answersHeadWithGet`` is
+    /// false.
     public mutating func get<Output: Sendable>(
         matching pattern: @escaping @Sendable () -> Regex<Output>,
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
