@@ -50,7 +50,7 @@ struct ChangeEventsMethod: Sendable {
     private static func response(_ body: HTTPBody) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, "text/event-stream")
-        // Compression would need 100 KiB of memory per stream, for few bytes of content.
+        // Compression would need 100 KiB of memory per stream to save only a few bytes.
         fields.append(.cacheControl, "no-store, no-transform")
         // Otherwise nginx would buffer the events.
         fields.append(named: "X-Accel-Buffering", "no")
@@ -114,7 +114,8 @@ struct ChangeEventsMethod: Sendable {
 
     /// Compares the requested collections and their ancestors with the file system. A change in an ancestor
     /// shows that a collection was removed.
-    /// - Returns: each request with its scope, nil if it is not a collection; and a nil position if none is.
+    /// - Returns: for each requested scope, the scope with its canonical path, or nil if it is not a
+    ///   collection; and the position of the journal, or nil if none of them is a collection.
     private func compared(
         _ requestedScopes: [ChangeEventScope]
     ) async throws(WebDAVError) -> (

@@ -62,7 +62,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         } catch {
             switch error {
             case .notThis: throw WebDAVError(.unsupportedMediaType)
-            // Without a Content-Type, malformed XML may be any other format.
+            // Without a Content-Type, malformed XML may be content in another format.
             case .malformed where !request.contains(.contentType): throw WebDAVError(.unsupportedMediaType)
             default: throw WebDAVError(body: error)
             }

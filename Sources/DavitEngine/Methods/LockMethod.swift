@@ -108,8 +108,8 @@ struct LockMethod: ChangeMethod {
 
     // MARK: New locks
 
-    /// Creates the lock on an existing resource. For a new resource, the rows are written together with its
-    /// file.
+    /// Returns the change that creates a lock. For a new resource it contains no rows, because they are
+    /// written together with its file.
     private func create(
         _ info: LockInfo, _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
@@ -183,7 +183,8 @@ struct LockMethod: ChangeMethod {
 
     // MARK: Refresh
 
-    /// §9.10.2: a refresh needs an empty body and a token in `If`. Any other refresh is refused.
+    /// Returns the change that refreshes the submitted locks. §9.10.2: a refresh needs an empty body and a
+    /// token in `If`; any other refresh is refused.
     private func refresh(
         _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
@@ -203,7 +204,7 @@ struct LockMethod: ChangeMethod {
         let changes = refreshed.map {
             StateChange.refreshLock($0.token, root: $0.root, timeoutSeconds: seconds, expiry: expiry)
         }
-        // All of DAV:lockdiscovery, with the refreshed locks last, where clients look for them.
+        // Return all of DAV:lockdiscovery, with the refreshed locks last, where clients look for them.
         let others = covering.filter { !change.context.submittedTokens.contains($0.token.uri) }
         let outcome = Outcome(
             locks: others + refreshed, newToken: nil, refreshed: refreshed.map(\.token))

@@ -41,7 +41,8 @@ struct MoveMethod: InlineCommitMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .move }
 
-    /// Across volumes, the copy itself stops where it would exceed the maximum depth.
+    /// Returns the moved tree. If a copy is built, the tree is not reported as a collection and therefore not
+    /// measured: the copy itself stops where it would exceed the maximum depth.
     func movedTree(on change: ChangeTarget) -> MovedTree? {
         let path = change.target.path
         return MovedTree(

@@ -113,7 +113,7 @@ struct PatchMethod: ChangeMethod {
         }
         var update = prepared.update
         if update?.base != old.entityTag {
-            // The hook that allowed the change has seen other content.
+            // The hook allowed the change for different content.
             if share.configuration.hooks.allows != nil { throw .busy }
             update = try self.update(prepared.part, at: change.target.location).update
         }
