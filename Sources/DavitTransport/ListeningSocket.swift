@@ -38,7 +38,7 @@ final class ListeningSocket {
 }
 
 extension ListeningSocket {
-    /// How many other ports are tried if the one that the system chose is not free on all addresses.
+    /// How many ports are tried until one that the system chooses is free on all addresses.
     private static let attempts = 16
 
     /// Opens all sockets of a server: inherited sockets, endpoints, and local sockets.

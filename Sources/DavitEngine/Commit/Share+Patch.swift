@@ -31,8 +31,8 @@ extension Share {
         forget(intent)
     }
 
-    /// Records a new modification time of recently written content, so that it does not cause another version
-    /// to be kept: many clients set the time of content that they have just written.
+    /// Records a new modification time of recently written content, so that the change does not cause another
+    /// version to be kept: many clients set the time of content that they have just written.
     private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
         guard versions.contains(info.entityTag, at: path),
             let new = try? resources.lookup(path, last: .notFollowed, wait: .allowed).info

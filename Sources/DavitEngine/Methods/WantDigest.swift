@@ -9,7 +9,7 @@ struct WantDigest: Sendable {
     /// Algorithms for the content of this message, most preferred first.
     private let content: [DigestAlgorithm]
 
-    /// Whether a request contains one of these fields. O(1).
+    /// Whether a request contains Want-Repr-Digest or Want-Content-Digest. O(1).
     static func isIn(_ request: HTTPRequest) -> Bool {
         request.contains(.wantReprDigest) || request.contains(.wantContentDigest)
     }

@@ -85,7 +85,7 @@ struct FolderView {
         page.foldedForm(
             .upload, .upload, " enctype=\"multipart/form-data\"", button: .uploadGo, to: &html
         ) { html in
-            // The checkbox must precede the files, which are written as they arrive.
+            // The checkbox must precede the files, which are stored as they arrive.
             page.box("replace", .uploadReplace, to: &html)
             html.markup("<label>")
             html.text(strings.text(.uploadFiles))
