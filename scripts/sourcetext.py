@@ -22,6 +22,8 @@ class Parts(NamedTuple):
     code: str
     comments: list
     strings: list
+    # The start and end of everything that `code` does not contain.
+    blanks: tuple
 
 
 class Lines:
@@ -53,10 +55,12 @@ class _Scanner:
         self.code = []
         self.comments = []
         self.strings = []
+        self.blanks = []
         self.copied = 0
 
     def blank(self, start, end):
         """Keeps all code before `start` and replaces what is up to `end`."""
+        self.blanks.append((start, end))
         if start > self.copied:
             self.code.append(self.text[self.copied:start])
         begin = max(start, self.copied)
@@ -69,7 +73,7 @@ class _Scanner:
 
     def parts(self):
         self.code.append(self.text[self.copied:])
-        return Parts("".join(self.code), self.comments, self.strings)
+        return Parts("".join(self.code), self.comments, self.strings, tuple(self.blanks))
 
 
 class _Swift(_Scanner):

@@ -204,9 +204,10 @@ for folder in ("Tests", "bench", "scripts"):
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the help and in the documentation" python3 scripts/check-options.py
     local check
-    for check in structure type-names words; do
+    for check in page structure type-names words; do
         step "the check of $check finds planted faults" python3 "scripts/check-$check.py" --self-test
     done
+    step "the page's files can be sent line by line" python3 scripts/check-page.py
     step "folders, targets and scripts have no new cycles" python3 scripts/check-structure.py
     step "each type name is declared once" python3 scripts/check-type-names.py
     step "the texts contain no private idioms" python3 scripts/check-words.py

@@ -31,7 +31,7 @@ package final class PageFiles: Sendable {
             let entry = unsafe davit_page_file_at(index)
             let name = unsafe String(cString: entry.name)
             let source = unsafe Array(UnsafeBufferPointer(start: entry.bytes, count: entry.count))
-            let bytes = MinifiedText.of(source, named: name)
+            let bytes = CompactText.of(source, named: name)
             sources[name] = source
             all.combine(Array(name.utf8))
             all.combine(bytes)

@@ -15,12 +15,19 @@ const number = ["n", "\\b(?:0[xX][\\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|\\d[\\d_
 const decorator = ["m", "@[A-Za-z_][\\w.]*"]
 const directive = ["m", "^[ \\t]*#[ \\t]*\\w+"]
 
-const c = `auto break case char const continue default do double else enum extern float for goto if inline int long
-    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool
-    true false nullptr NULL`
-const cpp = `${c} alignas catch class concept consteval constexpr co_await co_return co_yield decltype delete explicit
-    export final friend mutable namespace new noexcept operator override private protected public requires static_assert
-    template this throw try typename using virtual`
+// Lists of words, separated by spaces. A literal does not span lines, because indentation is not sent.
+const lines = (...texts) => texts.join(" ")
+
+const c = lines(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long",
+    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool",
+    "true false nullptr NULL",
+)
+const cpp = lines(
+    c, "alignas catch class concept consteval constexpr co_await co_return co_yield decltype delete explicit",
+    "export final friend mutable namespace new noexcept operator override private protected public requires static_assert",
+    "template this throw try typename using virtual",
+)
 
 const markup = [
     ["c", "<!--[^]*?(?:-->|$(?![^]))"],
@@ -41,11 +48,13 @@ export const languages = {
             slashes, block, double, single, ["s", quoted("`").replace("\\n", "")], number, decorator,
             ["s", "(?<=[=(,:;!&|?{}[+] ?|^|return )\\/(?![*\\/ ])(?:[^\\/\\\\[\\n]|\\\\.|\\[(?:[^\\]\\\\\\n]|\\\\.){0,200}\\]){1,999}\\/[a-z]*"],
         ],
-        words: `abstract any as async await boolean break case catch class const continue debugger declare default delete
-            do else enum export extends false finally for from function get if implements import in infer instanceof
-            interface is keyof let module namespace never new null number object of override private protected public
-            readonly return satisfies set static string super switch symbol this throw true try type typeof undefined
-            unknown using var void while with yield`,
+        words: lines(
+            "abstract any as async await boolean break case catch class const continue debugger declare default delete",
+            "do else enum export extends false finally for from function get if implements import in infer instanceof",
+            "interface is keyof let module namespace never new null number object of override private protected public",
+            "readonly return satisfies set static string super switch symbol this throw true try type typeof undefined",
+            "unknown using var void while with yield",
+        ),
         capitals: true,
     },
     json: { rules: [["a", '"(?:[^"\\\\\\n]|\\\\.)*"(?=\\s{0,8}:)'], double, number, slashes, block], words: "true false null" },
@@ -59,19 +68,23 @@ export const languages = {
     },
     swift: {
         rules: [slashes, block, triple, double, number, decorator, ["m", "#\\w+"]],
-        words: `actor any as associatedtype async await borrowing break case catch class consuming continue convenience
-            default defer deinit didSet do dynamic else enum extension fallthrough false fileprivate final for func get
-            guard if import in indirect infix init inout internal is isolated lazy let mutating nil nonisolated open
-            operator optional override package postfix prefix private protocol public repeat required rethrows return
-            self sending set some static struct subscript super switch throw throws true try typealias unowned unsafe
-            var weak where while willSet yield`,
+        words: lines(
+            "actor any as associatedtype async await borrowing break case catch class consuming continue convenience",
+            "default defer deinit didSet do dynamic else enum extension fallthrough false fileprivate final for func get",
+            "guard if import in indirect infix init inout internal is isolated lazy let mutating nil nonisolated open",
+            "operator optional override package postfix prefix private protocol public repeat required rethrows return",
+            "self sending set some static struct subscript super switch throw throws true try typealias unowned unsafe",
+            "var weak where while willSet yield",
+        ),
         capitals: true,
     },
     c: { rules: [slashes, block, directive, double, single, number], words: cpp, capitals: true },
     objc: {
         rules: [slashes, block, directive, ["s", `@?${quoted('"')}`], single, number, ["k", "@[a-z]\\w*"]],
-        words: `${cpp} id instancetype self super YES NO nil BOOL SEL IMP nonatomic strong weak copy assign readonly
-            readwrite nullable nonnull`,
+        words: lines(
+            cpp, "id instancetype self super YES NO nil BOOL SEL IMP nonatomic strong weak copy assign readonly",
+            "readwrite nullable nonnull",
+        ),
         capitals: true,
     },
     python: {
@@ -79,36 +92,46 @@ export const languages = {
             hash, ["s", "\\b[rbfuRBFU]{0,2}(?:\"\"\"[^]*?(?:\"\"\"|$(?![^]))|'''[^]*?(?:'''|$(?![^])))|(?:\"\"\"[^]*?(?:\"\"\"|$(?![^]))|'''[^]*?(?:'''|$(?![^])))"],
             double, single, number, decorator,
         ],
-        words: `and as assert async await break case class continue def del elif else except False finally for from global
-            if import in is lambda match None nonlocal not or pass raise return self True try while with yield`,
+        words: lines(
+            "and as assert async await break case class continue def del elif else except False finally for from global",
+            "if import in is lambda match None nonlocal not or pass raise return self True try while with yield",
+        ),
         capitals: true,
     },
     shell: {
         rules: [["c", "(?<=^|\\s)#.*"], ["s", '"(?:[^"\\\\]|\\\\[^])*"?'], ["s", "'[^']*'?"], ["a", "\\$(?:\\w+|\\{[^}\\n]*\\}?|[?#@*!$-])"], number],
-        words: `alias break case continue declare do done elif else esac eval exec exit export fi for function if in local
-            readonly return select set shift source then time trap unset until while`,
+        words: lines(
+            "alias break case continue declare do done elif else esac eval exec exit export fi for function if in local",
+            "readonly return select set shift source then time trap unset until while",
+        ),
     },
     go: {
         rules: [slashes, block, double, single, ["s", "`[^`]*`?"], number],
-        words: `any bool break byte case chan const continue default defer else error fallthrough false float64 for func go
-            goto if import int int64 interface iota map nil package range return rune select string struct switch true
-            type uint64 var`,
+        words: lines(
+            "any bool break byte case chan const continue default defer else error fallthrough false float64 for func go",
+            "goto if import int int64 interface iota map nil package range return rune select string struct switch true",
+            "type uint64 var",
+        ),
         capitals: true,
     },
     rust: {
         rules: [slashes, block, ["s", '\\br#*"[^]*?"#*'], ["s", '"(?:[^"\\\\]|\\\\[^])*"?'], ["s", "'(?:[^'\\\\\\n]|\\\\.[^'\\n]{0,10})'"], ["a", "'[a-z_]\\w*"], number, ["m", "#!?\\[[^\\]\\n]*\\]?|\\b\\w+!"]],
-        words: `as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod
-            move mut pub ref return self Self static struct super trait true type unsafe use where while i8 i16 i32 i64
-            i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char str`,
+        words: lines(
+            "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod",
+            "move mut pub ref return self Self static struct super trait true type unsafe use where while i8 i16 i32 i64",
+            "i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char str",
+        ),
         capitals: true,
     },
     java: {
         rules: [slashes, block, triple, double, single, number, decorator],
-        words: `abstract as assert boolean break by byte case catch char class companion const continue data default do
-            double else enum extends false final finally float for fun if implements import in inline instanceof int
-            interface internal is lateinit long native new null object open override package private protected public
-            record return sealed short static strictfp super suspend switch synchronized this throw throws transient
-            true try typealias val var vararg void volatile when while yield`,
+        words: lines(
+            "abstract as assert boolean break by byte case catch char class companion const continue data default do",
+            "double else enum extends false final finally float for fun if implements import in inline instanceof int",
+            "interface internal is lateinit long native new null object open override package private protected public",
+            "record return sealed short static strictfp super suspend switch synchronized this throw throws transient",
+            "true try typealias val var vararg void volatile when while yield",
+        ),
         capitals: true,
     },
     yaml: {
@@ -121,13 +144,15 @@ export const languages = {
     },
     sql: {
         rules: [["c", "--.*"], block, ["s", "'(?:[^']|'')*'?"], double, ["a", "`[^`\\n]*`?|[@:$]\\w+"], number],
-        words: `add all alter and as asc begin between by case cast check collate column commit constraint create cross
-            database default delete desc distinct drop else end except exists explain foreign from full function grant
-            group having if in index inner insert intersect into is join key left like limit natural not null offset on
-            or order outer pragma primary procedure recursive references replace returning revoke right rollback row
-            select set table temp then to transaction trigger union unique update using values view when where window
-            with without bigint blob boolean char date decimal float int integer numeric real smallint text timestamp
-            varchar`,
+        words: lines(
+            "add all alter and as asc begin between by case cast check collate column commit constraint create cross",
+            "database default delete desc distinct drop else end except exists explain foreign from full function grant",
+            "group having if in index inner insert intersect into is join key left like limit natural not null offset on",
+            "or order outer pragma primary procedure recursive references replace returning revoke right rollback row",
+            "select set table temp then to transaction trigger union unique update using values view when where window",
+            "with without bigint blob boolean char date decimal float int integer numeric real smallint text timestamp",
+            "varchar",
+        ),
         ignoresCase: true,
     },
     diff: {
