@@ -208,6 +208,7 @@ for folder in ("Tests", "bench", "scripts"):
         step "the check of $check finds planted faults" python3 "scripts/check-$check.py" --self-test
     done
     step "the page's files can be sent line by line" python3 scripts/check-page.py
+    step "the picture of the targets is up to date" python3 scripts/draw-targets.py --check
     step "folders, targets and scripts have no new cycles" python3 scripts/check-structure.py
     step "each type name is declared once" python3 scripts/check-type-names.py
     step "the texts contain no private idioms" python3 scripts/check-words.py
