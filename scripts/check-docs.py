@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that every Swift code block in the documentation is part of Examples, which are compiled.
+"""Checks the documentation against the code.
 
-The lines of a block must occur consecutively in an example, optionally indented.
+Every Swift code block is part of Examples, which are compiled: its lines occur consecutively in an example, optionally
+indented. Every file that docs/life-of-a-request.md names with its folder exists in Sources, and each of its lists of files
+has at most 25 entries, without repetition.
 """
 import pathlib
 import re
@@ -10,6 +12,9 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/embedding.md", "docs/coming-from-gcdwebserver.md"]
+WALKTHROUGH = "docs/life-of-a-request.md"
+# As many files as a reader can follow.
+FILE_LIMIT = 25
 
 
 def blocks(text):
@@ -27,6 +32,29 @@ def holds(source, block):
     return False
 
 
+def file_findings(text):
+    """What is wrong with the files that the walkthrough names: pairs of a line number and a message."""
+    lists = [[]]
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in re.findall(r"`([\w.+-]+/[\w./+-]+\.swift)`", line):
+            if not (ROOT / "Sources" / name).is_file():
+                yield number, f"there is no file Sources/{name}"
+        entry = re.match(r"(\d+)\. `([^`]+\.swift)`", line)
+        if entry is None:
+            continue
+        if entry.group(1) == "1":
+            lists.append([])
+        if entry.group(2) in lists[-1]:
+            yield number, f"{entry.group(2)} is listed twice"
+        lists[-1].append(entry.group(2))
+        if int(entry.group(1)) != len(lists[-1]):
+            yield number, f"{entry.group(2)} has the wrong number"
+        if len(lists[-1]) == FILE_LIMIT + 1:
+            yield number, f"the list has more than {FILE_LIMIT} files"
+    if len(lists) == 1:
+        yield 1, "there is no list of files"
+
+
 def main():
     sources = [path.read_text() for path in sorted((ROOT / "Examples").rglob("*.swift"))]
     failed = 0
@@ -39,6 +67,9 @@ def main():
             if not any(holds(source, block) for source in sources):
                 print(f"{page}:{line}: code not found in Examples", file=sys.stderr)
                 failed += 1
+    for line, message in file_findings((ROOT / WALKTHROUGH).read_text()):
+        print(f"{WALKTHROUGH}:{line}: {message}", file=sys.stderr)
+        failed += 1
     return 1 if failed else 0
 
 

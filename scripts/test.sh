@@ -199,7 +199,7 @@ import ast, pathlib
 for folder in ("Tests", "bench", "scripts"):
     for path in pathlib.Path(folder).rglob("*.py"):
         ast.parse(path.read_text(), str(path))'
-    step "the code in the documentation is compiled" python3 scripts/check-docs.py
+    step "the code in the documentation is compiled, and its files exist" python3 scripts/check-docs.py
     step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the help and in the documentation" python3 scripts/check-options.py
