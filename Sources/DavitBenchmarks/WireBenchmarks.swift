@@ -11,7 +11,7 @@ private let shortHead = Array(
 
     """.utf8)
 
-/// A typical request of a desktop WebDAV client.
+/// A typical request from a desktop WebDAV client.
 private let longHead = Array(
     """
     PROPFIND /Documents/Reports%20and%20drafts/ HTTP/1.1\r

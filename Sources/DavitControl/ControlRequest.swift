@@ -2,7 +2,7 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitStore
 
-/// A request of another `davit` command to the server that owns a state folder. Each connection carries one
+/// A request from another `davit` command to the server that owns a state folder. Each connection carries one
 /// request, on one line.
 ///
 /// On the wire it consists of words separated by spaces; words with arbitrary content are percent-encoded.

@@ -1,7 +1,7 @@
 package import DavitSystem
 internal import Synchronization
 
-/// Serves requests of other `davit` commands on this machine, through a socket in the state folder.
+/// Serves requests from other `davit` commands on this machine, through a socket in the state folder.
 ///
 /// It has its own thread and shares nothing with the threads that serve HTTP. It handles one connection at a
 /// time, while others wait: clients run as the owner of the folder or as root.
@@ -28,7 +28,7 @@ package final class ControlServer: Sendable {
     ///   - folder: the state folder. The caller holds its lock, so an existing socket belongs to a terminated
     ///     server.
     ///   - timeoutSeconds: how long a request can take to arrive.
-    ///   - answer: handles a request of the user with the ID `user`; called on the thread of this object; can
+    ///   - answer: handles a request from the user with the ID `user`; called on the thread of this object; can
     ///     block.
     package init(
         folder: String, timeoutSeconds: Int = 5,

@@ -8,9 +8,9 @@ package struct Lifecycle: Hashable, Sendable {
     }
 
     package enum Input: Hashable, Sendable, CaseIterable {
-        // Requests of the application.
+        // Requests from the application.
         case start, stop, suspend, resume
-        // Notifications of the system about the application.
+        // Notifications from the system about the application.
         case enteredBackground, becameActive, backgroundTimeEnded
         // Whether clients are connected.
         case connected, disconnected

@@ -137,7 +137,7 @@ package final class LifecycleController: Sendable {
             })
     }
 
-    // MARK: Notifications of the transport
+    // MARK: Notifications from the transport
 
     /// Called when the first connection opens or the last one closes. Calls must be serialized.
     package func occupancyChanged(_ isOccupied: Bool) {

@@ -156,7 +156,7 @@ final class OpenShare: LifecycleObserver {
         journal?.start()
     }
 
-    /// Starts to accept requests of other commands. A failure is not fatal, because some volumes do not
+    /// Starts to accept requests from other commands. A failure is not fatal, because some volumes do not
     /// support sockets.
     private func startControl() {
         do throws(SystemError) {

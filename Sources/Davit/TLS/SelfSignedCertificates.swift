@@ -70,8 +70,9 @@ package struct SelfSignedCertificates {
 
     // MARK: Authority
 
-    /// Returns the stored authority, or creates it if the file does not exist. An unreadable file is an
-    /// error, because clients that trust the old authority would not trust a new one.
+    /// Returns the stored authority, or creates one if the file does not exist or the authority needs
+    /// renewal. An unreadable file is an error, because clients that trust the old authority would not trust
+    /// a new one.
     private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateGenerator.Pair {
         let file: SmallFile
         do throws(SystemError) {

@@ -155,7 +155,8 @@ final class PropertyResponses {
         }
     }
 
-    /// Clients usually request properties in the stored order, so the search begins after the previous match.
+    /// Finds a property. Clients usually request properties in the stored order, so the search begins after
+    /// the previous match.
     private static func find(
         _ name: PropertyName, in properties: [StoredProperty], from next: inout Int
     ) -> StoredProperty? {

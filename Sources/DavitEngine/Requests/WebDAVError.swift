@@ -13,8 +13,8 @@ struct WebDAVError: Error {
     var connectionError: HTTPError?
     /// Not a failure: the call must be repeated on a thread that may block.
     var wouldBlock = false
-    /// Another process created the resource after it was looked up; the request should be retried with a new
-    /// lookup.
+    /// The resource to be created exists, or was created after it was looked up. The request can be retried
+    /// with a new lookup or another name.
     var lostRace = false
 
     init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
@@ -91,7 +91,7 @@ extension WebDAVError {
         }
     }
 
-    /// The conversion for methods that only read: a resource with an invalid name does not exist.
+    /// The conversion for methods that only read: a resource whose name is too long does not exist.
     init(reading error: StoreError) {
         switch error {
         case .nameTooLong: self.init(.notFound)

@@ -24,8 +24,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Returns whether a media type is XML in UTF-8, the usual case of a type with an encoding; nil for one
-    /// without parameters. Does not allocate.
+    /// Whether a Content-Type value is an XML media type with `charset=utf-8`, the usual parameter; nil for a
+    /// value without parameters. Does not allocate.
     private static func isUTF8(_ value: borrowing Span<UInt8>) -> Bool? {
         guard let semicolon = value.firstIndex(of: UInt8(ascii: ";")) else { return nil }
         let type = value.extracting(0..<semicolon)

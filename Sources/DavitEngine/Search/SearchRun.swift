@@ -97,7 +97,7 @@ final class SearchRun {
         return .no
     }
 
-    /// Returns the next result in order after the traversal has ended; without an order, always the end.
+    /// Returns the next result in order after the traversal has ended. Without an order, there are none.
     func nextRow() -> Ordered {
         if !isPrepared {
             isPrepared = rows.prepare()

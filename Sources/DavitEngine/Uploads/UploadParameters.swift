@@ -65,7 +65,7 @@ extension UploadRecord {
     var target: ResourcePath? { collection.appending(name) }
 
     /// Returns the context of the PUT that the upload represents, with everything except its content.
-    /// - Parameter context: The context of a request of the same client.
+    /// - Parameter context: The context of a request from the same client.
     func request(
         for context: RequestContext, at path: ResourcePath
     ) throws(WebDAVError) -> RequestContext {

@@ -65,7 +65,7 @@ public struct ServerEnvironment: Sendable {
         lifecycleObservers.all.withLock { $0.append(lifecycleObserver) }
     }
 
-    /// Logs an unexpected error of a route action.
+    /// Logs an unexpected error from a route action.
     package func report(_ failure: HandlerFailure) {
         log(
             .error, "handler failed",

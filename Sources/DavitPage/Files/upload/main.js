@@ -1,4 +1,4 @@
-// Entry point for uploads: reads the given items, asks about conflicts, fills the queue and resumes uploads of closed pages.
+// Entry point for uploads: reads the given items, asks about conflicts, fills the queue and resumes uploads from closed pages.
 
 import { DavError } from "../dav.js"
 import { element, icon, styleSheet } from "../element.js"
@@ -130,7 +130,7 @@ const hasArrived = (one, there) => isSame(one, there.get(one.path.slice(0, -1).j
 const isUploading = (href, { size, modified }) => queue.find((one) =>
     one.href === href && one.size === size && one.modified === modified && ["running", "waiting", "paused"].includes(one.state))
 
-// Assigns files to interrupted uploads of earlier pages. Returns the other entries.
+// Assigns files to interrupted uploads from earlier pages. Returns the other entries.
 function assignToMissing(entries) {
     const missing = [...queue.uploads("missing"), ...queue.uploads("locked")]
     if (missing.length === 0) return entries
@@ -161,7 +161,7 @@ function assignToMissing(entries) {
     return rest.some(({ isFolder }) => !isFolder) ? rest : []
 }
 
-/// Resumes uploads of closed pages.
+/// Resumes uploads from closed pages.
 export async function restore() {
     const alive = await aliveSessions()
     const records = await claim(share, session, (one) => alive.has(one))

@@ -102,6 +102,6 @@ export const start = (application) => {
         attempt(async () => (await main()).upload(app.folder.href, found, { isPasted: true }))
     })
 
-    // Resume uploads of earlier pages.
+    // Resume uploads from earlier pages.
     count(share).then((left) => { if (left > 0) attempt(async () => (await main()).restore()) })
 }
