@@ -33,8 +33,8 @@ package struct ZIPEntry: Sendable {
     /// Returns a path that cannot leave the folder in which it is unpacked, on any system.
     ///
     /// A backslash is an ordinary character in a name, but a separator for programs on Windows: `..\..\name`
-    /// would refer to another folder, as would a drive letter. These characters are percent-encoded, because
-    /// the format does not allow them (APPNOTE 4.4.17.1).
+    /// would refer to another folder, as would a drive letter. Backslashes and the colon of a drive letter
+    /// are percent-encoded, because the format does not allow them (APPNOTE 4.4.17.1).
     ///
     /// The encoding is unambiguous: a percent sign that already begins one of these codes is encoded, too.
     private static func portable(_ path: [UInt8]) -> [UInt8] {

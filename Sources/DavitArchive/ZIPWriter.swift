@@ -20,8 +20,8 @@ internal import CArchive
         }
     }
 
-    /// Compresses text to a quarter at the speed of a fast network; the next levels take twice the time to
-    /// save another tenth.
+    /// The fastest level: it compresses text to about a quarter at the speed of a fast network. The next
+    /// levels take twice the time to save another tenth.
     private static let level = "1"
 
     private let archive: OpaquePointer

@@ -163,7 +163,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
 package enum ExitStatus {
     package static let success: Int32 = 0
     package static let failure: Int32 = 1
-    /// `EX_USAGE` of sysexits.
+    /// `EX_USAGE` in sysexits(3).
     package static let usage: Int32 = 64
 }
 

@@ -127,7 +127,8 @@ enum RecordingFiles {
 
     /// Reads the sessions in `path`.
     ///
-    /// - Parameter path: a file, or a folder whose `*.txt` files are read if they are transcripts.
+    /// - Parameter path: a file, or a folder. In a folder and its subfolders, all `*.txt` files that are
+    ///   transcripts are read.
     static func sessions(at path: String) throws(CommandFailure) -> [Session] {
         guard let names = try names(in: path) else {
             let name = String(

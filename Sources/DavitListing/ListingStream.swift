@@ -21,8 +21,8 @@ package protocol MemberPages: AnyObject {
     func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T
 }
 
-/// Writes the page while the collection is read: sorted up to `sortedLimit` entries, else in directory
-/// order, so that memory use is bounded.
+/// Writes the page while reading the collection. Up to `sortedLimit` entries are sorted; larger collections
+/// are written in directory order, so that memory use is bounded.
 private final class ListingStream: BodyStream {
     /// The maximum number of entries that are buffered and sorted.
     private static let sortedLimit = 10_000

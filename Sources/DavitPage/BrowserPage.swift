@@ -3,8 +3,8 @@ public import DavitHTTP
 internal import DavitListing
 internal import DavitStore
 
-/// The browser page of a share. Without scripts it is plain HTML with forms, which supports everything except
-/// features that need scripts; the scripts replace it when they load.
+/// The browser page of a share. Without scripts, it is plain HTML with forms for all basic actions. When the
+/// scripts load, they replace it.
 public struct BrowserPage: CollectionPage {
     /// The maximum number of folders offered as the destination of a move or copy.
     private static let knownFolderLimit = 200

@@ -19,8 +19,7 @@ struct FolderQueries: Sendable {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
         if query["archive"] != nil {
-            // Generating an archive costs the server much more than linking to it costs a page of another
-            // origin.
+            // A page of another origin can request an archive at no cost, but the server must generate it.
             if visit.isLoadedByOtherSite {
                 return .error(.forbidden, "Cross-origin requests are not allowed.", for: visit.request)
             }

@@ -14,7 +14,7 @@ extension HTTPResponse {
         /// How long caches may use the file without revalidation, in seconds; 0 requires revalidation for
         /// each use.
         public var cacheAgeSeconds = 0
-        /// Whether to follow a symbolic link in the last segment of the path; otherwise a link is 404.
+        /// Whether to follow a symbolic link in the last segment of the path; if not, a link results in 404.
         public var followsLink = false
 
         /// The default options: media type from the file name, revalidation for each use, no link in the last

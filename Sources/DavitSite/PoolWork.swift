@@ -18,6 +18,6 @@ package struct PoolWork: BlockingWork {
             for: client, isAdmitted: stage != .begins, isCancellable: stage != .cleansUp, work)
     }
 
-    /// The pool for files that are opened outside of a server's handlers; its threads start on first use.
+    /// The default executor of `HTTPResponse.file`; its threads start on first use.
     static let shared = PoolWork(pool: BlockingPool())
 }

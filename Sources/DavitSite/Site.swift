@@ -66,7 +66,8 @@ final class Site: Sendable {
         return .nothing(page: try openIfPossible(notFoundPage, wait)?.content)
     }
 
-    /// Opens a resource; returns nil if it does not exist for clients.
+    /// Opens a resource; returns nil if it does not exist, or if a link leads to it that the options do not
+    /// allow.
     private func open(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
         let resource: OpenResource
         do throws(StoreError) {

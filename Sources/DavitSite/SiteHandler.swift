@@ -5,9 +5,9 @@ public import DavitStore
 
 /// Serves a folder as a website.
 ///
-/// GET and HEAD return files according to ``SiteOptions``; other methods are refused with 405. A GET has the
-/// same capabilities and cost as for a share of the same folder: files stay open and are validated for each
-/// request.
+/// GET and HEAD return files according to ``SiteOptions``. OPTIONS returns 204, unknown methods are refused
+/// with 501, all others with 405. A GET has the same capabilities and cost as for a share of the same folder:
+/// files stay open and are validated for each request.
 public struct SiteHandler: Handler {
     private let site: Site
     private let work: any BlockingWork

@@ -15,15 +15,15 @@ public struct SiteOptions: Sendable {
     public var cacheAgeSeconds: Int? = 0
     /// The media types of file name extensions.
     public var types = MediaTypes()
-    /// Whether to send `style.css.gz` for `style.css` to clients that accept gzip, unless it is older.
-    /// Applies only to compressible media types.
+    /// Whether to send `style.css.gz` for `style.css` to clients that accept gzip, unless the compressed file
+    /// is older. Applies only to compressible media types.
     public var usesPrecompressed = true
     /// Whether to compress files of compressible types while sending them, if there is no precompressed file.
     public var compresses = true
     /// Whether to serve names that begin with a dot. Otherwise, nothing with such a name anywhere in its path
     /// is served, not even through links, except `/.well-known` (RFC 8615).
     public var showsHidden = false
-    /// Whether to follow symbolic links to targets inside the folder; all other links are 404.
+    /// Whether to follow symbolic links to targets inside the folder. Requests for other links receive 404.
     public var followsLinks = true
     /// The kind of redirect that adds the trailing slash to the URL of a folder.
     public var redirect = HTTPResponse.Redirect.movedPermanently

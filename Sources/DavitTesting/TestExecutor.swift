@@ -55,8 +55,8 @@ package final class TestExecutor: TaskExecutor {
         }
     }
 
-    /// Performs `call`, which waits for work on another thread. The executor of the current task is not idle
-    /// in the meantime.
+    /// Performs `call`, which waits for work on another thread. Until it returns, the executor of the current
+    /// task is not idle.
     package static func waitingForCall<Result>(_ call: () async -> Result) async -> Result {
         guard let executor = current else { return await call() }
         executor.state.withLock { $0.callCount += 1 }

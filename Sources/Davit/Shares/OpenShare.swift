@@ -140,8 +140,8 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
-    /// Enables removal of leftovers except uploads of this share and of other shares of this server, which
-    /// can be of the same folder or a part of it.
+    /// Enables the removal of leftovers. Keeps the uploads of this share and of the server's other shares,
+    /// because a folder can be shared twice, and one share can contain another.
     func removesLeftovers(besides others: [OpenShare]) {
         share.removesLeftovers(besides: others.map(\.share))
     }

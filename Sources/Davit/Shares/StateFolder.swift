@@ -32,7 +32,7 @@ package enum StateFolder {
 
     /// Whether `path` is the share or inside it.
     ///
-    /// Resolves the path without creating it, because nothing must be created before this is known.
+    /// Resolves the path without creating any part of it, because nothing may be created inside a share.
     static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []

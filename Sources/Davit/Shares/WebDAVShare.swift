@@ -39,8 +39,8 @@ public struct WebDAVShare: Mountable {
     /// The limits of the trash for files that clients delete or overwrite; nil for no trash. Without a size
     /// limit, uploads that need the space evict the oldest entries.
     public var trash: TrashLimits?
-    /// How long an interrupted upload can be resumed after its last byte has arrived; then its content is
-    /// deleted.
+    /// How long an interrupted upload can be resumed, from the time at which its last data was received; then
+    /// its content is deleted.
     public var uploadExpiry = Duration.seconds(7 * 86_400)
     /// The rules for names that are served; all names by default.
     public var rules = ShareRules()

@@ -7,7 +7,7 @@ internal import DavitStore
 /// Its calls block. It belongs to one task, which passes it to one thread pool job at a time and waits for
 /// that job; therefore the unchecked conformance is safe.
 final class ArchiveEstimate: @unchecked Sendable {
-    /// The number of steps of one job, so that it does not occupy a thread for long.
+    /// The maximum number of steps in one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048
 
     let traversal: TreeTraversal

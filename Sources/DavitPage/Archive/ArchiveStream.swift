@@ -27,7 +27,7 @@ final class ArchiveStream: BodyStream {
         while true {
             builder.take(into: buffer)
             if buffer.count > before || builder.hasEnded { return }
-            // Highly compressible or unreadable content may produce no bytes for long, so check for a
+            // Highly compressible or unreadable content may produce no bytes for a long time, so check for a
             // disconnected client.
             if Task.isCancelled { throw .disconnected }
             let builder = builder

@@ -31,7 +31,7 @@ struct FolderQuery {
         } else if let place = query["before"].flatMap(ListingEntry.init(place:)) {
             edge = .before(place)
         }
-        // Only a code and a number, so that no text from a URL is shown.
+        // Only a code and a number, so that the notice contains no text from the URL.
         let count = query["count"].flatMap { Int($0) } ?? 1
         done = query["done"].flatMap(FormAction.init).map { ($0, max(count, 0)) }
         var kept: [String] = []

@@ -18,11 +18,12 @@ package final class FolderSelection: @unchecked Sendable {
     private let limit: Int
     private let filter: NameFilter?
     private var kept: [ListingEntry] = []
-    /// The last entry of the page, once enough entries are known to fill the page.
+    /// The last entry of the page among those added so far; nil until there are enough entries to fill the
+    /// page.
     private var last: ListingEntry?
     /// The number of members that match the filter.
     package private(set) var count = 0
-    /// The number of those before the edge.
+    /// The number of matching members before the edge.
     private var countBefore = 0
 
     /// - Parameter limit: the maximum number of members on the page, at least 1.

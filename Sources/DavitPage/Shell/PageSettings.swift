@@ -17,7 +17,7 @@ public struct PageSettings: Hashable, Sendable {
     public var footer: String?
 
     /// The maximum number of members counted before an archive is sent, and for HEAD. Archives with more
-    /// members than the first are sent without Content-Length.
+    /// members than the first limit are sent without Content-Length.
     package var archiveListedEstimateLimit = 10_000
     package var archiveEstimateLimit = 200_000
 

@@ -9,7 +9,8 @@ struct ConnectionTranscript {
     private let contentLimitBytes: Int
     private var requests = MessageScanner()
     private var answers = MessageScanner()
-    /// The exchanges that are not written yet, oldest first; the last one is the request that is being read.
+    /// The exchanges that are not written yet, oldest first; the last one is the request being read, if
+    /// ``isReading``.
     private var open: [ExchangeRecord] = []
     private var isReading = false
     /// Whether the response head for the first of ``open`` has been read and its content follows.

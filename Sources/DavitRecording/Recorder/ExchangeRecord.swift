@@ -3,7 +3,7 @@ internal import DavitHTTP
 /// A request and its response during recording.
 struct ExchangeRecord {
     let head: MessageHead
-    /// The time of the request since the recorder started.
+    /// The time from the start of the recorder to the request.
     let milliseconds: Int64
     var content: ContentSample
     var chunkBytes: Int?

@@ -68,7 +68,8 @@ final class RecordingQueue: Sendable {
         monitor.signal()
     }
 
-    /// Returns all queued items; blocks until there are any. Returns nil at the end.
+    /// Returns all queued items; blocks until there are any. Returns nil if the queue is empty after
+    /// ``end()``.
     func take() -> [Item]? {
         monitor.wait { state -> [Item]?? in
             guard !state.items.isEmpty else { return state.isEnded ? .some(nil) : nil }

@@ -50,7 +50,7 @@ package struct ReplayResult: Sendable {
     /// Differences that are not in the list.
     package private(set) var unexpected: [ReplayReport.Difference] = []
     package private(set) var expectedCount = 0
-    /// Entries of the list that did not occur.
+    /// Listed differences that did not occur.
     package private(set) var outdated: [ExpectedDifferences.Entry] = []
 
     /// - Parameter expected: if it is not nil, failed recommendations count as differences too, unless they

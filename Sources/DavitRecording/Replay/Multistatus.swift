@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitXML
 
-/// The body of a 207 (RFC 4918 §13), or the `prop` of a response to LOCK, as a client parses it.
+/// The body of a 207 (RFC 4918 §13), as a client parses it.
 struct Multistatus {
     struct Property {
         let name: ComparedProperty
@@ -78,7 +78,7 @@ struct Multistatus {
         return Int(words[1])
     }
 
-    /// Returns the decoded path of an href, without scheme, host and query.
+    /// Returns the decoded path of an href, without scheme and host.
     static func path(_ href: String) -> [UInt8] {
         var text = href[...]
         if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("/") {

@@ -17,8 +17,7 @@ struct ResponseComparison {
     var ifRange: String?
     let origins: Origins
 
-    /// Returns the differences, in the order of the response. Learns the generated values of the response
-    /// into ``Roles``.
+    /// Returns the differences in the order of the response, and adds the generated values to `roles`.
     func findings(_ roles: inout Roles) -> [Finding] {
         // RFC 9110 §8.8.2.2: a date is a strong validator only after its second has passed, so either status
         // is valid.

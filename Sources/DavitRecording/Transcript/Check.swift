@@ -66,7 +66,7 @@ package struct Check: Sendable {
 /// Stores a part of a response in a variable, for later requests and checks.
 package struct Capture: Sendable {
     package enum Source: Hashable, Sendable {
-        /// Group 1 of a regular expression.
+        /// Group 1 of the first match of `pattern` in the value of the field.
         case field(String, pattern: String)
         case property(href: String, ComparedProperty)
     }

@@ -48,7 +48,7 @@ package struct RecordedExchange: Sendable {
         case chunked(Int)
     }
 
-    /// The reason why a recorded request cannot be sent again unchanged.
+    /// The reason why a recorded request cannot be replayed.
     package enum Gap: String, Sendable {
         /// The connection ended inside the request.
         case request
@@ -74,7 +74,7 @@ package struct RecordedExchange: Sendable {
     package var content = RecordedContent.bytes([])
     package var framing: Framing?
     package var awaitsContinue = false
-    /// The client received a final response instead of 100 and sent no content.
+    /// Whether the client received a final response instead of 100 and sent no content.
     package var isContentWithheld = false
     package var opensConnection = false
     package var waitSeconds = 0

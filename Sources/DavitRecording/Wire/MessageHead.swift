@@ -37,7 +37,8 @@ package struct MessageHead: Hashable, Sendable {
         return bytes
     }
 
-    /// The declared framing of the content; nil if it cannot be determined (RFC 9112 §6.3).
+    /// The framing that the fields declare: nil if they declare none, `.some(nil)` if it cannot be determined
+    /// (RFC 9112 §6.3).
     private var declared: ContentFraming?? {
         let codings = fields["Transfer-Encoding"]
         let length = fields["Content-Length"]

@@ -18,7 +18,7 @@ package struct MessageScanner {
         case needMore
     }
 
-    /// From here on, the bytes are not HTTP messages.
+    /// The error for bytes that are not HTTP messages. The bytes after them cannot be scanned either.
     package struct Lost: Error, Hashable, Sendable {}
 
     private enum Phase {
