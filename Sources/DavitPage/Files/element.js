@@ -43,7 +43,7 @@ export const fillName = (node, name, isFolder) => {
     node.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
 }
 
-/// Adds a style sheet once. The promise resolves when it has loaded.
+/// Adds a style sheet once. The promise resolves when it has loaded or failed to load.
 const sheets = new Map()
 export const styleSheet = (name) => {
     if (!sheets.has(name)) {

@@ -50,8 +50,8 @@ export const parentOf = (href) => {
 /// Returns the path of the member named `text`.
 export const member = (folderHref, text, isFolder = false) => folderHref + segment(text) + (isFolder ? "/" : "")
 
-/// Whether `href` is the folder or below it, as the browser resolves it: `//host/` is another server, and `..` is the parent.
-/// A path that begins with `//` is always outside, because as an address it would refer to another server.
+/// Whether `href`, resolved as browsers do, is the folder or below it. A path that begins with `//` is always outside, because
+/// as an address it would refer to another server.
 export const isWithin = (href, folderHref) => {
     let url
     try {

@@ -257,7 +257,7 @@ export class Items {
         const text = link.firstChild
         if (text.textContent !== name) {
             fillName(text, name, entry.isFolder)
-            // Screen readers read the split name as one word.
+            // Let screen readers read a split name as one word.
             link.setAttribute("aria-label", name)
         }
         link.title = name

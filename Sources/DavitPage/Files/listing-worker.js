@@ -1,5 +1,5 @@
-// Reads listings in a worker, so that the page stays responsive while 50 MB arrive. Messages are packed: numbers in transferred
-// arrays, strings joined by line breaks, which neither paths nor entity tags contain.
+// Reads listings in a worker, so that the page stays responsive while a long one arrives. Messages are packed: numbers in
+// transferred arrays, strings joined by line breaks, which neither paths nor entity tags contain.
 
 import { scan } from "./scan.js"
 import { decode, lastSegment } from "./href.js"

@@ -35,7 +35,7 @@ export class MultistatusScanner {
     #path = []
     #found
     #lock
-    /// The current element of davit's own lock property: {token, principal, created}.
+    /// The current element of the `lock-details` property (docs/locks.md): {token, principal, created}.
     #detail
     /// Text since the last tag.
     #text = ""

@@ -102,7 +102,7 @@ class Clipboard {
         const { folder } = this.#app
         const cut = taken?.isCut ? taken.hrefs : []
         if (cut.length > 0 || folder.cut.size > 0) folder.markCut(cut)
-        // Updates the Paste action in the toolbar.
+        // Update the Paste action in the toolbar.
         folder.reselect()
     }
 }

@@ -5,7 +5,7 @@ import { element, icon, styleSheet } from "../element.js"
 import { visible } from "../href.js"
 import { bytes, dateTime, t } from "../strings.js"
 
-/// The number of conflicts with individual choices; the rest follow "Apply to all".
+/// The maximum number of conflicts with individual choices. The others get the choice for all, or are skipped.
 const listedAtMost = 300
 const choices = ["replace", "keep", "skip"]
 

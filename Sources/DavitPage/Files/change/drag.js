@@ -48,7 +48,7 @@ export const startDragging = (app) => {
         dataTransfer.effectAllowed = "copyMove"
         dataTransfer.setData("text/uri-list", urls.join("\r\n"))
         dataTransfer.setData("text/plain", urls.join("\n"))
-        // Lets Chromium create a file when dropped on the desktop.
+        // Let Chromium create a file when the entry is dropped on the desktop.
         if (dragged.length === 1 && !entry.isFolder) {
             dataTransfer.setData("DownloadURL", `application/octet-stream:${entry.name.replaceAll(":", "_")}:${urls[0]}`)
         }

@@ -339,7 +339,7 @@ class Editor {
     }
 }
 
-/// Returns a text from its first difference to another, for the dialog.
+/// Returns the part of a text that begins shortly before its first difference from another, for the dialog.
 const differing = (text, other) => {
     const limit = 20_000
     let same = 0

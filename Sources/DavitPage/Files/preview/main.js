@@ -89,7 +89,7 @@ export class Viewer {
         }
         const name = visible(nameOf(href))
         fillName(this.title, name)
-        // Screen readers read the split name as one word.
+        // Let screen readers read a split name as one word.
         this.title.setAttribute("aria-label", name)
         this.tools.replaceChildren()
         this.fixed.replaceChildren(this.closeButton())

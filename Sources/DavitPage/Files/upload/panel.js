@@ -147,7 +147,7 @@ export class Panel {
         this.#announce(totals, share, isBusy)
         if (!this.#parts.body.hidden) this.#renderRows()
         clearTimeout(this.#timer)
-        // Update speed and remaining time even if no data moves.
+        // Update speed and remaining time even if no data is transferred.
         if (isBusy) this.#timer = setTimeout(() => this.#render(), 1000)
     }
 

@@ -6,7 +6,7 @@ import { readSetting, writeSetting } from "../settings.js"
 import { forget, save } from "./store.js"
 import { discard, resumableBytes, transfer } from "./transfer.js"
 
-// Browsers open six connections to a server, and the page needs some itself.
+// Browsers open at most six HTTP/1.1 connections to a server, and the page needs some itself.
 const maxConcurrent = 4
 const maxConcurrentLarge = 3
 // Completed uploads that are kept in the list; limits memory.
@@ -19,7 +19,8 @@ const lasting = new Set([400, 403, 405, 409, 413, 414, 415, 422, 501])
 
 const states = ["running", "failed", "locked", "missing", "paused", "waiting", "done"]
 
-/// Events: "change" when the state has changed, at most a few times a second; "done" and "failed" with the upload as detail.
+/// Events: "change" when the state has changed, at most once per `notifyMilliseconds`; "done" and "failed" with the upload as
+/// detail.
 export class Queue extends EventTarget {
     rate = new Rate()
     #byState = new Map(states.map((state) => [state, new Set()]))
@@ -44,7 +45,7 @@ export class Queue extends EventTarget {
     /// All uploads, ordered by state.
     list() { return states.flatMap((state) => (state === "done" ? this.uploads(state).reverse() : this.uploads(state))) }
 
-    /// Totals: uploads without failed ones; {done, failed} uploads; {bytes, loaded} of all; the rate in bytes per second.
+    /// {total, bytes, loaded} without failed uploads; the numbers of uploads {done, failed}; and `rate` in bytes per second.
     get totals() {
         let total = this.#done, bytes = this.#doneBytes, loaded = bytes
         for (const state of states) {
@@ -294,7 +295,7 @@ class Rate {
     }
 }
 
-// Keeps the screen on during uploads, because a sleeping phone suspends its pages.
+/// Keeps the screen on during uploads, because a sleeping phone suspends its pages.
 /// Available only in secure contexts and for visible pages.
 export const stayAwake = (queue) => {
     if (!navigator.wakeLock) return

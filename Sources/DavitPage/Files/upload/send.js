@@ -10,7 +10,8 @@ export const isWrongDigest = (problem) => problem.status === 400 && problem.cond
 const startMilliseconds = 120_000
 const stallMilliseconds = 30_000
 const answerMilliseconds = 300_000
-// Timeout without progress after the network was lost; requests that still make progress go to a nearby server.
+// Timeout without progress after the browser goes offline or online. Requests to a server in the local network may still make
+// progress.
 const offlineMilliseconds = 5_000
 
 const running = new Set()

@@ -39,8 +39,8 @@ async function transact(mode, work) {
     })
 }
 
-// Writes are serialized and batched. Removal can be delayed, because a record of a completed upload is detected on the
-// server.
+// Writes are serialized and batched. Removal can be delayed: the page recognizes records of completed uploads by the files on
+// the server.
 const forgetMilliseconds = 200
 // Maximum batch size, to keep tasks short.
 const maxBatch = 100

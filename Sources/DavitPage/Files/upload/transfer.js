@@ -19,7 +19,7 @@ const smallestPartBytes = 512 << 10
 const passing = new Set([0, 408, 425, 429, 502, 503, 504])
 const isPassing = (problem) => problem instanceof DavError && (passing.has(problem.status) || isWrongDigest(problem))
 
-/// Resolves when the file has been uploaded. `context` is {signal, verifies, canResume, changed()}; progress is in
+/// Resolves when the file has been uploaded. `context` is {signal, verifies, canResume, changed(), save()}; progress is in
 /// upload.loaded and .note.
 export async function transfer(upload, context) {
     for (let attempts = 0; ;) {
@@ -103,7 +103,7 @@ async function isThere(upload) {
 const minPartBytes = 4 << 20
 const maxPartBytes = 64 << 20
 const firstPartBytes = 8 << 20
-// Without a digest, all received bytes count, so a long part loses nothing.
+// Without a digest, the server keeps the received bytes of an interrupted part, so a long part loses nothing.
 const maxUnverifiedBytes = 1 << 30
 const maxRepairs = 3
 
@@ -157,7 +157,7 @@ function startOver(upload, problem) {
 /// Deletes the partial upload on the server. If that fails, it expires there.
 export const discard = (url) => send("DELETE", url).catch(() => {})
 
-// Resets the progress on the server.
+// Resets the progress, so that the upload starts again on the server.
 const begin = (upload) => Object.assign(upload, { url: undefined, offset: 0, loaded: 0, isUnsure: false, isComplete: false })
 
 /// Turns the upload into another one and discards its progress.
@@ -287,7 +287,7 @@ class Parts {
         return { from, blob, digests: pending }
     }
 
-    // Returns the checksum of everything before a part, reading what is not known.
+    // Returns the checksum of everything before a part; reads the bytes that are not yet included in the known checksum.
     async #before(from) {
         const { file, adler } = this.#upload
         const known = adler?.length <= from ? adler : nothing
