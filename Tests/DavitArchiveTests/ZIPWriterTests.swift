@@ -44,7 +44,7 @@ struct ZIPWriterTests {
         }
     }
 
-    @Test func whatGoesInComesOut() throws {
+    @Test func writtenArchiveReadsBackUnchanged() throws {
         let text = Array(String(repeating: "a line of text\n", count: 60).utf8)
         let (bytes, _) = try Self.write([
             (Self.folder("d/"), []), (Self.file("d/stored", 5), Array("hello".utf8)),
@@ -66,7 +66,7 @@ struct ZIPWriterTests {
         ([0x62, 0xFF, 0x62], false), (Array("a\u{301}".utf8), true), (Array("a\nbc\"'".utf8), false),
         ([0xED, 0xA0, 0x80], false),
     ])
-    func namesStayWhatTheyAre(name: [UInt8], isUTF8: Bool) throws {
+    func entryNamesArePreserved(name: [UInt8], isUTF8: Bool) throws {
         let entry = ZIPEntry(path: name, kind: .file(length: 0), modifiedSeconds: 0)
         let read = try #require(try ZIPContents(Self.write([(entry, [])]).bytes).entries.first)
         #expect(read.name == name)
@@ -74,7 +74,7 @@ struct ZIPWriterTests {
     }
 
     /// The time field has 32 bits, which this reader interprets as signed.
-    @Test func timesThatTheFormatHasNotAreTheNearest() throws {
+    @Test func timesOutOfRangeAreClamped() throws {
         for (modified, read) in [(Int64(UInt32.max) + 1, -1), (.max, -1), (.min, Int(Int32.min))] {
             let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)
             #expect(contents["a"]?.modifiedSeconds == read)
@@ -82,12 +82,12 @@ struct ZIPWriterTests {
     }
 
     @Test(arguments: [-1, 0, 1, 999_999_999, Int64(Int32.max)])
-    func timesAreToTheSecond(modified: Int64) throws {
+    func timesHaveSecondPrecision(modified: Int64) throws {
         let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)
         #expect(contents["a"]?.modifiedSeconds == Int(modified))
     }
 
-    @Test func whatCanRunStillCan() throws {
+    @Test func executableBitIsPreserved() throws {
         var program = Self.file("run", 0)
         program.isExecutable = true
         let contents = try ZIPContents(Self.write([(program, []), (Self.file("read", 0), [])]).bytes)
@@ -97,7 +97,7 @@ struct ZIPWriterTests {
 
     /// A file that shrinks or grows while it is read must not damage the rest of the archive.
     @Test(arguments: [ZIPEntry.Method.stored, .deflated])
-    func contentHasTheLengthThatWasSaid(method: ZIPEntry.Method) throws {
+    func contentHasTheDeclaredLength(method: ZIPEntry.Method) throws {
         let (bytes, _) = try Self.write([
             (Self.file("short", 200_000, method), Array("x".utf8)),
             (Self.file("long", 3, method), Array("abcdef".utf8)),
@@ -109,7 +109,7 @@ struct ZIPWriterTests {
         #expect(contents["after"]?.content == Array("z".utf8))
     }
 
-    @Test func aWriterMayBeGivenUpAnywhere() throws {
+    @Test func writerCanBeAbandonedAtAnyPoint() throws {
         for isInContent in [false, true] {
             let writer = try ZIPWriter()
             try writer.begin(Self.file("a", 1 << 40, .deflated))
@@ -134,7 +134,7 @@ struct ZIPLengthTests {
         (0..<65_536).map { (ZIPWriterTests.folder("\($0)/"), []) },
     ]
 
-    @Test func theLibraryWritesWhatIsCounted() throws {
+    @Test func computedLengthEqualsWrittenLength() throws {
         #expect(ZIPLength.isExact)
         for table in Self.tables {
             let (bytes, counted) = try ZIPWriterTests.write(table)
@@ -142,7 +142,7 @@ struct ZIPLengthTests {
         }
     }
 
-    @Test func moreEntriesThanSixteenBitsCanCount() throws {
+    @Test func moreThan65535EntriesUseZIP64() throws {
         let entries = (0..<65_600).map { (ZIPWriterTests.folder("\($0)/"), [UInt8]()) }
         let contents = try ZIPContents(ZIPWriterTests.write(entries).bytes)
         #expect(contents.entries.count == 65_600)
@@ -151,7 +151,7 @@ struct ZIPLengthTests {
 
     /// APPNOTE 4.5.3: content above 4 GiB, and an entry that begins after it. Only the total length is
     /// checked, to avoid writing it.
-    @Test func moreBytesThanThirtyTwoBitsCanCount() throws {
+    @Test func moreThan4GiBUsesZIP64() throws {
         let entries = [
             ZIPEntry(path: [0x61], kind: .file(length: 1 << 32), modifiedSeconds: 0),
             ZIPEntry(path: [0x62], kind: .file(length: 1), modifiedSeconds: 0),

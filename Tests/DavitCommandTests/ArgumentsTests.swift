@@ -230,7 +230,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: understood)
-    func understands(line: [String], invocation: Invocation) throws {
+    func parsesCommandLines(line: [String], invocation: Invocation) throws {
         #expect(try Arguments.parse(line) == invocation)
     }
 
@@ -320,7 +320,7 @@ struct ArgumentsTests {
     }
 
     @Test(arguments: Subcommand.allCases)
-    func showsTheCommandThatWasGiven(command: Subcommand) {
+    func errorsNameTheCommand(command: Subcommand) {
         #expect(ErrorText.of(.missingFolder, in: command).contains("davit \(command.rawValue) "))
         #expect(Help.davit.text.contains("\n  \(command.rawValue) "))
         #expect(command.help.text.hasPrefix("usage: davit \(command.rawValue) "))
@@ -336,7 +336,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: needValues)
-    func saysWhichValueIsMissing(option: String) {
+    func missingValuesAreReported(option: String) {
         for line in [
             ["serve", "/srv", option], ["serve", "/srv", "\(option)="], ["serve", "/srv", option, ""],
         ] {
@@ -353,7 +353,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: ["dav", "//dav", "/a//b", "/..", "/a?b", "/a#b", "/%zz", "/%2f", "/a b", "/%ff"])
-    func refusesWhatIsNoBeginningOfAPath(text: String) {
+    func refusesInvalidPrefixes(text: String) {
         #expect(throws: UsageError.badPrefix(text)) {
             try Arguments.parse(["serve", "/srv", "--prefix", text])
         }
@@ -367,7 +367,7 @@ struct ArgumentsTests {
         ("https://a:", "https://a"), ("capacitor://localhost", "capacitor://localhost"),
         ("chrome-extension://AbC:80", "chrome-extension://AbC:80"),
     ])
-    func writesOriginsAsBrowsersDo(text: String, written: String) {
+    func originsAreNormalized(text: String, written: String) {
         #expect(WebOrigin(parsing: text)?.text == written)
     }
 
@@ -378,20 +378,20 @@ struct ArgumentsTests {
         "https://a:x",
         "file:///",
     ])
-    func refusesWhatIsNoOrigin(text: String) {
+    func refusesInvalidOrigins(text: String) {
         #expect(throws: UsageError.badOrigin(text)) {
             try Arguments.parse(["serve", "/srv", "--allow-origin", text])
         }
     }
 
-    @Test func aPublicURLEndsInThePrefix() {
+    @Test func publicURLMustEndInThePrefix() {
         #expect(throws: UsageError.publicURLOutsidePrefix("https://a/files")) {
             try Arguments.parse(["serve", "/srv", "--public-url", "https://a/files", "--prefix", "/dav"])
         }
     }
 
     @Test(arguments: badURLs)
-    func refusesWhatIsNoURLOfAServer(text: String) {
+    func refusesInvalidPublicURLs(text: String) {
         #expect(throws: UsageError.badPublicURL(text)) {
             try Arguments.parse(["serve", "/srv", "--public-url", text])
         }

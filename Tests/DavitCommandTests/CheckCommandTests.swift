@@ -74,7 +74,7 @@ struct CheckCommandTests {
 
     // MARK: With a server
 
-    @Test func asksTheServerThatRuns() throws {
+    @Test func usesTheRunningServer() throws {
         try withServer { () throws in
             #expect(kind(of: socket) == S_IFSOCK | 0o600)
             #expect(try CheckCommand(options: options).report() == sound)
@@ -96,7 +96,7 @@ struct CheckCommandTests {
 
     /// A path that is too long for the address of a socket.
     #if os(Linux)
-    @Test func deepStateFoldersHaveASocketToo() throws {
+    @Test func longStateFolderPathsHaveASocket() throws {
         let deep = state + "/" + String(repeating: "d", count: 200)
         try withServer(stateFolder: deep) { () throws in
             #expect(try ControlClient.ask(.check, in: deep) == .lines([]))
@@ -104,7 +104,7 @@ struct CheckCommandTests {
     }
     #endif
 
-    @Test func theShareIsServedWithoutASocketToo() throws {
+    @Test func shareIsServedWithoutASocket() throws {
         // A folder cannot be replaced by the socket.
         _ = try OwnedFolder(path: socket)
         try withServer { () throws in
@@ -118,7 +118,7 @@ struct CheckCommandTests {
 
     // MARK: Without a server
 
-    @Test func checksItselfWithoutAServer() throws {
+    @Test func checksWithoutAServer() throws {
         try withServer {}
         #expect(try CheckCommand(options: options).report() == sound)
         // The check has released the state folder, so a server can open it.
@@ -127,7 +127,7 @@ struct CheckCommandTests {
 
     /// The server object is still referenced. Releasing it must not overwrite changes that other processes
     /// have made to the database in the meantime with the contents of the write-ahead log.
-    @Test func aStoppedServerHasNothingLeftToWrite() throws {
+    @Test func stoppedServerWritesNothing() throws {
         var configuration = Configuration()
         configuration.port = 0
         configuration.logLevel = .error
@@ -166,7 +166,7 @@ struct CheckCommandTests {
                 "state of \(share): ok\nnames in \(share) that some clients cannot use:\n  /a:b: "))
     }
 
-    @Test func listsAThousandNamesAndCountsTheOthers() throws {
+    @Test func listsAtMostAThousandNames() throws {
         for number in 0..<1_003 { #expect(unsafe close(creat("\(share)/\(number)?", 0o644)) == 0) }
         try withServer {}
         let report = try CheckCommand(options: options).report()
@@ -174,7 +174,7 @@ struct CheckCommandTests {
         #expect(report.text.hasSuffix("\n  and 3 more\n"))
     }
 
-    @Test func findsDamage() throws {
+    @Test func detectsDamage() throws {
         try withServer {}
         try damage()
         let report = try CheckCommand(options: options).report()
@@ -183,11 +183,11 @@ struct CheckCommandTests {
         #expect(report.text.split(separator: "\n").count >= 1 + report.findings.count)
     }
 
-    @Test func saysThatAllIsWell() {
+    @Test func soundStateIsReported() {
         #expect(sound.text == "state of \(share): ok\n")
     }
 
-    @Test func makesNothing() throws {
+    @Test func checkCreatesNothing() throws {
         #expect(throws: CommandFailure.noState(state, share: share)) {
             try CheckCommand(options: options).report()
         }
@@ -199,14 +199,14 @@ struct CheckCommandTests {
         #expect(kind(of: state + "/state.sqlite") == nil)
     }
 
-    @Test func saysWhichFolderIsMissing() {
+    @Test func missingFolderIsNamed() {
         let missing = CheckOptions(folder: share + "/none", stateFolder: state)
         #expect(throws: CommandFailure.folderMissing(missing.folder)) {
             try CheckCommand(options: missing).report()
         }
     }
 
-    @Test func saysWhoHoldsTheStateAndDoesNotAnswer() throws {
+    @Test func silentServerIsNamed() throws {
         try withServer {}
         let holder = try OwnedFolder(path: state)
         #expect(

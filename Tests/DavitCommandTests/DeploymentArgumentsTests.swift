@@ -35,7 +35,7 @@ struct DeploymentArgumentsTests {
     ]
 
     @Test(arguments: understood)
-    func understands(line: [String], change: @Sendable (inout ServeOptions) -> Void) throws {
+    func parsesDeploymentOptions(line: [String], change: @Sendable (inout ServeOptions) -> Void) throws {
         var options = ServeOptions(folder: "/srv")
         change(&options)
         #expect(try Arguments.parse(["serve", "/srv"] + line) == .serve(options))

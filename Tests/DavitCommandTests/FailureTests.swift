@@ -47,7 +47,7 @@ struct FailureTests {
     ]
 
     @Test(arguments: failures)
-    func saysWhatIsWrongAndWhatToDo(failure: CommandFailure, words: [String]) {
+    func failuresSayWhatToDo(failure: CommandFailure, words: [String]) {
         let text = ErrorText.of(failure)
         for word in words { #expect(text.contains(word)) }
         let lines = text.split(separator: "\n")
@@ -56,7 +56,7 @@ struct FailureTests {
         #expect(text.hasSuffix("\n"))
     }
 
-    @Test func anOpenServerIsRefusedWithTheTwoWaysOut() {
+    @Test func openServerIsRefusedWithBothSolutions() {
         let text = ErrorText.of(UsageError.openToEverybody(host: "0.0.0.0"))
         #expect(text.contains("--user NAME:PASSWORD"))
         #expect(text.contains("--host localhost"))

@@ -124,7 +124,7 @@ struct InterruptedUploadTests {
         #expect(try client.send("DELETE /gone").status == 204)
     }
 
-    @Test func outliveAllCommandsBesideTheirServer() throws {
+    @Test func uploadsSurviveCommandsDuringTheServer() throws {
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)
             let uploads = try begin(client, in: "/folder")
@@ -134,7 +134,7 @@ struct InterruptedUploadTests {
         }
     }
 
-    @Test func outliveAllCommandsWithoutAServer() throws {
+    @Test func uploadsSurviveCommandsWithoutAServer() throws {
         var uploads: Uploads?
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)
@@ -158,7 +158,7 @@ struct InterruptedUploadTests {
     }
 
     /// A website of the same folder lists it, and does not know about uploads.
-    @Test func outliveAWebsiteOfTheFolder() throws {
+    @Test func uploadsSurviveAWebsiteOfTheFolder() throws {
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)
             let uploads = try begin(client, in: "/folder")
@@ -172,7 +172,7 @@ struct InterruptedUploadTests {
     }
 
     /// One server with two shares, of which one is inside the other, with separate state folders.
-    @Test func outliveAShareAroundTheirs() throws {
+    @Test func uploadsSurviveAnEnclosingShare() throws {
         _ = try OwnedFolder(path: share + "/folder")
         let router = Router { routes in
             routes.mount("/outer", WebDAVShare(share, stateFolder: state))

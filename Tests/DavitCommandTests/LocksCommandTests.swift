@@ -60,7 +60,7 @@ struct LocksCommandTests {
         return String((answer["Lock-Token"] ?? "").dropFirst().dropLast())
     }
 
-    @Test func theServerIsAsked() throws {
+    @Test func usesTheRunningServer() throws {
         try withServer { client throws in
             #expect(try text(.list) == "no locks\n")
             let token = try lock(client, "/a%1B%0Ab", owner: "Anna&#x85;[2J \u{202E}x")
@@ -83,7 +83,7 @@ struct LocksCommandTests {
         }
     }
 
-    @Test func withoutAServerItLooksItself() throws {
+    @Test func worksWithoutAServer() throws {
         var tokens: [String] = []
         try withServer { client throws in
             for target in ["/a", "/d%C3%A9", "/a"] { tokens.append(try lock(client, target)) }
@@ -110,7 +110,7 @@ struct LocksCommandTests {
     }
 
     /// More locks than one response can contain.
-    @Test func allOfManyAreListed() throws {
+    @Test func manyLocksAreAllListed() throws {
         try withServer { client throws in
             for number in 0..<220 { try lock(client, "/\(number)") }
             #expect(try Set(locks().map(\.path)).count == 220)
@@ -118,7 +118,7 @@ struct LocksCommandTests {
         #expect(try locks().count == 220)
     }
 
-    @Test func aLineIsReadAsItWasWritten() throws {
+    @Test func printedLinesAreParsedUnchanged() throws {
         try withServer { client throws in
             try lock(client, "/%FF%20-", owner: "-")
             let lock = try #require(try locks().first)
@@ -130,7 +130,7 @@ struct LocksCommandTests {
         }
     }
 
-    @Test func thereMayBeNoState() throws {
+    @Test func missingStateIsAnError() throws {
         #expect(throws: CommandFailure.noState(state, share: share)) { try text(.list) }
     }
 
@@ -150,7 +150,7 @@ struct LocksCommandTests {
     ]
 
     @Test(arguments: words)
-    func theCommandLineSaysWhat(words: [String], invocation: Invocation) throws {
+    func parsesCommandLines(words: [String], invocation: Invocation) throws {
         #expect(try Arguments.parse(["locks"] + words) == invocation)
     }
 
@@ -163,7 +163,7 @@ struct LocksCommandTests {
     ]
 
     @Test(arguments: wrong)
-    func whatMakesNoSenseIsSaid(words: [String], error: UsageError) {
+    func invalidCommandLinesAreRefused(words: [String], error: UsageError) {
         #expect(throws: error) { try Arguments.parse(["locks"] + words) }
     }
 }

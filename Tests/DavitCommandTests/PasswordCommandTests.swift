@@ -12,7 +12,7 @@ struct PasswordCommandTests {
     ]
 
     @Test(arguments: refused)
-    func refusesWhatTheServerWouldRefuse(name: String?, password: [UInt8]) {
+    func refusesInvalidAccounts(name: String?, password: [UInt8]) {
         #expect(throws: CommandFailure.self) {
             try PasswordCommand(options: PasswordOptions(name: name)).line(for: password)
         }
@@ -31,7 +31,7 @@ struct PasswordCommandTests {
     ]
 
     @Test(arguments: options)
-    func printsALineThatTheServerTakes(options: PasswordOptions) throws {
+    func printsALineThatTheServerAccepts(options: PasswordOptions) throws {
         let line = try PasswordCommand(options: options).line(for: Array("öpen:sesame".utf8))
         let accounts = try UserFile.parse(Array((line + "\n").utf8), path: "/u")
         #expect(accounts.map(\.name) == ["anna"])
@@ -44,7 +44,7 @@ struct PasswordCommandTests {
         #expect(!line.contains("sesame"))
     }
 
-    @Test func printsTheHashAlone() throws {
+    @Test func printsOnlyTheHashWithoutAName() throws {
         let line = try PasswordCommand(options: PasswordOptions()).line(for: Array("x".utf8))
         #expect(line.hasPrefix("$scrypt$"))
     }

@@ -39,7 +39,7 @@ struct TLSOptionsTests {
     }
 
     @Test(arguments: understood)
-    func understands(line: [String], options: TLSOptions) throws {
+    func parsesTLSOptions(line: [String], options: TLSOptions) throws {
         guard case .serve(let serve) = try Arguments.parse(["serve", "/srv"] + line) else {
             Issue.record("not serve")
             return

@@ -71,7 +71,7 @@ struct TrashCommandTests {
         #expect(try trash(.empty(olderThanDays: 0)) == "deleted 0 entries\n")
     }
 
-    @Test func asksTheServerThatRuns() throws {
+    @Test func usesTheRunningServer() throws {
         try serve { client throws in
             try prepare(client)
             try check()
@@ -82,7 +82,7 @@ struct TrashCommandTests {
         }
     }
 
-    @Test func doesItWithoutAServer() throws {
+    @Test func worksWithoutAServer() throws {
         try serve { client throws in try prepare(client) }
         try check()
         try serve { client throws in
@@ -91,7 +91,7 @@ struct TrashCommandTests {
         }
     }
 
-    @Test func saysWhyItCannotRestore() throws {
+    @Test func restoreFailuresAreReported() throws {
         try serve { client throws in
             try prepare(client)
             #expect(try client.send("PUT /d", content: "in the way").status == 201)
@@ -113,7 +113,7 @@ struct TrashCommandTests {
     }
 
     /// More entries than one response can contain.
-    @Test func listsMany() throws {
+    @Test func manyEntriesAreListed() throws {
         try serve { client throws in
             for number in 1...150 {
                 _ = try client.send("PUT /\(number)", content: "x")

@@ -3,7 +3,7 @@ import DavitCommand
 import Testing
 
 struct UserFileTests {
-    @Test func readsALineForEachUser() throws {
+    @Test func parsesOneLinePerUser() throws {
         let text = "# accounts\nanna:open:sesame\r\n\njörg:pässword \nlast:one"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")
         #expect(
@@ -14,7 +14,7 @@ struct UserFileTests {
     }
 
     /// Hashes of `davit password` and of other programs; they must not become passwords.
-    @Test func knowsHashesFromPasswords() throws {
+    @Test func distinguishesHashesFromPasswords() throws {
         let text = "a:$scrypt$x\nb:$digest$md5=0$davit:x\nc:$2y$05$x\nd:$\ne:$5\n"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")
         #expect(
@@ -40,7 +40,7 @@ struct UserFileTests {
     ]
 
     @Test(arguments: refused)
-    func namesTheLineItRefuses(bytes: [UInt8], failure: CommandFailure) {
+    func errorNamesTheLine(bytes: [UInt8], failure: CommandFailure) {
         #expect(throws: failure) { try UserFile.parse(bytes, path: "/u") }
     }
 
@@ -50,7 +50,7 @@ struct UserFileTests {
     ]
 
     @Test(arguments: modes)
-    func isPrivateIfNobodyElseGetsAtIt(mode: UInt32, isPrivate: Bool) {
+    func privateFileIsNotAccessibleToOthers(mode: UInt32, isPrivate: Bool) {
         #expect(UserFile.isPrivate(mode: mode) == isPrivate)
     }
 }

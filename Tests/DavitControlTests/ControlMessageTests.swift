@@ -12,7 +12,7 @@ struct ControlMessageTests {
     ]
 
     @Test(arguments: requests)
-    func requestsAreReadWhereverTheyAreSplit(request: ControlRequest) throws {
+    func requestsAreParsedInAnyPieces(request: ControlRequest) throws {
         for count in 0..<request.bytes.count {
             #expect(try ControlRequest.parse(Array(request.bytes.prefix(count))) == nil)
         }
@@ -53,7 +53,7 @@ struct ControlMessageTests {
 
     /// A truncated response is rejected, and never read as one with fewer errors.
     @Test(arguments: answers)
-    func answersAreReadWhenTheyAreWhole(answer: ControlResponse) throws {
+    func responsesAreParsedOnlyIfComplete(answer: ControlResponse) throws {
         for count in 0..<answer.bytes.count {
             #expect(try ControlResponse.parse(Array(answer.bytes.prefix(count))) == nil)
         }
@@ -65,16 +65,16 @@ struct ControlMessageTests {
     ]
 
     @Test(arguments: malformed)
-    func otherBytesAreNoAnswer(text: String) {
+    func malformedResponsesAreRefused(text: String) {
         #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(Array(text.utf8)) }
     }
 
-    @Test func tooManyBytesAreNoAnswer() {
+    @Test func oversizedResponsesAreRefused() {
         let bytes = [UInt8](repeating: 0x78, count: ControlResponse.limitBytes + 1)
         #expect(throws: ControlResponse.Malformed.self) { try ControlResponse.parse(bytes) }
     }
 
-    @Test func linesStayWithinTheLimits() throws {
+    @Test func responsesAreTruncatedToTheLimits() throws {
         let long = Array(repeating: String(repeating: "ä", count: 9000), count: 5000)
         let bytes = ControlResponse.lines(long).bytes
         #expect(bytes.count <= ControlResponse.limitBytes)
@@ -86,7 +86,7 @@ struct ControlMessageTests {
         #expect(lines.last == "and 4901 more")
     }
 
-    @Test func findingsCannotDisturbTheTerminalOrTheCount() throws {
+    @Test func controlCharactersInFindingsAreReplaced() throws {
         let bytes = ControlResponse.lines(["tree 2\npage \u{1B}[2J3", "a\rb"]).bytes
         #expect(try ControlResponse.parse(bytes) == .lines(["tree 2", "page ?[2J3", "a?b"]))
         let refusal = ControlResponse.refused(reason: "a\nb").bytes

@@ -28,7 +28,7 @@ struct ControlServerTests {
         return String(decoding: received, as: UTF8.self)
     }
 
-    @Test func answersOneConnectionAfterTheOther() throws {
+    @Test func servesConnectionsInTurn() throws {
         try withServer { () throws in
             for _ in 0..<20 {
                 #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
@@ -36,7 +36,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test func answersAndCloses() throws {
+    @Test func respondsAndCloses() throws {
         try withServer { () throws in
             let connection = try connect()
             for byte in ControlRequest.check.bytes { try connection.send([byte]) }
@@ -66,7 +66,7 @@ struct ControlServerTests {
     ]
 
     @Test(arguments: bad)
-    func saysWhyItRefuses(row: BadRequest) throws {
+    func reportsWhyItRefuses(row: BadRequest) throws {
         let (bytes, why) = (row.bytes, row.why)
         try withServer { () throws in
             let connection = try connect()
@@ -78,7 +78,7 @@ struct ControlServerTests {
 
     /// Other connections wait at most for the timeout of the server. It also applies to the second request,
     /// which is repeated if it arrives too late.
-    @Test(.timeLimit(.minutes(15))) func doesNotWaitForASilentClient() throws {
+    @Test(.timeLimit(.minutes(15))) func silentClientTimesOut() throws {
         try withServer(timeoutSeconds: 1) { () throws in
             let silent = try connect()
             // Fails if the server has closed the connection already.
@@ -91,7 +91,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test func theEndCutsASilentClientAndRemovesTheSocket() throws {
+    @Test func shutdownDisconnectsClientsAndRemovesTheSocket() throws {
         let server = try ControlServer(folder: folder.path, timeoutSeconds: 3600) { _, _ in .lines([]) }
         let silent = try connect()
         server.stop()
@@ -108,7 +108,7 @@ struct ControlServerTests {
 
     /// A truncated response must not be read as "ok".
     @Test(arguments: ["", "o", "ok 0", "ok 2\none\n", "refused becau"])
-    func anAnswerThatIsCutOffIsNone(answer: String) throws {
+    func truncatedResponseIsRejected(answer: String) throws {
         let server = try DyingServer(folder: folder.path, answer: answer)
         try SystemThread.start(named: "dying-server") { server.run() }
         #expect(throws: ControlClient.Problem.disconnected) {
@@ -116,7 +116,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test func whatIsNoAnswerIsNone() throws {
+    @Test func malformedResponseIsRejected() throws {
         let server = try DyingServer(folder: folder.path, answer: "HTTP/1.1 400 Bad Request\r\n")
         try SystemThread.start(named: "dying-server") { server.run() }
         #expect(throws: ControlClient.Problem.malformed) {
@@ -130,7 +130,7 @@ struct ControlServerTests {
     ]
 
     @Test(arguments: users)
-    func answersItsOwnUserAndRoot(peer: UInt32?, own: UInt32, may: Bool) {
+    func onlyTheOwnUserAndRootMayConnect(peer: UInt32?, own: UInt32, may: Bool) {
         #expect(ControlServer.mayAsk(peer, own: own) == may)
     }
 }

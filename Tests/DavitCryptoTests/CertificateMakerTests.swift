@@ -17,13 +17,13 @@ struct CertificateMakerTests {
         ).certificate
     }
 
-    @Test func theAuthorityLivesForTenYears() throws {
+    @Test func authorityIsValidForTenYears() throws {
         let validity = try Self.authority.get().certificate.validity()
         #expect(validity.lowerBound == Self.now.adding(seconds: -3600))
         #expect(validity.upperBound == Self.now.adding(seconds: 3652 * Self.day - 3600))
     }
 
-    @Test func aLeafLivesFor825DaysAndNeedsRenewalBefore() throws {
+    @Test func leafIsValidFor825DaysAndRenewedEarlier() throws {
         let leaf = try Self.leaf()
         let validity = try leaf.validity()
         #expect(validity.lowerBound == Self.now.adding(seconds: -3600))
@@ -39,7 +39,7 @@ struct CertificateMakerTests {
         #expect(try !leaf.needsRenewal(now: Timestamp(seconds: 0)))
     }
 
-    @Test func aLeafEndsNoLaterThanItsAuthority() throws {
+    @Test func leafExpiresNoLaterThanItsAuthority() throws {
         let end = try Self.authority.get().certificate.validity().upperBound
         #expect(try Self.leaf(at: end.adding(seconds: -Self.day)).validity().upperBound == end)
         #expect(throws: CertificateGenerator.Problem.self) { try Self.leaf(at: end.adding(seconds: 3601)) }
@@ -67,20 +67,20 @@ struct CertificateMakerTests {
     ]
 
     @Test(arguments: hosts)
-    func aLeafIsForItsHostsAlone(host: String, isCovered: Bool) throws {
+    func leafCoversOnlyItsHosts(host: String, isCovered: Bool) throws {
         let leaf = try Self.leaf(
             names: ["Files.example", "*.wild.example", "localhost"],
             addresses: ["192.0.2.1", "2001:db8::1", "::1"])
         #expect(leaf.covers(host) == isCovered)
     }
 
-    @Test func anAddressAloneIsEnough() throws {
+    @Test func addressAloneSuffices() throws {
         let leaf = try Self.leaf(names: [], addresses: ["192.0.2.1"])
         #expect(leaf.covers("192.0.2.1"))
         #expect(try leaf.subject() == "CN=192.0.2.1")
     }
 
-    @Test func aNameTooLongForACommonNameIsStillCovered() throws {
+    @Test func longNameIsCoveredWithoutCommonName() throws {
         let name = String(repeating: "abcdefghi.", count: 20) + "example"
         let leaf = try Self.leaf(names: [name])
         #expect(leaf.covers(name))
@@ -95,7 +95,7 @@ struct CertificateMakerTests {
     ]
 
     @Test(arguments: badNames)
-    func refusesWhatIsNoName(name: String) throws {
+    func refusesInvalidNames(name: String) throws {
         #expect(throws: CertificateGenerator.Problem.badName(name)) { try Self.leaf(names: ["a", name]) }
     }
 
@@ -105,17 +105,17 @@ struct CertificateMakerTests {
     ]
 
     @Test(arguments: badAddresses)
-    func refusesWhatIsNoAddress(address: String) throws {
+    func refusesInvalidAddresses(address: String) throws {
         #expect(throws: CertificateGenerator.Problem.badAddress(address)) {
             try Self.leaf(addresses: ["::1", address])
         }
     }
 
-    @Test func hostsAreNeeded() throws {
+    @Test func refusesEmptyHostList() throws {
         #expect(throws: CertificateGenerator.Problem.noHost) { try Self.leaf(names: []) }
     }
 
-    @Test func certificatesAndKeysSurviveTheirFiles() throws {
+    @Test func certificatesAndKeysRoundTripThroughPEM() throws {
         let pair = try CertificateGenerator.makeLeaf(
             names: ["a"], addresses: [], authority: try Self.authority.get(), now: Self.now)
         let identity = try TLSIdentity(chain: try pair.certificate.pem(), key: try pair.key.pem())
@@ -125,7 +125,7 @@ struct CertificateMakerTests {
         #expect(try !identity.key.belongs(to: Self.authority.get().certificate))
     }
 
-    @Test func noTwoCertificatesAreEqual() throws {
+    @Test func everyCertificateIsUnique() throws {
         #expect(try Self.leaf().fingerprint() != Self.leaf().fingerprint())
         let text = try Self.leaf().fingerprintText()
         #expect(text.utf8.count == 95)

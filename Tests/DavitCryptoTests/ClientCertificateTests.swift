@@ -46,7 +46,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: Rule.allCases, Shown.allCases)
-    func theRuleDecides(rule: Rule, shown: Shown) throws {
+    func clientCertificateRuleIsEnforced(rule: Rule, shown: Shown) throws {
         for (number, _) in TLSSessionTests.versions {
             let identity = try Self.identity(shown)
             let options = TLSTestClient.Options(least: number, most: number, identity: identity)
@@ -69,7 +69,7 @@ struct ClientCertificateTests {
     }
 
     @Test(arguments: TLSSessionTests.versions)
-    func aResumedSessionKeepsTheCertificate(of: (number: Int32, version: TLSSession.Version)) throws {
+    func resumedSessionKeepsTheClientCertificate(of: (number: Int32, version: TLSSession.Version)) throws {
         let context = try TLSContext(
             identities: [try TestPKI.server.get()], clients: try Self.rule(.demanded),
             tickets: TicketKeys(now: TestPKI.now))

@@ -3,7 +3,7 @@ import DavitHTTP
 import Testing
 
 struct ConstantTimeTests {
-    @Test func bytesAreEqualOnlyIfAllAre() {
+    @Test func comparesEveryByte() {
         let bytes = RandomBytes.make(count: 40)
         #expect(ConstantTime.areEqual(bytes, bytes))
         #expect(ConstantTime.areEqual([], []))
@@ -18,7 +18,7 @@ struct ConstantTimeTests {
         }
     }
 
-    @Test func randomBytesHaveTheLengthAskedForAndDiffer() {
+    @Test func randomBytesHaveTheRequestedLengthAndDiffer() {
         for count in 0...33 { #expect(RandomBytes.make(count: count).count == count) }
         // Equal values have a probability of 1 in 2^128; they indicate a broken generator.
         #expect(RandomBytes.make(count: 16) != RandomBytes.make(count: 16))
@@ -35,14 +35,14 @@ struct ConstantTimeTests {
     }
 
     // RFC 8446 §5.1: 22 is a handshake record. Anything else is HTTP or invalid.
-    @Test func onlyAHandshakeRecordBeginsTLS() {
+    @Test func onlyHandshakeRecordsBeginTLS() {
         for byte in UInt8.min...UInt8.max { #expect(TLSRecord.begins(with: byte) == (byte == 0x16)) }
         for method in ["GET", "OPTIONS", "PROPFIND", "!"] {
             #expect(!TLSRecord.begins(with: Array(method.utf8)[0]))
         }
     }
 
-    @Test func saysWhetherOpenSSLIsThere() {
+    @Test func reportsWhetherOpenSSLIsAvailable() {
         #if TLS
         #expect(CryptoLibrary.isAvailable)
         #expect(CryptoLibrary.summary.hasPrefix("OpenSSL 3"))

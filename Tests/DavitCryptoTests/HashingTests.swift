@@ -26,12 +26,12 @@ struct HashingTests {
     ]
 
     @Test(arguments: digests)
-    func digestsAreThoseOfTheStandards(text: String, algorithm: Digest.Algorithm, digest: String) throws {
+    func digestsMatchTheStandards(text: String, algorithm: Digest.Algorithm, digest: String) throws {
         #expect(Self.hex(try Digest.of(Array(text.utf8), algorithm)) == digest)
     }
 
     @Test(arguments: Digest.Algorithm.allCases)
-    func piecesGiveTheDigestOfTheWhole(algorithm: Digest.Algorithm) throws {
+    func incrementalDigestEqualsTheWhole(algorithm: Digest.Algorithm) throws {
         let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let whole = try Digest.of(bytes, algorithm)
         #expect(whole.count == algorithm.byteCount)
@@ -67,7 +67,7 @@ struct HashingTests {
     ]
 
     @Test(arguments: codes)
-    func codesAreThoseOfTheRFC(key: [UInt8], message: [UInt8], code: String) throws {
+    func authenticationCodesMatchTheRFC(key: [UInt8], message: [UInt8], code: String) throws {
         #expect(Self.hex(try MessageCode.make(for: message.span, key: key.span)) == code)
     }
 }

@@ -9,12 +9,12 @@ struct PasswordHashTests {
     static let known =
         "$scrypt$ln=4,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$2NTzIJ646VBmxzXbKj8hLQym8A3/nnGfXYhvFngvv4I"
 
-    @Test func theStandardTakes32MiB() {
+    @Test func standardCostTakes32MiB() {
         let cost = Scrypt.Cost.standard
         #expect(128 * (1 << cost.logN) * cost.r == 32 << 20)
     }
 
-    @Test func textIsThatOfOtherPrograms() throws {
+    @Test func textFormatMatchesOtherPrograms() throws {
         let password = Array("päss".utf8)
         let made = try PasswordHash(of: password, salt: Array("0123456789abcdef".utf8), cost: Self.quick)
         #expect(made.text == Self.known)
@@ -32,7 +32,7 @@ struct PasswordHashTests {
         for other in others { #expect(try !hash.matches(other)) }
     }
 
-    @Test func theEmptyPasswordIsOneLikeOthers() throws {
+    @Test func emptyPasswordIsHashedLikeAnyOther() throws {
         let hash = try PasswordHash(of: [], cost: Self.quick)
         #expect(try hash.matches([]))
         #expect(try !hash.matches([1]))
@@ -44,7 +44,7 @@ struct PasswordHashTests {
         #expect(first.text != second.text)
     }
 
-    @Test func aHashInALogSaysNothing() throws {
+    @Test func descriptionRevealsNothing() throws {
         let hash = try PasswordHash(parsing: Self.known)
         #expect("\(hash)" == "scrypt hash")
         #expect(
@@ -87,7 +87,7 @@ struct PasswordHashTests {
     ]
 
     @Test(arguments: refused)
-    func refusesOtherTexts(text: String, error: PasswordHash.ParseError) {
+    func refusesOtherFormats(text: String, error: PasswordHash.ParseError) {
         #expect(throws: error) { _ = try PasswordHash(parsing: text) }
     }
 }

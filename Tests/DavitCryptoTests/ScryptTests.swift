@@ -24,7 +24,7 @@ struct ScryptTests {
     ]
 
     @Test(arguments: vectors)
-    func derivesWhatTheRFCSays(
+    func derivesTheKeysOfTheRFC(
         password: String, salt: String, logN: Int, r: Int, p: Int, key: String
     ) throws {
         let cost = try #require(Scrypt.Cost(logN: logN, r: r, p: p))

@@ -22,7 +22,7 @@ struct TLSContextTests {
     // MARK: Tickets
 
     @Test(arguments: TLSSessionTests.versions)
-    func aSessionIsResumedAfterAReload(of: (number: Int32, version: TLSSession.Version)) throws {
+    func sessionsResumeAfterAReload(of: (number: Int32, version: TLSSession.Version)) throws {
         let tickets = TicketKeys(now: TestPKI.now)
         let before = try TLSContext(identities: [try TestPKI.leaf("localhost")], tickets: tickets)
         var options = TLSTestClient.Options(least: of.number, most: of.number, serverName: "localhost")
@@ -41,7 +41,7 @@ struct TLSContextTests {
     }
 
     @Test(arguments: TLSSessionTests.versions)
-    func ticketsOfAnotherServerMeanAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
+    func ticketsOfAnotherServerCauseAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
         let identities = [try TestPKI.server.get()]
         var options = TLSTestClient.Options(least: of.number, most: of.number)
         let other = try TLSContext(identities: identities, tickets: TicketKeys(now: TestPKI.now))
@@ -60,7 +60,7 @@ struct TLSContextTests {
     ]
 
     @Test(arguments: ages, TLSSessionTests.versions)
-    func ticketKeysAreReplaced(
+    func ticketKeysRotate(
         at: (first: Int64, second: Int64, isResumed: Bool),
         of: (number: Int32, version: TLSSession.Version)
     ) throws {
@@ -75,7 +75,7 @@ struct TLSContextTests {
 
     /// A session that started under one client certificate rule cannot be resumed under another.
     @Test(arguments: TLSSessionTests.versions)
-    func anotherRuleForClientsMeansAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
+    func changedClientRuleCausesAFullHandshake(of: (number: Int32, version: TLSSession.Version)) throws {
         let tickets = TicketKeys(now: TestPKI.now)
         let one = try TestPKI.authority.get()
         let other = try CertificateGenerator.makeAuthority(named: "Others", now: TestPKI.now)
@@ -109,7 +109,7 @@ struct TLSContextTests {
     ]
 
     @Test(arguments: names, TLSSessionTests.versions)
-    func theCertificateIsTheOneForTheName(
+    func certificateMatchesTheServerName(
         of: (asked: String?, certificate: Int), over: (number: Int32, version: TLSSession.Version)
     ) throws {
         let context = try Self.named.get()
@@ -139,7 +139,7 @@ struct TLSContextTests {
     ]
 
     @Test(arguments: offers)
-    func theBestIsChosen(protocols: [String], chosen: String?) throws {
+    func preferredProtocolIsChosen(protocols: [String], chosen: String?) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
         #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.applicationProtocol == chosen)
@@ -147,7 +147,7 @@ struct TLSContextTests {
 
     // RFC 7301 §3.2.
     @Test(arguments: [["h2"], ["http/0.9", "http/1"], ["http/1.11"], ["HTTP/1.1"]])
-    func otherProtocolsAloneAreRefused(protocols: [String]) throws {
+    func unknownProtocolsAreRefused(protocols: [String]) throws {
         let talk = try TLSConversation(.init(protocols: protocols))
         let (server, client) = talk.performHandshake()
         #expect(client == .failed("tlsv1 alert no application protocol"))
@@ -197,7 +197,7 @@ struct TLSContextTests {
             client == .failed(isOld ? "tlsv1 alert protocol version" : "sslv3 alert handshake failure"))
     }
 
-    @Test func anIdentityIsNeeded() throws {
+    @Test func identityIsRequired() throws {
         let tickets = TicketKeys(now: TestPKI.now)
         #expect(throws: TLSContext.Problem.noIdentity) { try TLSContext(identities: [], tickets: tickets) }
         let identities = [try TestPKI.server.get()]
@@ -208,7 +208,7 @@ struct TLSContextTests {
         }
     }
 
-    @Test func rsaIsSlowAndMustBeLongEnough() throws {
+    @Test func rsaIsReportedAsSlowAndMustBeLongEnough() throws {
         let tickets = TicketKeys(now: TestPKI.now)
         let long = try TestCertificate.make("long", kind: .rsa(bits: 2048))
         let identity = try TLSIdentity(chain: long.chain, key: long.key)

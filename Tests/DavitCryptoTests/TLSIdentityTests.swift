@@ -7,7 +7,7 @@ struct TLSIdentityTests {
     static let certificate = Result { try TestCertificate.make("one") }
     static let other = Result { try TestCertificate.make("two") }
 
-    @Test func oneFileMayHaveBoth() throws {
+    @Test func oneFileCanHoldChainAndKey() throws {
         let certificate = try Self.certificate.get()
         for file in [certificate.chain + certificate.key, certificate.key + certificate.chain] {
             let identity = try TLSIdentity(chain: file, key: file)
@@ -26,7 +26,7 @@ struct TLSIdentityTests {
         #expect(talk.client.chainCount == 2)
     }
 
-    @Test func theKeyMustBeTheCertificates() throws {
+    @Test func keyMustMatchTheCertificate() throws {
         let chain = try Self.certificate.get().chain
         let key = try Self.other.get().key
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: chain, key: key) }
@@ -35,14 +35,14 @@ struct TLSIdentityTests {
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: reversed, key: key) }
     }
 
-    @Test func aKeyWithAPassPhraseIsRefusedAndNobodyAsked() throws {
+    @Test func encryptedKeyIsRefusedWithoutAPrompt() throws {
         let certificate = try Self.certificate.get()
         #expect(throws: TLSIdentity.Problem.key(.isEncrypted)) {
             try TLSIdentity(chain: certificate.chain, key: try certificate.encryptedKey())
         }
     }
 
-    @Test func filesOfSomethingElseAreRefused() throws {
+    @Test func otherFilesAreRefused() throws {
         let certificate = try Self.certificate.get()
         let nothing: [[UInt8]] = [[], Array("hello\n".utf8), certificate.key]
         for chain in nothing {
@@ -61,7 +61,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test func aBrokenFileIsNotReadWithoutItsBrokenPart() throws {
+    @Test func partlyBrokenFileIsRefused() throws {
         let certificate = try Self.certificate.get()
         // The second certificate of the chain is truncated, or invalid Base64.
         let other = try Self.other.get().chain

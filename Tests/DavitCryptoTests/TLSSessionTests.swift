@@ -14,8 +14,9 @@ struct TLSSessionTests {
     ]
 
     @Test(arguments: versions, [1, 2, 5, 777, Int.max])
-    func dataGoesBothWaysInAnyPieces(of: (number: Int32, version: TLSSession.Version), pieceBytes: Int) throws
-    {
+    func dataIsTransferredBothWaysInAnyPieces(
+        of: (number: Int32, version: TLSSession.Version), pieceBytes: Int
+    ) throws {
         let options = TLSTestClient.Options(
             least: of.number, most: of.number, protocols: ["http/1.1"], serverName: "localhost",
             trusted: try TestPKI.authority.get().certificate.pem())
@@ -37,7 +38,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: versions)
-    func theFirstFlightMayBeSplitAnywhere(of: (number: Int32, version: TLSSession.Version)) throws {
+    func firstFlightMayBeSplitAnywhere(of: (number: Int32, version: TLSSession.Version)) throws {
         let context = try TLSContext(
             identities: [try TestPKI.server.get()], tickets: TicketKeys(now: TestPKI.now))
         let client = try TLSTestClient(.init(least: of.number, most: of.number))
@@ -54,7 +55,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test func aRecordMayBeSplitAnywhere() throws {
+    @Test func recordMayBeSplitAnywhere() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         let sent = Self.bytes(50)
@@ -69,7 +70,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test func severalRecordsAreReadWithOneCall() throws {
+    @Test func oneReadReturnsSeveralRecords() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         for number in 0..<10 { talk.client.write([UInt8](repeating: UInt8(number), count: 100)) }
@@ -80,14 +81,14 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [1, 99, 100, 101])
-    func whatDoesNotFitIsKept(room: Int) throws {
+    func dataThatDoesNotFitIsReadLater(room: Int) throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         let sent = Self.bytes(1000)
         #expect(talk.sendFromClient(sent, room: room) == (sent, .needsInput))
     }
 
-    @Test func outputOfSeveralRecordsIsOnePieceAndBounded() throws {
+    @Test func outputOfSeveralRecordsIsContiguousAndBounded() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         let sent = Self.bytes(200_000)
@@ -102,7 +103,7 @@ struct TLSSessionTests {
         #expect(talk.client.read().bytes == Array(sent[..<taken]))
     }
 
-    @Test func outputMayBeSentInPieces() throws {
+    @Test func outputCanBeSentInPieces() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         let sent = Self.bytes(3000)
@@ -123,7 +124,7 @@ struct TLSSessionTests {
         #expect(got == sent)
     }
 
-    @Test func inputMayComeWithoutACopy() throws {
+    @Test func inputCanBeSuppliedWithoutACopy() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         talk.client.write(Self.bytes(40))
@@ -137,7 +138,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: versions)
-    func theEndDiffersFromACut(of: (number: Int32, version: TLSSession.Version)) throws {
+    func closeNotifyDiffersFromTruncation(of: (number: Int32, version: TLSSession.Version)) throws {
         for isClean in [true, false] {
             let talk = try TLSConversation(.init(least: of.number, most: of.number))
             talk.performHandshake()
@@ -153,7 +154,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test func aCutWithinARecordIsOne() throws {
+    @Test func endWithinARecordIsATruncation() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         talk.client.write(Self.bytes(100))
@@ -162,14 +163,14 @@ struct TLSSessionTests {
         #expect(talk.read().reading == .failed(.truncated))
     }
 
-    @Test func aCutWithinTheHandshakeIsOne() throws {
+    @Test func endWithinTheHandshakeIsATruncation() throws {
         let talk = try TLSConversation()
         talk.server.inputEnded()
         #expect(talk.server.handshake() == .failed(.truncated))
     }
 
     @Test(arguments: versions)
-    func theServersEndReachesTheClient(of: (number: Int32, version: TLSSession.Version)) throws {
+    func closeNotifyReachesTheClient(of: (number: Int32, version: TLSSession.Version)) throws {
         let talk = try TLSConversation(.init(least: of.number, most: of.number))
         talk.server.closeNotify()
         #expect(talk.server.outputCount == 0)
@@ -193,7 +194,7 @@ struct TLSSessionTests {
     ]
 
     @Test(arguments: nonsense)
-    func nonsenseFailsForGood(bytes: [UInt8]) throws {
+    func invalidBytesFailPermanently(bytes: [UInt8]) throws {
         let talk = try TLSConversation()
         talk.feedServer(bytes)
         talk.server.inputEnded()
@@ -211,7 +212,7 @@ struct TLSSessionTests {
         #expect(talk.server.version == nil)
     }
 
-    @Test func aForgedRecordFails() throws {
+    @Test func forgedRecordFails() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         talk.client.write(Self.bytes(100))
@@ -239,7 +240,7 @@ struct TLSSessionTests {
     }
 
     // RFC 8446 §4.6.3: the server updates its keys, too, before it writes.
-    @Test func keysMayBeUpdated() throws {
+    @Test func clientCanUpdateKeys() throws {
         let talk = try TLSConversation()
         talk.performHandshake()
         _ = talk.deliverToClient()

@@ -78,7 +78,7 @@ struct AddMemberTests {
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    @Test func theAnswerSaysWhatWasMadeAndWhere() async throws {
+    @Test func responseNamesTheNewMember() async throws {
         let share = try TestShare()
         let answer = try await share.client.send("POST", "/?add-member", [("Slug", "é")], text: "x")
         #expect(answer.status == 201 && answer["Location"] == "/%C3%A9")
@@ -91,7 +91,7 @@ struct AddMemberTests {
     }
 
     /// Another handler serves that path, so a member with that name would be inaccessible.
-    @Test func noMemberIsHiddenByAMount() async throws {
+    @Test func memberIsNotHiddenByAMount() async throws {
         let path = try #require(ResourcePath(segments: [Array("d".utf8), Array("api".utf8)]))
         let share = try TestShare { $0.hiddenPaths = [path] }
         #expect(share.shell("mkdir d") == 0)
@@ -99,7 +99,7 @@ struct AddMemberTests {
         #expect(answer.status == 201 && answer["Location"] == "/d/api%20%281%29")
     }
 
-    @Test func optionsNameItWhereItWorks() async throws {
+    @Test func optionsListPOSTOnlyWhereItIsAllowed() async throws {
         let share = try TestShare()
         let options = try await share.client.send("OPTIONS", "/?add-member")
         #expect(options["Allow"]?.contains("POST") == true && options["Accept-Post"] == "*/*")
@@ -113,7 +113,7 @@ struct AddMemberTests {
         #expect(asked.text.contains("404 Not Found"))
     }
 
-    @Test func belowAMountTheURIsAreThoseOfTheServer() async throws {
+    @Test func mountedShareUsesTheURIsOfTheServer() async throws {
         try await TestShare.play(
             Scenario(
                 "mounted",
@@ -130,7 +130,7 @@ struct AddMemberTests {
     }
 
     /// The content is larger than the memory buffer; it is received once, not once per candidate name.
-    @Test func ofAHundredWithOneNameEachBecomesAMember() async throws {
+    @Test func concurrentAddsWithOneNameAllSucceed() async throws {
         let share = try TestShare()
         let statuses = await withTaskGroup(of: UInt16?.self) { group in
             for number in 0..<100 {

@@ -76,7 +76,7 @@ struct BodyEncodingTests {
 
     /// Byte by byte, to split code units and surrogate pairs at every position.
     @Test(arguments: encodings)
-    func everyMethodReadsIt(_ encoding: Encoding) async throws {
+    func everyMethodReadsTheEncoding(_ encoding: Encoding) async throws {
         let share = try TestShare()
         func send(_ line: String, _ body: String, depth: String = "0") async throws -> (
             status: Int, text: String
@@ -138,7 +138,7 @@ struct BodyEncodingTests {
     }
 
     /// The same bytes in two encodings are different requests.
-    @Test func keptPlansBelongToTheEncoding() async throws {
+    @Test func cachedPlansBelongToTheEncoding() async throws {
         let share = try TestShare()
         let body = "<D:propfind xmlns:D=\"DAV:\"><D:prop><caf\u{C3}/></D:prop></D:propfind>"
         for _ in 1...2 {

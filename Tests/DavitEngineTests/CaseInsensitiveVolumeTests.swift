@@ -32,7 +32,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true], ["F", "T"])
-    func aRenameOfTheCaseRemovesNothing(respells: Bool, overwrite: String) async throws {
+    func renameThatChangesOnlyCaseRemovesNothing(respells: Bool, overwrite: String) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
@@ -55,7 +55,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true])
-    func aCopyOntoItselfIsRefused(respells: Bool) async throws {
+    func copyOntoItselfIsRefused(respells: Bool) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
@@ -66,7 +66,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true])
-    func aFolderIsRenamedWithItsMembers(respells: Bool) async throws {
+    func caseRenameKeepsTheMembersOfAFolder(respells: Bool) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("MKCOL", "/foo").status == 201)
@@ -79,7 +79,7 @@ struct CaseInsensitiveVolumeTests {
 
     /// The rename over content that recovery uses does not remove the only name, either.
     @Test(arguments: [false, true])
-    func aRenameOverItselfRemovesNothing(respells: Bool) async throws {
+    func renameOntoItselfRemovesNothing(respells: Bool) async throws {
         try folder.makeFile("foo")
         let store = try FileResourceStore(root: folder.path, walksComponents: true)
         try FileFaults.$plan.withValue(FaultPlan(folding: CaseInsensitiveVolume(respells: respells))) {

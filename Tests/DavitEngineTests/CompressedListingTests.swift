@@ -22,7 +22,7 @@ struct CompressedListingTests {
         return share
     }
 
-    @Test func isThePlainOne() async throws {
+    @Test func decompressedListingEqualsThePlainOne() async throws {
         let share = try share(300)
         let plain = try await share.client.send("PROPFIND", "/", [("Depth", "infinity")])
         let client = TestClient(WebDAVHandler(share: share.share, page: nil).applying(Compression()))
@@ -35,7 +35,7 @@ struct CompressedListingTests {
     }
 
     /// The first members can be read before the store has listed the others.
-    @Test func beginsBeforeTheStoreHasEnded() async throws {
+    @Test func responseBeginsBeforeTheListingIsComplete() async throws {
         let share = try share(500)
         let gate = Latch(count: 1)
         let entered = Mutex(0)
@@ -58,7 +58,7 @@ struct CompressedListingTests {
     }
 
     /// Contract 83: stored files are never compressed.
-    @Test func storedFilesAreNotCoded() async throws {
+    @Test func storedFilesAreNotCompressed() async throws {
         let share = try TestShare()
         #expect(share.shell("yes text | head -n 5000 > file.txt") == 0)
         let client = TestClient(WebDAVHandler(share: share.share, page: nil).applying(Compression()))

@@ -7,7 +7,7 @@ import Testing
 
 /// Concurrent requests: each change holds path locks, but not while a body is received.
 struct ConcurrencyTests {
-    @Test func ofAHundredPutsWithOneIfMatchExactlyOneWins() async throws {
+    @Test func onlyOneOfManyConditionalPutsSucceeds() async throws {
         let share = try TestShare()
         let tag = try await share.client.send("PUT", "/a", text: "start")["ETag"] ?? ""
         let statuses = await withTaskGroup(of: UInt16?.self) { group in
@@ -24,7 +24,7 @@ struct ConcurrencyTests {
         #expect(statuses == [204: 1, 412: 99])
     }
 
-    @Test func ofAHundredLocksExactlyOneWins() async throws {
+    @Test func onlyOneOfManyLocksSucceeds() async throws {
         let share = try TestShare()
         let body = Array(lockBody(scope: "exclusive").utf8)
         let statuses = await withTaskGroup(of: UInt16?.self) { group in
@@ -38,7 +38,7 @@ struct ConcurrencyTests {
         #expect(statuses == [201: 1, 423: 99])
     }
 
-    @Test func aStalledPutDelaysNobodyNotEvenOnItsOwnName() async throws {
+    @Test func stalledPutBlocksNoOtherRequest() async throws {
         let share = try TestShare()
         let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))
         async let slow = share.client.send("PUT", "/a", body: stalled)
@@ -57,7 +57,7 @@ struct ConcurrencyTests {
         #expect(try await share.client.send("GET", "/a").text == "")
     }
 
-    @Test func aBodyThatBreaksOffLeavesTheOldContent() async throws {
+    @Test func abortedBodyLeavesTheOldContent() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         for first in [0, 10, 200_000] {

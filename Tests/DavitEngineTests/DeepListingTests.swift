@@ -14,7 +14,7 @@ struct DeepListingTests {
         }
     }
 
-    @Test func aDeepTreeTakesOneDescriptor() async throws {
+    @Test func deepTreeNeedsOneDescriptor() async throws {
         let share = try TestShare()
         let depth = TestExtent.size(900, sampled: 300)
         #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
@@ -27,7 +27,7 @@ struct DeepListingTests {
     }
 
     /// Includes reading dead properties.
-    @Test func aDeepTreeWithPropertiesTakesOneDescriptor() async throws {
+    @Test func deepTreeWithPropertiesNeedsOneDescriptor() async throws {
         let share = try TestShare()
         let depth = 50
         #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
@@ -57,7 +57,7 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    @Test func linksBackAreListedAndNotEntered() async throws {
+    @Test func cyclicLinksAreListedButNotFollowed() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir -p a/b c; ln -s .. a/b/up; ln -s ../../c a/b/c; touch c/f") == 0)
         let found = hrefs(

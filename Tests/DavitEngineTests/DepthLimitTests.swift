@@ -75,7 +75,7 @@ struct DepthLimitTests {
     ]
 
     @Test(arguments: requests.indices, ["/tmp", "/dev/shm"])
-    func newNamesReachTheLimitAndNoFurther(index: Int, parent: String) async throws {
+    func newNamesAreAllowedUpToTheLimit(index: Int, parent: String) async throws {
         let request = Self.requests[index]
         let share = try makeShare(TemporaryFolder(in: parent))
         for (levels, status) in [(Self.limit - 1, request.status), (Self.limit, 403)] {
@@ -92,7 +92,7 @@ struct DepthLimitTests {
 
     /// `tree` has two levels below its top.
     @Test(arguments: ["COPY", "MOVE"], ["/tmp", "/dev/shm"])
-    func treesReachTheLimitAndNoFurther(method: String, parent: String) async throws {
+    func treesAreAllowedUpToTheLimit(method: String, parent: String) async throws {
         let share = try makeShare(TemporaryFolder(in: parent))
         #expect(share.shell("mkdir -p tree/in/.hidden tree/empty; echo x > tree/in/file") == 0)
         let tooDeep = try await transfer(
@@ -128,7 +128,7 @@ struct DepthLimitTests {
 
     /// A tree that does not move to a lower level cannot exceed the limit, so it is not measured.
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func onlyTreesThatGetDeeperAreMeasured(parent: String) async throws {
+    func onlyTreesThatMoveDeeperAreMeasured(parent: String) async throws {
         let share = try makeShare(TemporaryFolder(in: parent))
         #expect(share.shell("mkdir -p a/b/c; echo x > f") == 0)
         let measurements = countMeasurements(of: share)
@@ -141,7 +141,7 @@ struct DepthLimitTests {
     }
 
     /// The paths are short, but each MOVE would add a level.
-    @Test func movesCannotGrowATree() async throws {
+    @Test func repeatedMovesCannotExceedTheLimit() async throws {
         let share = try makeShare()
         #expect(share.shell("mkdir t") == 0)
         var levels = 1
@@ -159,7 +159,7 @@ struct DepthLimitTests {
         #expect(levels == Self.limit)
     }
 
-    @Test func whatOthersHaveNestedDeeperStaysUsable() async throws {
+    @Test func deeperFoldersOfOtherProgramsRemainUsable() async throws {
         let share = try makeShare()
         let deep = "x/" + Self.chain(Self.limit + 3)
         #expect(share.shell("mkdir -p \(deep)/last; echo text > \(deep)/file") == 0)
@@ -177,7 +177,7 @@ struct DepthLimitTests {
         #expect(try await share.client.send("DELETE", "/e1").status == 204)
     }
 
-    @Test func whatWasDeletedIsRestoredWhereItWas() async throws {
+    @Test func deletedTreeIsRestoredBeyondTheLimit() async throws {
         let share = try makeShare(hasTrash: true)
         let deep = Self.chain(Self.limit + 2)
         #expect(share.shell("mkdir -p \(deep)/tree/in") == 0)
@@ -188,7 +188,7 @@ struct DepthLimitTests {
     }
 
     /// A link can lead to a deeper level than the folder that it has replaced.
-    @Test func whatIsRestoredThroughALinkIsChecked() async throws {
+    @Test func restoreThroughALinkIsChecked() async throws {
         let share = try makeShare(hasTrash: true)
         #expect(share.shell("mkdir -p a/tree/in a/flat") == 0)
         let tree = try await share.client.send("DELETE", "/a/tree")

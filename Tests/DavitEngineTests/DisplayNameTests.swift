@@ -121,10 +121,10 @@ struct DisplayNameTests {
     }
 
     @Test(arguments: scenarios)
-    func isTheClients(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func clientSetsTheDisplayName(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     /// The value is available after a restart, but not for a file that another program has replaced.
-    @Test func belongsToTheFile() async throws {
+    @Test func displayNameBelongsToTheFile() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(
@@ -139,7 +139,7 @@ struct DisplayNameTests {
     }
 
     /// Requesting it needs no other thread if no value was set.
-    @Test func costsNothingWhereNothingIsSet() async throws {
+    @Test func unsetNameCostsNothing() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(

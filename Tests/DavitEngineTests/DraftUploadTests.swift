@@ -8,7 +8,7 @@ import Testing
 /// Resumable uploads according to draft-ietf-httpbis-resumable-upload.
 struct DraftUploadTests {
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func anUploadInPiecesBecomesTheContent(parent: String) async throws {
+    func uploadInPiecesBecomesTheContent(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         let begun = try await share.client.send(
             "PUT", "/a.txt", [("Upload-Complete", "?0"), ("Upload-Length", "11")], text: "hel")
@@ -44,7 +44,7 @@ struct DraftUploadTests {
     }
 
     @Test(arguments: [3, 4, 5, 6, 7, 8, nil] as [Int?])
-    func eachVersionHasItsFields(version: Int?) async throws {
+    func eachDraftVersionHasItsFields(version: Int?) async throws {
         let share = try TestShare()
         let own = version.map { [("Upload-Draft-Interop-Version", "\($0)")] } ?? []
         func complete(_ isComplete: Bool) -> (String, String) {
@@ -77,7 +77,7 @@ struct DraftUploadTests {
 
     /// §4.2: a client that sends its draft version receives the upload URL immediately.
     @Test(arguments: [("8", 1), ("3", 1), ("99", 0), ("", 0)])
-    func aWholePutGetsAnInterimResponse(version: String, count: Int) async throws {
+    func completePutGetsAnInterimResponse(version: String, count: Int) async throws {
         let share = try TestShare()
         let content = bytes(100_000)
         let name = version == "3" ? ("Upload-Incomplete", "?0") : ("Upload-Complete", "?1")
@@ -97,7 +97,7 @@ struct DraftUploadTests {
     }
 
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func whatCameBeforeTheConnectionBrokeCounts(parent: String) async throws {
+    func bytesBeforeADisconnectAreKept(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         let content = bytes(3_000_000, of: "x")
         let body = GatedBody(content, then: nil, declared: 5_000_000)
@@ -130,7 +130,9 @@ struct DraftUploadTests {
     ]
 
     @Test(arguments: lengths)
-    func lengthsGoTogether(_ row: (fields: [(String, String)], body: String, status: UInt16)) async throws {
+    func declaredLengthsMustAgree(_ row: (fields: [(String, String)], body: String, status: UInt16))
+        async throws
+    {
         let share = try TestShare()
         let response = try await share.client.send("PUT", "/a", row.fields, text: row.body)
         #expect(response.status == row.status)
@@ -141,7 +143,7 @@ struct DraftUploadTests {
         }
     }
 
-    @Test func anAppendGoesWithWhatIsThere() async throws {
+    @Test func appendMustMatchTheStoredOffset() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("Upload-Length", "10")])
         #expect(try await share.append("hello", to: upload, at: 0).status == 204)
@@ -180,7 +182,7 @@ struct DraftUploadTests {
     }
 
     /// Chunked content that exceeds the length of the upload.
-    @Test func chunksDoNotExceedTheLength() async throws {
+    @Test func chunksCannotExceedTheLength() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("Upload-Length", "10")])
         let body = SentBody(bytes(11), isChunked: true)
@@ -200,7 +202,7 @@ struct DraftUploadTests {
     ]
 
     @Test(arguments: targets)
-    func targetsAreCheckedAtOnce(
+    func targetIsCheckedOnCreation(
         _ row: (target: String, fields: [(String, String)], status: UInt16)
     ) async throws {
         let share = try TestShare { configuration in
@@ -219,7 +221,7 @@ struct DraftUploadTests {
         if row.status != 201 { #expect(share.names() == before) }
     }
 
-    @Test func thereMustBeRoom() async throws {
+    @Test func missingSpaceIsRefused() async throws {
         let share = try TestShare(keepsFree: .max / 2)
         let refused = try await share.client.send(
             "PUT", "/a", [("Upload-Complete", "?0"), ("Upload-Length", "1000000")], body: [])
@@ -228,7 +230,7 @@ struct DraftUploadTests {
     }
 
     /// The target may change before the upload is complete.
-    @Test func theTargetIsCheckedAgainAtTheEnd() async throws {
+    @Test func targetIsCheckedAgainOnCompletion() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("If-None-Match", "*")])
         #expect(try await share.append("hello", to: upload, at: 0).status == 204)
@@ -243,7 +245,7 @@ struct DraftUploadTests {
         #expect(try await share.text("/a") == "hello")
     }
 
-    @Test func aLockThatCameMeanwhileIsRespected() async throws {
+    @Test func laterLockIsRespected() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         let upload = try await share.createUpload("/a")
@@ -256,7 +258,7 @@ struct DraftUploadTests {
     }
 
     /// The owner is the account that created the upload.
-    @Test func othersDoNotSeeIt() async throws {
+    @Test func otherAccountsCannotSeeTheUpload() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", principal: "anna")
         for principal in ["bert", nil] {
@@ -270,7 +272,7 @@ struct DraftUploadTests {
         #expect(share.names() == [])
     }
 
-    @Test func itHasFewMethods() async throws {
+    @Test func uploadURLAllowsFewMethods() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         let options = try await share.client.send("OPTIONS", upload)
@@ -285,7 +287,7 @@ struct DraftUploadTests {
         #expect(try await share.client.send("HEAD", "/.davit-resumableuploads/none").status == 404)
     }
 
-    @Test func aMemberGetsANameThatIsFree() async throws {
+    @Test func addedMemberGetsAFreeName() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
         let begun = try await share.client.send(

@@ -183,7 +183,7 @@ struct EquivalentNameTests {
     private static let longest = String(repeating: "%C3%BC", count: 127) + "b"
 
     @Test(arguments: scenarios)
-    func aNameIsFoundByAllItsSpellings(scenario: Scenario) async throws {
+    func nameIsFoundByEveryEquivalentSpelling(scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 
@@ -194,7 +194,8 @@ struct EquivalentNameTests {
 
     /// Four spellings, forty concurrent requests.
     @Test(arguments: races, ["/tmp", "/dev/shm"])
-    func noSecondSpellingIsMade(race: (method: String, statuses: [UInt16: Int]), parent: String) async throws
+    func concurrentSpellingsCreateOneResource(race: (method: String, statuses: [UInt16: Int]), parent: String)
+        async throws
     {
         let share = try TestShare(TemporaryFolder(in: parent))
         let spellings = ["%C7%97", "%C3%9C%CC%81", "U%CC%88%CC%81", "%C7%97"].map { "/n" + $0 }
@@ -217,7 +218,7 @@ struct EquivalentNameTests {
 
     /// Changes by other programs are visible immediately.
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func whatOthersChangeShowsAtOnce(parent: String) async throws {
+    func changesByOtherProgramsAreVisibleImmediately(parent: String) async throws {
         let folder = try TemporaryFolder(in: parent)
         let share = try TestShare(folder)
         for number in 0..<50 {
@@ -235,7 +236,7 @@ struct EquivalentNameTests {
 
     /// While an upload for one spelling is received, another spelling is created; the content is stored
     /// there.
-    @Test func aLongUploadFindsTheSpellingThatCameMeanwhile() async throws {
+    @Test func longUploadReplacesASpellingCreatedMeanwhile() async throws {
         let share = try TestShare()
         let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))
         async let slow = share.client.send("PUT", "/%C3%BC", body: stalled)

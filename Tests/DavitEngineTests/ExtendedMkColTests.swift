@@ -101,7 +101,7 @@ struct ExtendedMkColTests {
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    @Test func optionsAnnounceIt() async throws {
+    @Test func optionsAnnounceExtendedMkCol() async throws {
         let share = try TestShare()
         for target in ["/", "/none"] {
             #expect(try await share.client.send("OPTIONS", target)["DAV"]?.contains("extended-mkcol") == true)
@@ -110,7 +110,7 @@ struct ExtendedMkColTests {
 
     /// Another program creates the name between the lookup and the rename: the rows are removed, and nothing
     /// is left behind.
-    @Test func aNameTakenMeanwhileIsNotReplaced() async throws {
+    @Test func nameTakenMeanwhileIsNotReplaced() async throws {
         let share = try TestShare()
         share.resources.watch { call in
             if call == .createCollection { #expect(share.shell("mkdir d") == 0) }

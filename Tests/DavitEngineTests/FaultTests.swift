@@ -21,7 +21,7 @@ struct FaultTests {
         ("MOVE /c", "/e"), ("MOVE /e", "/c"), ("COPY /p", "/new"), ("COPY /p", "/c"), ("COPY /c", "/p"),
         ("COPY /d", "/new"), ("COPY /d", "/e"), ("COPY /e", "/d"), ("PATCH /p", ""), ("MKCOL /new", ""),
     ])
-    func aFullStateDiskChangesNothing(line: String, destination: String) async throws {
+    func fullStateDiskChangesNothing(line: String, destination: String) async throws {
         for failing in 0...1 {
             let store = FullStore()
             let share = try TestShare(state: store)
@@ -78,7 +78,7 @@ struct FaultTests {
         ("MOVE /d", "/new"), ("MOVE /d", "/e"), ("MOVE /e", "/d"), ("MOVE /e", "/x"), ("MOVE /p", "/d"),
         ("MOVE /e", "/p"),
     ])
-    func aRenameThatIsRefusedChangesNothing(line: String, destination: String) async throws {
+    func refusedRenameChangesNothing(line: String, destination: String) async throws {
         for refused in [WatchedStore.Call.rename, .exchange, .detach] {
             let store = MemoryStateStore()
             let share = try TestShare(state: store)
@@ -124,7 +124,7 @@ struct FaultTests {
         return text + "\(share.shell("ls -A | grep -q davit"))"
     }
 
-    @Test func aWriteDuringAMoveAcrossVolumesIsNotLost() async throws {
+    @Test func writeDuringAMoveAcrossVolumesIsNotLost() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         let executor = TestExecutor()
@@ -154,7 +154,7 @@ struct FaultTests {
     }
 
     @Test(arguments: ["/a", "/d"])
-    func aMoveAcrossVolumesCarriesPropertiesAndLeavesLocks(source: String) async throws {
+    func moveAcrossVolumesMovesPropertiesButNoLocks(source: String) async throws {
         let share = try TestShare()
         share.resources.watch { $0 == .rename ? .crossVolume : nil }
         try await share.play(
@@ -190,7 +190,7 @@ struct FaultTests {
                 ]))
     }
 
-    @Test func whatCannotBeListedIsNoEmptyListing() async throws {
+    @Test func unreadableFolderIsNotAnEmptyListing() async throws {
         let share = try TestShare()
         _ = try await share.client.send("MKCOL", "/d")
         _ = try await share.client.send("PUT", "/d/a", text: "x")
@@ -218,7 +218,7 @@ struct FaultTests {
         ("MOVE /a", [("Destination", "/new")], "A", 204),
         ("MOVE /a", [("Destination", "/new"), ("Overwrite", "F")], "theirs", 412),
     ])
-    func whatIsMadeMeanwhileIsLookedAtAgain(
+    func nameCreatedMeanwhileIsCheckedAgain(
         line: String, fields: [(String, String)], text: String, status: UInt16
     ) async throws {
         let share = try TestShare()
@@ -247,7 +247,7 @@ struct FaultTests {
         #expect(share.shell("! ls -A | grep davit") == 0)
     }
 
-    @Test func aCancelledRequestWaitsNoLonger() async throws {
+    @Test func cancelledRequestStopsWaiting() async throws {
         let share = try TestShare()
         let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("a".utf8)])), mode: .exclusive)
@@ -265,7 +265,7 @@ struct FaultTests {
         #expect(try await share.client.send("GET", "/a").status == 404)
     }
 
-    @Test func aResourceThatIfNamesByAnAliasDoesNotChangeMeanwhile() async throws {
+    @Test func aliasedResourceInIfIsLocked() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/t", text: "x")
         #expect(share.shell("ln -s t l") == 0)

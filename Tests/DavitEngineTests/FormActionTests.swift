@@ -129,9 +129,9 @@ struct FormActionTests {
     ]
 
     @Test(arguments: scenarios)
-    func formsDoWhatMethodsDo(scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func formsBehaveLikeMethods(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    @Test func hrefsHaveThePrefixOfTheMount() async throws {
+    @Test func hrefsHaveTheMountPrefix() async throws {
         let scenario = Scenario(
             "a mounted share",
             [
@@ -143,7 +143,7 @@ struct FormActionTests {
         try await TestShare.play(scenario, mountedAt: "/my files")
     }
 
-    @Test func aReadOnlyShareTakesNoForms() async throws {
+    @Test func readOnlyShareRefusesForms() async throws {
         let scenario = Scenario(
             "read-only",
             [
@@ -189,7 +189,7 @@ struct FormActionTests {
     ]
 
     @Test(arguments: sites)
-    func formsOfOtherSitesAreRefused(site: Site) async throws {
+    func crossOriginFormsAreRefused(site: Site) async throws {
         let share = try TestShare { $0.publicHosts = site.publicHosts }
         var client = share.client
         client.host = site.host
@@ -217,7 +217,7 @@ struct FormActionTests {
     ]
 
     @Test("hidden names are refused in sources, destinations and every path segment", arguments: ruled)
-    func rulesHold(row: Ruled) async throws {
+    func rulesApplyToForms(row: Ruled) async throws {
         let share = try TestShare {
             $0.rules.allowsHiddenItems = false
             $0.rules.allowedExtensions = ["txt"]
@@ -239,7 +239,7 @@ struct FormActionTests {
     ]
 
     @Test("hooks are asked about each member once, and notified of it", arguments: hooked)
-    func hooksAreAsked(row: Hooked) async throws {
+    func hooksDecideOnForms(row: Hooked) async throws {
         for isAllowed in [true, false] {
             let notes = ShareHooksTests.Notes()
             let share = try TestShare {

@@ -103,7 +103,7 @@ struct FormTrashTests {
         func trash() throws -> [String] { try share.trash() }
     }
 
-    @Test func formsOfReadersAndOtherSitesAreRefused() async throws {
+    @Test func formsOnReadOnlySharesAndFromOtherOriginsAreRefused() async throws {
         for action in ["restore", "purge", "unlock", "archive"] {
             let readOnly = try TestShare.keeping { $0.isReadOnly = true }
             let answer = try await readOnly.client.send(

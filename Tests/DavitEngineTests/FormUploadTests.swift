@@ -42,7 +42,7 @@ struct FormUploadTests {
         try await share.client.send("POST", target, Self.fields + more, body: form)
     }
 
-    @Test func oneFileIsAnsweredAsPUT() async throws {
+    @Test func singleFileRespondsLikePUT() async throws {
         let share = try TestShare()
         let created = try await send(share, Self.form(Self.file("a b.txt", "one")))
         #expect(created.status == 201)
@@ -53,7 +53,7 @@ struct FormUploadTests {
         #expect(got["ETag"] == created["ETag"])
     }
 
-    @Test func aTakenNameGetsANumberAndNothingIsReplaced() async throws {
+    @Test func takenNameIsNumberedAndNothingIsReplaced() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d.x; echo -n old >a.txt; ln -s nowhere l; echo -n rc >.rc") == 0)
         for (name, expected) in [
@@ -66,7 +66,7 @@ struct FormUploadTests {
         #expect(share.shell("grep -q old a.txt; grep -q rc .rc; test -d d.x") == 0)
     }
 
-    @Test func itIsReplacedWhereThatIsSaid() async throws {
+    @Test func fileIsReplacedOnRequest() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d; echo -n old >a") == 0)
         let form = Self.form(.field("replace", "yes"), Self.file("a", "one"))
@@ -81,7 +81,7 @@ struct FormUploadTests {
         #expect(share.shell("test -d d") == 0)
     }
 
-    @Test func eachFileHasAResultOfItsOwn() async throws {
+    @Test func eachFileHasItsOwnResult() async throws {
         let share = try TestShare {
             $0.rules.allowedExtensions = ["txt"]
             $0.maximumFileBytes = 1000
@@ -103,7 +103,7 @@ struct FormUploadTests {
         #expect(share.shell("[ ! -s d.txt ]") == 0)
     }
 
-    @Test func namesHaveNoPath() async throws {
+    @Test func pathsInNamesAreDropped() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d") == 0)
         let form = Self.form(
@@ -122,7 +122,7 @@ struct FormUploadTests {
 
     // The parser is tested byte by byte elsewhere; this tests the code that reads for it.
     @Test(arguments: [1, 7, 4096, 100_000])
-    func piecesOfAnyLengthMakeTheSameFiles(length: Int) async throws {
+    func formCanBeSplitAnywhere(length: Int) async throws {
         let share = try TestShare()
         // Near the ends of buffers, and with text that resembles a delimiter.
         var large = bytes(length == 1 ? 3000 : 200_000, of: "b")
@@ -137,7 +137,7 @@ struct FormUploadTests {
         #expect(body.readCount == form.count)
     }
 
-    @Test func whatIsRefusedIsNotWrittenAndDoesNotHoldUpTheNext() async throws {
+    @Test func refusedFileIsSkippedAndTheNextIsStored() async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare {
             $0.hooks.allows = { action in
@@ -152,7 +152,7 @@ struct FormUploadTests {
         #expect(share.shell("[ \"$(ls -A | tr '\\n' ' ')\" = 'a c ' ]") == 0)
     }
 
-    @Test func locksHold() async throws {
+    @Test func locksApplyToFormUploads() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(
@@ -165,7 +165,7 @@ struct FormUploadTests {
         #expect(response.text.contains("<D:href>/d/b</D:href><D:status>HTTP/1.1 423"), "\(response.text)")
     }
 
-    @Test func whatCameBeforeTheEndOfACutFormIsThere() async throws {
+    @Test func completeFilesOfATruncatedFormAreStored() async throws {
         let share = try TestShare()
         let form = Self.form(Self.file("a", "whole"), .file("b", bytes(100_000)))
         await #expect(throws: HTTPError.self) {

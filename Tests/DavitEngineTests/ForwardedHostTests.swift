@@ -14,7 +14,7 @@ struct ForwardedHostTests {
     ]
 
     @Test(arguments: destinations)
-    func destinationsOnTheForwardedHostAreOurs(destination: String, status: Int) async throws {
+    func destinationOnTheForwardedHostIsLocal(destination: String, status: Int) async throws {
         let share = try TestShare()
         let client = TestClient(
             WebDAVHandler(share: share.share, page: nil).applying(
@@ -47,7 +47,7 @@ struct ForwardedHostTests {
         ]
 
     @Test(arguments: proxies)
-    func destinationsAreOursWhereAProxyHidesTheHost(
+    func destinationIsLocalBehindAProxyThatReplacesHost(
         origin: ForwardedOrigin?, publicHosts: [String], destination: String, status: Int
     ) async throws {
         let share = try TestShare { $0.publicHosts = publicHosts }

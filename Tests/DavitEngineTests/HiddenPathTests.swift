@@ -42,7 +42,7 @@ struct HiddenPathTests {
     }
 
     @Test(arguments: ways)
-    func noListingTellsOfIt(way: Way) async throws {
+    func listingsOmitThePath(way: Way) async throws {
         let share = try Self.share()
         #expect(
             try await share.client.send("PROPPATCH", "/d/shown", text: setProperty("p", "1")).status == 207)
@@ -54,7 +54,7 @@ struct HiddenPathTests {
     }
 
     @Test(arguments: ["/d/mount", "/d/mount/", "/d/mount/secret", "/d/secretlink/secret", "/x/secretlink"])
-    func nothingReadsIt(target: String) async throws {
+    func requestsForThePathAreNotFound(target: String) async throws {
         let share = try Self.share()
         for method in ["GET", "HEAD", "PROPFIND", "DELETE", "PROPPATCH"] {
             let body = method == "PROPPATCH" ? setProperty("p", "1") : ""
@@ -65,13 +65,13 @@ struct HiddenPathTests {
         #expect(share.shell("test -e d/mount/secret -a ! -e out") == 0)
     }
 
-    @Test func copiesAreWithoutIt() async throws {
+    @Test func copiesOmitThePath() async throws {
         let share = try Self.share()
         #expect(try await share.client.send("COPY", "/d/", [("Destination", "/copy/")]).status == 201)
         #expect(share.shell("test -f copy/shown -a ! -e copy/mount -a ! -e copy/secretlink") == 0)
     }
 
-    @Test func eventsAndChangesAreWithoutIt() async throws {
+    @Test func eventsAndSyncOmitThePath() async throws {
         let share = try Self.share()
         let reader = try await share.events("/?events&depth=infinity")
         var client = SyncClient(share.client)

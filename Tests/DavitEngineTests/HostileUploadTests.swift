@@ -10,7 +10,7 @@ struct HostileUploadTests {
 
     /// tus does not signal completion separately, so a client whose last response was lost assumes success if
     /// the offset equals the length.
-    @Test func whatHasComeToItsLengthIsEndedWhenItsClientAsks() async throws {
+    @Test func offsetRequestCompletesAFullUpload() async throws {
         let share = try TestShare()
         let upload = try #require(
             try await TusUploadTests.create(share, [("Upload-Length", "5"), ("Overwrite", "T")])["Location"])
@@ -35,7 +35,7 @@ struct HostileUploadTests {
 
     /// A crash between the last byte and the completion, also for a part of a concatenated upload.
     @Test(arguments: [false, true])
-    func aCrashBehindTheLastByteIsMadeUpFor(isPart: Bool) async throws {
+    func crashAfterTheLastByteIsRecovered(isPart: Bool) async throws {
         let store = MemoryStateStore()
         let first = try TestShare(state: store)
         let part = isPart ? [("Upload-Concat", "partial")] : []
@@ -60,7 +60,7 @@ struct HostileUploadTests {
         }
     }
 
-    @Test func aShareThatIsReadOnlyEndsNone() async throws {
+    @Test func readOnlyShareCompletesNoUpload() async throws {
         let store = MemoryStateStore()
         let first = try TestShare(state: store)
         let upload = try #require(
@@ -74,7 +74,7 @@ struct HostileUploadTests {
     }
 
     /// A form action that only reads must not allow an upload to bypass the read-only check.
-    @Test func nothingIsWrittenToAShareThatIsReadOnly() async throws {
+    @Test func readOnlyShareStoresNoFormUpload() async throws {
         let store = MemoryStateStore()
         let first = try TestShare(state: store)
         #expect(first.shell("printf old >a.txt") == 0)
@@ -110,7 +110,7 @@ struct HostileUploadTests {
     // MARK: Refused creations
 
     /// The client does not know the URL of an upload whose creation was refused.
-    @Test func nothingStaysOfACreationThatIsRefused() async throws {
+    @Test func refusedCreationLeavesNothing() async throws {
         let share = try TestShare { $0.maximumFileBytes = 10 }
         let draft = [("Upload-Complete", "?0")]
         let part = try #require(
@@ -146,7 +146,7 @@ struct HostileUploadTests {
     }
 
     /// A refusal must release the upload: one that is still in use never expires.
-    @Test func aRefusalLeavesNothingOpen() async throws {
+    @Test func refusalReleasesTheUpload() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         #expect(
             try await share.client.send(
@@ -168,7 +168,7 @@ struct HostileUploadTests {
     }
 
     /// Empty content does not match the digest of the lost content.
-    @Test func nothingHasADigestToo() async throws {
+    @Test func emptyAppendIsVerifiedToo() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         let wrong = ("Content-Digest", "adler=:AAAAAA==:")
@@ -184,7 +184,7 @@ struct HostileUploadTests {
     }
 
     /// Draft §4.1.4: a response about excessive length contains the limit.
-    @Test func tooMuchComesWithTheLimit() async throws {
+    @Test func excessiveLengthIsReportedWithTheLimit() async throws {
         let share = try TestShare { $0.maximumFileBytes = 10 }
         let upload = try await share.createUpload("/a")
         for (text, isLast, fields) in [
@@ -197,7 +197,7 @@ struct HostileUploadTests {
     }
 
     /// A client that can only send POST submits its lock token, too.
-    @Test func theLockTokenOfAPostCounts() async throws {
+    @Test func lockTokenIsReadFromPOST() async throws {
         let share = try TestShare()
         let upload = try #require(
             try await TusUploadTests.create(share, [("Upload-Length", "3"), ("Overwrite", "T")])["Location"])
@@ -214,7 +214,7 @@ struct HostileUploadTests {
     // MARK: Time
 
     /// An upload that was found to be expired may be extended before it is removed.
-    @Test func anUploadThatGoesOnStays() async throws {
+    @Test func activeUploadDoesNotExpire() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")
@@ -229,7 +229,7 @@ struct HostileUploadTests {
     }
 
     /// The client resumes from another network before the server detects that the old connection is dead.
-    @Test func anUploadThatGoesOnIsFound() async throws {
+    @Test func activeUploadIsFoundFromAnotherNetwork() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")
@@ -246,7 +246,7 @@ struct HostileUploadTests {
 
     /// The folder of an upload is moved to the trash together with the upload, which can only be resumed
     /// after the folder is restored.
-    @Test func anUploadComesBackWithItsFolder() async throws {
+    @Test func uploadIsRestoredWithItsFolder() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         let upload = try await share.createUpload("/f/a")
@@ -259,7 +259,7 @@ struct HostileUploadTests {
         #expect(try await share.text("/f/a") == "one two")
     }
 
-    @Test func anUploadIsPurgedWithItsFolder() async throws {
+    @Test func uploadIsPurgedWithItsFolder() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         let upload = try await share.createUpload("/f/a")
@@ -272,7 +272,7 @@ struct HostileUploadTests {
         #expect(share.trashedNames() == 0)
     }
 
-    @Test func whatAnUploadReplacesIsKept() async throws {
+    @Test func contentReplacedByAnUploadIsKept() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         #expect(
@@ -295,7 +295,7 @@ struct HostileUploadTests {
     // MARK: Names
 
     /// Names reserved for internal use are refused.
-    @Test func aNameOfTheServersOwnIsRefused() async throws {
+    @Test func reservedNamesAreRefused() async throws {
         let share = try TestShare()
         for name in [".davit-aaaaaaaaaaaaaaaa", ".davit-trashofthisshare"] {
             let refused = try await TusUploadTests.create(share, [("Upload-Length", "5")], name: name)

@@ -34,7 +34,7 @@ struct InlineCommitTests {
         ).status
     }
 
-    @Test func oneChangeOfANameInMemoryNeedsNoOtherThread() async throws {
+    @Test func singleNameChangesInMemoryRunInline() async throws {
         let share = try await makeShare(in: "/dev/shm")
         for request in Self.brief {
             var hops = Int.max
@@ -66,7 +66,7 @@ struct InlineCommitTests {
             ("MOVE", "/old", [("Destination", "http://elsewhere/a")], nil, 502),
             ("MOVE", "/none", [("Destination", "/file")], nil, 404), ("MOVE", "/old", [], nil, 400),
         ] as [(String, String, [(String, String)], String?, UInt16)])
-    func aRefusalIsTheSameInMemoryAndOnADisk(
+    func refusalIsTheSameInMemoryAndOnDisk(
         method: String, target: String, fields: [(String, String)], body: String?, status: UInt16
     ) async throws {
         for parent in ["/dev/shm", "/tmp"] {
@@ -79,7 +79,7 @@ struct InlineCommitTests {
         }
     }
 
-    @Test func onADiskEveryChangeGoesToAnotherThread() async throws {
+    @Test func changesOnDiskRunOnAnotherThread() async throws {
         let share = try await makeShare(in: "/tmp")
         for request in Self.brief {
             try await prepare(share)
@@ -90,7 +90,7 @@ struct InlineCommitTests {
     }
 
     /// Collections, large content, and resources with rows.
-    @Test func whatMayTakeLongGoesToAnotherThread() async throws {
+    @Test func longChangesRunOnAnotherThread() async throws {
         let share = try await makeShare(in: "/dev/shm")
         #expect(share.shell("head -c 2000000 /dev/zero >large; cp large larger; mkdir rows") == 0)
         let patch: Request = ("PROPPATCH", "/rows/a", [], setProperty("p", "1"))

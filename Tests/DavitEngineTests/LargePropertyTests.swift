@@ -75,7 +75,7 @@ struct LargePropertyTests {
     }
 
     /// Few bytes are read without a slot, and a stream reads one large resource at a time.
-    @Test func aStreamHoldsOneLargeResource() async throws {
+    @Test func streamHoldsOneLargeResource() async throws {
         let store = CountingStore()
         let share = try TestShare(state: store)
         for number in 0..<8 {

@@ -149,7 +149,7 @@ struct LinkTests {
         try await TestShare.play(scenario)
     }
 
-    @Test func contentForALinkThatWasTurnedMeanwhileIsNotWrittenElsewhere() async throws {
+    @Test func contentForARetargetedLinkIsNotWrittenElsewhere() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "A")
         _ = try await share.client.send("PUT", "/b", text: "B")

@@ -60,7 +60,7 @@ struct LongWorkTests {
 
     /// There is one thread for short work, which long work does not occupy.
     @Test(arguments: Long.allCases)
-    func shortRequestsAreAnsweredDuringLongWork(_ long: Long) async throws {
+    func shortRequestsAreServedDuringLongWork(_ long: Long) async throws {
         let (share, _) = try share(threads: 1)
         makeLarge(share, "large")
         #expect(share.shell("mkdir -p tree/a folder && touch tree/a/b tree/c") == 0)
@@ -83,7 +83,7 @@ struct LongWorkTests {
         #expect([200, 201, 204].contains(try await request.value))
     }
 
-    @Test func aLargeCopyIsMadeInSlices() async throws {
+    @Test func largeCopyRunsInSlices() async throws {
         let (share, pool) = try share()
         makeLarge(share, "large")
         let hasBegun = Opening()
@@ -106,7 +106,7 @@ struct LongWorkTests {
     }
 
     @Test(arguments: ["large", "tree"])
-    func aCancelledCopyLeavesNothing(source: String) async throws {
+    func cancelledCopyLeavesNothing(source: String) async throws {
         let (share, pool) = try share()
         makeLarge(share, "large")
         #expect(share.shell("mkdir -p tree/a && mv large tree/a/x && cp tree/a/x large") == 0)
@@ -135,7 +135,7 @@ struct LongWorkTests {
         #expect(share.shell("test \"$(ls -A | tr '\\n' ' ')\" = 'large tree '") == 0)
     }
 
-    @Test func aCancelledMoveAcrossVolumesLeavesTheSource() async throws {
+    @Test func cancelledMoveAcrossVolumesKeepsTheSource() async throws {
         let (share, pool) = try share()
         makeLarge(share, "large")
         share.resources.watch { $0 == .rename ? .crossVolume : nil }
@@ -160,7 +160,7 @@ struct LongWorkTests {
         #expect(try await share.client.send("PUT", "/moved", text: "x").status == 201)
     }
 
-    @Test func aClientWithTooMuchLongWorkIsRefused() async throws {
+    @Test func excessiveLongWorkIsRefused() async throws {
         let (share, _) = try share { $0.waitingJobsPerClient = 0 }
         makeLarge(share, "large")
         let copy = try await share.client.send("COPY", "/large", [("Destination", "/copy")])

@@ -22,7 +22,7 @@ struct MacMetadataTests {
     func macMetadata(name: String) { #expect(MacMetadataName.matches(Array(name.utf8))) }
 
     @Test("names of other files", arguments: ordinary)
-    func noLitter(name: String) { #expect(!MacMetadataName.matches(Array(name.utf8))) }
+    func otherNamesAreNotMetadata(name: String) { #expect(!MacMetadataName.matches(Array(name.utf8))) }
 
     private func play(
         _ name: String, _ policies: [MacMetadataPolicy], _ steps: [Scenario.Step]
@@ -117,7 +117,9 @@ struct MacMetadataTests {
         }
     }
 
-    @Test("separately stored metadata files are not in the folder") func aside() async throws {
+    @Test("separately stored metadata files are not in the folder") func sidecarsAreStoredSeparately()
+        async throws
+    {
         try await play(
             "aside", [.aside],
             [
@@ -139,7 +141,8 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("moving between the folder and the separate storage copies the file") func crossing() async throws {
+    @Test("moving between the folder and the separate storage copies the file")
+    func moveBetweenFolderAndSidecarStoreCopies() async throws {
         try await play(
             "crossing", [.aside],
             [
@@ -160,7 +163,8 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("AppleDouble files move with a folder, and those of a replaced folder are removed") func replacing()
+    @Test("AppleDouble files move with a folder, and those of a replaced folder are removed")
+    func sidecarsMoveWithTheirFolder()
         async throws
     {
         for method in ["MOVE", "COPY"] {
@@ -181,7 +185,9 @@ struct MacMetadataTests {
         }
     }
 
-    @Test("existing metadata files are served and stay in the folder") func earlierLitter() async throws {
+    @Test("existing metadata files are served and stay in the folder") func existingMetadataFilesAreServed()
+        async throws
+    {
         try await play(
             "earlier", [.aside],
             [
@@ -194,8 +200,8 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("RFC 4918 §9.6.1: a lock on an unlisted file preserves its folder") func lockedLitter() async throws
-    {
+    @Test("RFC 4918 §9.6.1: a lock on an unlisted file preserves its folder")
+    func lockedMetadataFilePreservesItsFolder() async throws {
         try await play(
             "locked", [.keep, .hide, .aside],
             [
@@ -229,7 +235,9 @@ struct MacMetadataTests {
         #expect(!share.state.hasRows(at: path))
     }
 
-    @Test("a folder with only metadata files can be deleted") func onlyLitter() async throws {
+    @Test("a folder with only metadata files can be deleted") func folderWithOnlyMetadataFilesCanBeDeleted()
+        async throws
+    {
         try await play(
             "only", [.keep, .hide, .aside, .refuse],
             [
@@ -242,7 +250,7 @@ struct MacMetadataTests {
     @Test(
         "missing files are answered on the same thread", arguments: ["/tmp", "/dev/shm"],
         MacMetadataPolicy.allCases)
-    func absentNamesAreQuick(parent: String, policy: MacMetadataPolicy) async throws {
+    func missingNamesAreAnsweredInline(parent: String, policy: MacMetadataPolicy) async throws {
         let share = try TestShare(TemporaryFolder(in: parent)) { $0.rules.macMetadata = policy }
         #expect(share.shell("mkdir d") == 0)
         for name in ["/d/._a", "/.DS_Store", "/.hidden", "/Contents/none", "/d/none"] {

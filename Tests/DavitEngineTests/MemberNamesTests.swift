@@ -16,7 +16,7 @@ struct MemberNamesTests {
         }
     }
 
-    @Test func theyAreThoseOfTheTable() async throws {
+    @Test func candidateNamesMatchTheTable() async throws {
         let rows = try await Self.table()
         #expect(rows.count > 30)
         for row in rows {
@@ -31,14 +31,14 @@ struct MemberNamesTests {
         }
     }
 
-    @Test func whatIsTakenIsNotTriedAgain() {
+    @Test func takenNamesAreNotRetried() {
         let names = MemberNames(Array("a.b".utf8), isTaken: true).names
         #expect(names.first == Array("a (1).b".utf8))
         #expect(Set(names).count == names.count)
     }
 
     /// Names need not be valid text; such names are cut at any byte.
-    @Test func bytesThatAreNoTextHaveNamesToo() {
+    @Test func namesThatAreNotTextAreNumbered() {
         let name = [UInt8](repeating: 0x80, count: 255)
         let names = MemberNames(name, isTaken: true).names
         #expect(names.allSatisfy { $0.count <= 255 && $0.last == UInt8(ascii: ")") || $0.contains(0x20) })
@@ -48,7 +48,7 @@ struct MemberNamesTests {
     }
 
     /// A folder has no extension: the stem is `v1.2`, not `v1`.
-    @Test func aCopyOfACollectionBesideItIsNumberedAtItsEnd() async throws {
+    @Test func copiedCollectionIsNumberedAtItsEnd() async throws {
         try await TestShare.play(
             Scenario(
                 "a copy beside the original",

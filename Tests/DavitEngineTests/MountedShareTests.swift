@@ -114,11 +114,11 @@ struct MountedShareTests {
     ]
 
     @Test(arguments: scenarios)
-    func urlsHaveThePrefix(scenario: Scenario) async throws {
+    func urlsHaveTheMountPrefix(scenario: Scenario) async throws {
         try await TestShare.play(scenario, mountedAt: "/x/files")
     }
 
-    @Test func hrefsOfAShareAtTheRootDoNotBeginWithTwoSlashesEither() async throws {
+    @Test func rootHrefsDoNotBeginWithTwoSlashes() async throws {
         try await TestShare.play(
             Scenario(
                 "RFC 3986 §4.2",
@@ -132,7 +132,7 @@ struct MountedShareTests {
     }
 
     // RFC 9110 §9.3.1: requests that need no task without a router need none with one.
-    @Test func requestsBelowAPrefixAreAnsweredAtOnce() async throws {
+    @Test func mountedRequestsAreAnsweredInline() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let router = Router {
             $0.mount("/x", Router { $0.mount("/y", WebDAVHandler(share: share.share, page: nil)) })
@@ -150,7 +150,7 @@ struct MountedShareTests {
     }
 
     // Locks persist if a later server mounts the share under another prefix.
-    @Test func aLockRootIsShownWhereTheShareIsNow() async throws {
+    @Test func lockRootUsesTheCurrentMount() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", body: []).status == 201)
         #expect(try await share.client.send("LOCK", "/a", text: lockBody(scope: "exclusive")).status == 200)

@@ -161,7 +161,7 @@ struct NamespaceMethodTests {
         "GET", "HEAD", "OPTIONS", "PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPFIND", "PROPPATCH", "LOCK",
         "UNLOCK",
     ])
-    func namesThatAreOursAreForbidden(method: String) async throws {
+    func reservedNamesAreForbidden(method: String) async throws {
         let body: String? =
             switch method {
             case "PROPPATCH": setProperty("p", "1")
@@ -190,7 +190,7 @@ struct NamespaceMethodTests {
     @Test(arguments: [
         "PUT /a", "DELETE /a", "MKCOL /b", "COPY /a", "MOVE /a", "PROPPATCH /a", "LOCK /a", "UNLOCK /a",
     ])
-    func aReadOnlyShareRefusesEveryChange(line: String) async throws {
+    func readOnlyShareRefusesEveryChange(line: String) async throws {
         let share = try TestShare { $0.isReadOnly = true }
         try await share.play(
             Scenario(line, [step(line, [("Destination", "/c"), ("Lock-Token", "<x:y>")], "x", 403)]))

@@ -70,7 +70,7 @@ struct OutsideChangeTests {
         try await TestShare.play(scenario)
     }
 
-    @Test func locksThatEndedLeaveTheStore() async throws {
+    @Test func expiredLocksLeaveTheStore() async throws {
         let store = MemoryStateStore()
         let share = try TestShare(state: store)
         try await share.play(
@@ -85,7 +85,7 @@ struct OutsideChangeTests {
         #expect(!share.state.hasLocks)
     }
 
-    @Test func aLockThatEndsWhileABodyIsOnItsWayDoesNotCountAtItsEnd() async throws {
+    @Test func lockThatExpiresDuringABodyNoLongerCounts() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         let body = lockBody(scope: "exclusive")

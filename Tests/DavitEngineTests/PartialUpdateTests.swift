@@ -129,7 +129,7 @@ struct PartialUpdateTests {
     @Test(arguments: scenarios)
     func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    @Test func optionsAndRefusalsSayWhatIsUnderstood() async throws {
+    @Test func optionsAndErrorsListAcceptedPatchTypes() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "x")
         let options = try await share.client.send("OPTIONS", "/a")
@@ -146,7 +146,7 @@ struct PartialUpdateTests {
     /// Larger than the memory buffer, with a length and chunked; inside, across and after the end of the
     /// content.
     @Test(arguments: ["/tmp", "/dev/shm"], [true, false])
-    func largePartsGoWhereTheyBelong(parent: String, isChunked: Bool) async throws {
+    func largePartsAreWrittenAtTheirOffsets(parent: String, isChunked: Bool) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         var generator = SeededGenerator(seed: 7)
         var expected = (0..<300_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -171,7 +171,7 @@ struct PartialUpdateTests {
 
     /// Between the copy and the commit, another program appends a line to the file.
     @Test(arguments: [10, 100_000])
-    func whatChangedAfterTheCopyIsNotLost(length: Int) async throws {
+    func changeDuringTheCopyIsNotLost(length: Int) async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "start ")
         let copies = Atomic<Int>(0)
@@ -190,7 +190,7 @@ struct PartialUpdateTests {
     }
 
     /// The same, if the change makes a condition false or the offset invalid.
-    @Test func whatChangedAfterTheCopyIsCheckedAgain() async throws {
+    @Test func changeDuringTheCopyIsCheckedAgain() async throws {
         for (field, change, status) in [
             (("If-Match", "$e"), "printf x >>a", 412), (("Content-Range", "bytes 6-6/7"), "printf y >a", 416),
         ] as [((String, String), String, UInt16)] {
@@ -208,7 +208,7 @@ struct PartialUpdateTests {
         }
     }
 
-    @Test func ofAHundredAppendsAtOnceNoneIsLost() async throws {
+    @Test func concurrentAppendsAreAllKept() async throws {
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent))
             _ = try await share.client.send("PUT", "/a", text: "")
@@ -227,7 +227,7 @@ struct PartialUpdateTests {
         }
     }
 
-    @Test func aPartThatBreaksOffLeavesTheOldContent() async throws {
+    @Test func abortedPartLeavesTheOldContent() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         for first in [0, 10, 200_000] {

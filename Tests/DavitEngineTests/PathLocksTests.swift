@@ -45,7 +45,7 @@ struct PathLocksTests {
     ]
 
     @Test(arguments: pairs)
-    func grantsWhatIsNotInTheWay(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool) {
+    func grantsRequestsWithoutConflict(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool) {
         var table = PathLockTable()
         let first = table.enter(held)
         #expect(first.isGranted)
@@ -58,7 +58,7 @@ struct PathLocksTests {
         #expect(table.isEmpty)
     }
 
-    @Test func theFirstInLineGoesFirst() {
+    @Test func earlierRequestHasPrecedence() {
         var table = PathLockTable()
         let reader = table.enter([Self.claim("a/b", .shared)]).ticket
         let writer = table.enter([Self.claim("a", .exclusive)]).ticket
@@ -127,7 +127,7 @@ struct PathLocksTests {
 
     // MARK: Waiting
 
-    @Test func aSectionThatIsNotFreeIsNotWaitedFor() async throws {
+    @Test func busyPathIsNotWaitedFor() async throws {
         let pathLocks = PathLocks()
         let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
         var hasRun = false
@@ -148,7 +148,7 @@ struct PathLocksTests {
         #expect(pathLocks.count == 0)
     }
 
-    @Test func aTaskWaitsUntilTheSectionIsReleased() async throws {
+    @Test func taskWaitsUntilThePathIsReleased() async throws {
         let pathLocks = PathLocks()
         let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
         let witness = Witness()
@@ -170,7 +170,7 @@ struct PathLocksTests {
         #expect(pathLocks.count == 0)
     }
 
-    @Test func aCancelledTaskIsInNobodysWay() async throws {
+    @Test func cancelledTaskBlocksNoOther() async throws {
         let pathLocks = PathLocks()
         let reader = try await pathLocks.acquire([Self.claim("a", .shared)])
         let executor = TestExecutor()
@@ -191,7 +191,7 @@ struct PathLocksTests {
         #expect(pathLocks.count == 0)
     }
 
-    @Test func aTaskThatIsCancelledAlreadyDoesNotWait() async throws {
+    @Test func taskThatIsAlreadyCancelledDoesNotWait() async throws {
         let pathLocks = PathLocks()
         let held = try await pathLocks.acquire([Self.claim("a", .exclusive)])
         let isCancelled = AsyncLatch()
@@ -209,7 +209,7 @@ struct PathLocksTests {
 
     private enum Failure: Error { case cancelled, thrown }
 
-    @Test func aSectionEndsHoweverItsBodyEnds() async throws {
+    @Test func lockIsReleasedHoweverTheBodyEnds() async throws {
         let pathLocks = PathLocks()
         let claims = [Self.claim("a", .exclusive)]
         let count = try await pathLocks.withPathLock(claims, ifCancelled: Failure.cancelled) {
@@ -231,7 +231,7 @@ struct PathLocksTests {
     }
 
     @Test(arguments: 0..<4)
-    func manyTasksNeverHoldWhatDoesNotGoTogether(seed: UInt64) async {
+    func manyTasksNeverHoldConflictingLocks(seed: UInt64) async {
         let pathLocks = PathLocks()
         let witness = Witness()
         await withTaskGroup(of: Void.self) { group in

@@ -144,7 +144,7 @@ struct PreferTests {
     ]
 
     @Test(arguments: rows)
-    func saysWhatItFollowed(row: Row) async throws {
+    func reportsAppliedPreferences(row: Row) async throws {
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent))
             #expect(share.shell("mkdir d; echo >d/b; echo >a") == 0)
@@ -156,7 +156,7 @@ struct PreferTests {
         }
     }
 
-    @Test func aRepresentationSaysWhatItIs() async throws {
+    @Test func returnedRepresentationHasItsFields() async throws {
         let share = try TestShare()
         for status: UInt16 in [201, 200] {
             let answer = try await share.client.send("PUT", "/a%20b.txt", [Self.representation], text: "text")

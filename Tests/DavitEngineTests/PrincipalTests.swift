@@ -138,7 +138,7 @@ struct PrincipalTests {
         try await TestShare.play(scenario)
     }
 
-    @Test func aReadOnlyShareGivesOnlyWhatReads() async throws {
+    @Test func readOnlyShareGrantsOnlyReadPrivileges() async throws {
         let share = try TestShare { $0.isReadOnly = true }
         try await share.play(
             Scenario(
@@ -151,7 +151,7 @@ struct PrincipalTests {
                 ]))
     }
 
-    @Test func theURLIsBelowTheMount() async throws {
+    @Test func principalURLHasTheMountPrefix() async throws {
         let share = try TestShare()
         let router = Router { $0.mount("/a b", WebDAVHandler(share: share.share, page: nil)) }
         try await share.play(
@@ -168,7 +168,7 @@ struct PrincipalTests {
     }
 
     /// Access control (RFC 3744) is not announced, because its requirements are not met.
-    @Test func accessControlIsNotClaimed() async throws {
+    @Test func accessControlIsNotAnnounced() async throws {
         let share = try TestShare()
         let fields = try await share.client.send("OPTIONS", "/")["DAV"]
         #expect(fields?.contains("access-control") == false)

@@ -59,7 +59,7 @@ struct PropFindTests {
     @Test(arguments: [
         ["a", "b", "c"], ["c", "b", "a"], ["b", "x", "a", "y", "c"], ["c", "a"], ["x", "b"],
     ])
-    func everyNameThatIsSetIsFound(asked: [String]) async throws {
+    func everyStoredNameIsFound(asked: [String]) async throws {
         let (share, names) = (try TestShare(), ["b", "c", "a"])
         #expect(share.shell("echo > file") == 0)
         for name in names {
@@ -75,7 +75,7 @@ struct PropFindTests {
     }
 
     /// Even if no resource in the folder of the link has any properties.
-    @Test func aLinkHasThePropertiesOfWhereItLeads() async throws {
+    @Test func linkHasThePropertiesOfItsTarget() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir f g; echo > f/a; echo > g/b; ln -s ../f/a g/link") == 0)
         _ = try await share.client.send("PROPPATCH", "/f/a", text: setProperty("p", "v"))
@@ -84,7 +84,7 @@ struct PropFindTests {
     }
 
     /// Finder and Explorer request dozens of nonexistent names.
-    @Test func namesThatAreAbsentNeedNoOtherThread() async throws {
+    @Test func missingNamesAreAnsweredInline() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         for number in 0..<50 {
             let response = try await share.client.send("PROPFIND", "/._\(number)", [("Depth", "0")])
@@ -94,7 +94,7 @@ struct PropFindTests {
     }
 
     /// More different bodies than the cache holds: each gets its own response.
-    @Test func everyBodyIsAnsweredAsItAsks() async throws {
+    @Test func cachedPlansMatchTheirBodies() async throws {
         let share = try TestShare()
         for round in 0..<3 {
             for number in 0..<40 {
@@ -112,7 +112,7 @@ struct PropFindTests {
     }
 
     /// A response of many pieces is one document that contains every member once.
-    @Test func manyPiecesAreOneDocument() async throws {
+    @Test func manyPiecesFormOneDocument() async throws {
         let share = try TestShare()
         #expect(
             share.shell(

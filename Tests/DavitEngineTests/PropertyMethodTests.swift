@@ -160,7 +160,7 @@ struct PropertyMethodTests {
         try await TestShare.play(scenario)
     }
 
-    @Test func infinityThatIsSwitchedOffIsRefusedOnlyWhereItIsSpelledOut() async throws {
+    @Test func infiniteDepthIsRefusedOnlyIfDisabled() async throws {
         let share = try TestShare { $0.allowsInfiniteDepth = false }
         try await share.play(
             Scenario(

@@ -192,7 +192,7 @@ struct PropertyTimeTests {
 
     /// RFC 4918 §9.2.1: the status is inside the multistatus, and nothing is changed.
     @Test(arguments: refused)
-    func refusesInsideTheMultistatus(_ row: (element: String, status: String)) async throws {
+    func refusalsAreInsideTheMultistatus(_ row: (element: String, status: String)) async throws {
         try await TestShare.play(
             Scenario(
                 "RFC 4918 §9.2: \(row.element)",
@@ -214,7 +214,7 @@ struct PropertyTimeTests {
     }
 
     @Test(arguments: ["<D:getlastmodified/>", "<D:lastmodified/>", "<Z:Win32LastModifiedTime/>"])
-    func aTimeIsNotRemoved(_ element: String) async throws {
+    func timesCannotBeRemoved(_ element: String) async throws {
         try await TestShare.play(
             Scenario(
                 "RFC 4918 §15",
@@ -228,7 +228,7 @@ struct PropertyTimeTests {
 
     /// A share with a file owned by another user: if the file system refuses a change, the response reports
     /// it.
-    @Test func timesThatTheFileSystemRefusesAreForbiddenAndChangeNothing() async throws {
+    @Test func refusedTimesAreForbiddenAndChangeNothing() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(
@@ -260,7 +260,7 @@ struct PropertyTimeTests {
 
     /// After a crash between the rows and the time, the next start sets the time.
     @Test(arguments: [true, false])
-    func aTimeThatWasCutOffIsSetAtTheNextStart(isSameResource: Bool) async throws {
+    func interruptedTimeIsSetAtTheNextStart(isSameResource: Bool) async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "x")
         let path = try #require(ResourcePath(segments: [Array("a".utf8)]))
@@ -277,7 +277,7 @@ struct PropertyTimeTests {
     }
 
     /// After a crash following the time change, the time is not set again and the entity tag is unchanged.
-    @Test func aTimeThatIsThereIsNotSetAgainAtTheNextStart() async throws {
+    @Test func completedTimeIsNotSetAgain() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "x")
         let path = try #require(ResourcePath(segments: [Array("a".utf8)]))

@@ -140,13 +140,13 @@ struct ReportTests {
         try await TestShare.play(scenario)
     }
 
-    @Test func aReadOnlyShareReports() async throws {
+    @Test func readOnlyShareAnswersReports() async throws {
         let share = try TestShare { $0.isReadOnly = true }
         try await share.play(
             Scenario("a report changes nothing", [step("REPORT /", [], Self.expand(""), 207)]))
     }
 
-    @Test func infinityThatIsSwitchedOffIsRefused() async throws {
+    @Test func disabledInfiniteDepthIsRefused() async throws {
         let share = try TestShare { $0.allowsInfiniteDepth = false }
         try await share.play(
             Scenario(

@@ -46,7 +46,7 @@ struct ResourceLanguageTests {
 
     static let de = [("Content-Language", "de")]
 
-    @Test func isThatOfTheLastPut() async throws {
+    @Test func lastPutSetsTheLanguage() async throws {
         try await Self.play { share async throws in
             let client = share.client
             func put(_ fields: [(String, String)], _ status: UInt16) async throws -> String? {
@@ -71,7 +71,7 @@ struct ResourceLanguageTests {
         }
     }
 
-    @Test func isKeptAsAProperty() async throws {
+    @Test func languageIsADeadProperty() async throws {
         try await Self.play { share async throws in
             let client = share.client
             #expect(try await client.send("PUT", "/a", Self.de, text: "1").status == 201)
@@ -102,7 +102,7 @@ struct ResourceLanguageTests {
         }
     }
 
-    @Test func addedMembersHaveOne() async throws {
+    @Test func addedMembersHaveTheirLanguage() async throws {
         let share = try TestShare()
         let made = try await share.client.send(
             "POST", "/?add-member", [("Content-Language", "de"), ("Slug", "a")], text: "1")
@@ -113,7 +113,7 @@ struct ResourceLanguageTests {
     static let malformed = ["not a tag", "en;q=1", "toolonglanguage", String(repeating: "aa-bb,", count: 60)]
 
     @Test(arguments: malformed)
-    func aMalformedFieldIsRefused(value: String) async throws {
+    func malformedFieldIsRefused(value: String) async throws {
         let share = try TestShare()
         let response = try await share.client.send("PUT", "/a", [("Content-Language", value)], text: "1")
         #expect(response.status == 400)
@@ -121,7 +121,7 @@ struct ResourceLanguageTests {
     }
 
     /// RFC 9110 §15.3.7, §15.4.5: the field is sent with the representation.
-    @Test func isInAnswersWithTheRepresentation() async throws {
+    @Test func responsesWithContentHaveTheLanguage() async throws {
         let share = try TestShare()
         let client = share.client
         let tag = try #require(try await client.send("PUT", "/a", Self.de, text: "12345")["ETag"])
@@ -145,7 +145,7 @@ struct ResourceLanguageTests {
     }
 
     /// A share without languages has no extra cost, nor have files without one in the same share.
-    @Test func costsNothingWhereThereIsNone() async throws {
+    @Test func missingLanguageCostsNothing() async throws {
         let share = try TestShare()
         let client = share.client
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
@@ -162,7 +162,7 @@ struct ResourceLanguageTests {
 
     /// Number of commits of one PUT: none without rows, one if the language is the only row, one more if
     /// other rows exist.
-    @Test func takesFewCommits() async throws {
+    @Test func languageNeedsFewCommits() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         func commits(_ fields: [(String, String)]) async throws -> Int {
@@ -183,7 +183,7 @@ struct ResourceLanguageTests {
     /// After a crash before or after the new content is published, each content has its own language, even if
     /// other rows belong to both.
     @Test(arguments: [true, false], ["fr", ""])
-    func aCrashLeavesEachContentItsLanguage(isInPlace: Bool, new: String) async throws {
+    func crashLeavesEachContentItsLanguage(isInPlace: Bool, new: String) async throws {
         let folder = try TemporaryFolder()
         let stateFolder = try TemporaryFolder()
         do {
@@ -214,7 +214,7 @@ struct ResourceLanguageTests {
 
     /// A failed change leaves content and language unchanged, and no other traces.
     @Test(arguments: [true, false])
-    func aFailedPutLeavesTheLanguage(hasRows: Bool) async throws {
+    func failedPutLeavesTheLanguage(hasRows: Bool) async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let client = share.client
@@ -231,7 +231,7 @@ struct ResourceLanguageTests {
     }
 
     /// The second commit fails for lack of space; the next commit includes its changes.
-    @Test func aLanguageThatHasNoRoomComesWithTheNextCommit() async throws {
+    @Test func languageThatCannotBeStoredFollowsWithTheNextCommit() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let client = share.client
@@ -245,7 +245,7 @@ struct ResourceLanguageTests {
     }
 
     /// The index in memory after a restart matches the stored languages.
-    @Test func survivesARestart() async throws {
+    @Test func languageSurvivesARestart() async throws {
         let folder = try TemporaryFolder()
         let stateFolder = try TemporaryFolder()
         do {

@@ -82,7 +82,7 @@ struct SearchLogicTests {
         }
     }
 
-    @Test func everyConditionIsReadAsTheOracleReadsIt() async throws {
+    @Test func everyConditionMatchesTheOracle() async throws {
         let share = try TestShare()
         for file in Self.files {
             let content = String(repeating: "x", count: file.length)

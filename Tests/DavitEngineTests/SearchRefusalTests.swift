@@ -80,7 +80,7 @@ struct SearchRefusalTests {
     }
 
     @Test(arguments: ["<x:sql xmlns:x='urn:x'/>", "<D:xpath/>"])
-    func knowsOneGrammar(grammar: String) async throws {
+    func onlyBasicSearchIsSupported(grammar: String) async throws {
         let share = try TestShare()
         let answer = try await share.client.send(
             "SEARCH", "/", text: "<D:searchrequest xmlns:D='DAV:'>\(grammar)</D:searchrequest>")

@@ -29,7 +29,7 @@ struct SearchStreamTests {
     }
 
     // Memory use does not grow with the results: they are sent while the tree is traversed.
-    @Test func resultsGoOutWhileTheTreeIsWalked() async throws {
+    @Test func resultsAreSentDuringTheTraversal() async throws {
         let share = try Self.makeShare()
         let listed = Atomic<Int>(0)
         let early = Atomic<Int>(0)
@@ -49,7 +49,7 @@ struct SearchStreamTests {
     }
 
     // A search without results releases the thread from time to time.
-    @Test func aLongSearchIsManyJobs() async throws {
+    @Test func longSearchRunsInManyJobs() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
         #expect(try await share.found(query(compare("eq", "D:displayname", "none"))) == [])
@@ -57,7 +57,7 @@ struct SearchStreamTests {
     }
 
     // A search ends when its client has disconnected.
-    @Test func aSearchEndsWithItsClient() async throws {
+    @Test func searchEndsWhenItsClientDisconnects() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
         let isCancelled = AsyncLatch()
@@ -74,7 +74,7 @@ struct SearchStreamTests {
     }
 
     // Sorted results are limited in number.
-    @Test func anOrderKeepsWhatMayBeKept() async throws {
+    @Test func sortedResultsAreLimited() async throws {
         let share = try Self.makeShare { $0.orderedSearchLimit = 3 }
         let order = ordered("D:getcontentlength", "<D:descending/>") + ordered("D:displayname")
         let answer = try await share.client.send("SEARCH", "/", text: query(order: order))
@@ -87,7 +87,7 @@ struct SearchStreamTests {
     }
 
     // A search ends when the requested number of results is reached.
-    @Test func aSearchEndsWithItsLimit() async throws {
+    @Test func searchEndsAtItsLimit() async throws {
         let share = try Self.makeShare()
         let listed = Atomic<Int>(0)
         share.resources.watch { call in

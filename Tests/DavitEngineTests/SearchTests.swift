@@ -147,7 +147,7 @@ struct SearchTests {
     ]
 
     @Test(arguments: scopes)
-    func looksInScopes(scope: String, depth: String, found: [String]) async throws {
+    func searchesTheRequestedScopes(scope: String, depth: String, found: [String]) async throws {
         let share = try await Self.makeShare()
         let answer = try await share.found(query(scope: scope, depth: depth), at: "/d/deep/")
         #expect(answer.sorted() == found.sorted())
@@ -163,7 +163,7 @@ struct SearchTests {
     ]
 
     @Test(arguments: noScopes)
-    func tellsWhatIsNoScope(scope: String, status: String) async throws {
+    func invalidScopesAreReported(scope: String, status: String) async throws {
         let share = try await Self.makeShare()
         for scopes in [scope, "/ \(scope)"] {
             let answer = try await share.client.send("SEARCH", "/", text: query(scope: scopes))
@@ -177,7 +177,7 @@ struct SearchTests {
         }
     }
 
-    @Test func infiniteDepthCanBeSwitchedOff() async throws {
+    @Test func infiniteDepthCanBeDisabled() async throws {
         let share = try await Self.makeShare { $0.allowsInfiniteDepth = false }
         #expect(try await share.client.send("SEARCH", "/", text: query()).status == 409)
         #expect(try await share.found(query(depth: "1")).count == 6)
@@ -225,7 +225,7 @@ struct SearchTests {
     ]
 
     @Test(arguments: orders)
-    func putsInOrder(order: String, condition: String, found: [String]) async throws {
+    func sortsResults(order: String, condition: String, found: [String]) async throws {
         let share = try await Self.makeShare()
         let answer = try await share.found(query(condition, order: order))
         let plain = answer.enumerated().map { index, href in
@@ -247,7 +247,7 @@ struct SearchTests {
 
     // §5.17, §2.3.1: the response indicates if there are more results than it contains.
     @Test(arguments: [0, 1, 5, 9, 10, 11, Int.max])
-    func tellsNoMoreThanIsWanted(limit: Int) async throws {
+    func limitIsRespectedAndReported(limit: Int) async throws {
         let share = try await Self.makeShare()
         let answer = try await share.client.send("SEARCH", "/d/deep", text: query(limit: limit))
         #expect(answer.status == 207)
@@ -263,7 +263,7 @@ struct SearchTests {
         "<D:allprop/>", "<D:prop><D:getetag/><x:p/><D:absent/><D:resourcetype/></D:prop>", "<D:prop/>",
         "<D:prop><D:lockdiscovery/><D:supportedlock/></D:prop>",
     ])
-    func selectsAsPropFindDoes(select: String) async throws {
+    func selectsPropertiesLikePropFind(select: String) async throws {
         let share = try await Self.makeShare()
         #expect(
             try await share.client.send("LOCK", "/a.txt", text: lockBody(scope: "exclusive")).status == 200)
@@ -355,7 +355,7 @@ struct SearchTests {
     func plays(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     // §3.1.
-    @Test func optionsHasDASL() async throws {
+    @Test func optionsIncludeDASL() async throws {
         let share = try await Self.makeShare()
         for target in ["/", "/a.txt", "/new"] {
             let answer = try await share.client.send("OPTIONS", target)
@@ -364,13 +364,13 @@ struct SearchTests {
         }
     }
 
-    @Test func aReadOnlyShareIsSearched() async throws {
+    @Test func readOnlyShareCanBeSearched() async throws {
         let share = try TestShare { $0.isReadOnly = true }
         #expect(try await share.found(query()) == ["/"])
     }
 
     // §5.4: below a prefix, URLs contain it.
-    @Test func aMountedShareIsSearched() async throws {
+    @Test func mountedShareCanBeSearched() async throws {
         let scenario = Scenario(
             "below a prefix",
             [

@@ -36,7 +36,7 @@ struct SearchWorkTests {
 
     // Results from before a pause are neither lost nor evaluated again.
     @Test(arguments: [1, 50, 1000, 1_000_000])
-    func piecesOfAnySizeFindTheSame(pieceSteps: Int) async throws {
+    func pieceSizeDoesNotAffectResults(pieceSteps: Int) async throws {
         let share = try await Self.share { $0.searchPieceSteps = pieceSteps }
         #expect(share.shell("mkdir -p d/e; touch d/a1 d/e/a2 d/b; truncate -s 5 d/e/a2") == 0)
         let condition = """
@@ -76,7 +76,7 @@ struct SearchWorkTests {
     }
 
     // Each operator costs at most two steps per character, whatever its pattern.
-    @Test func twoHundredOperatorsOnALongPropertyEnd() async throws {
+    @Test func manyOperatorsOnALongPropertyTerminate() async throws {
         let share = try await Self.share { $0.searchStepLimit = (2 * 200 + 10) * Self.valueLength }
         let condition = "<D:not><D:or>\(Self.patterns(200))</D:or></D:not>"
         let answer = try await share.client.send("SEARCH", "/", text: query(condition, scope: "/a"))
@@ -86,7 +86,7 @@ struct SearchWorkTests {
 
     // RFC 5323 §2.3.1: above the limit the response is partial and indicates this.
     @Test(arguments: ["", ordered("D:displayname")])
-    func theAnswerIsPartialAfterTheLimit(order: String) async throws {
+    func responseIsPartialAboveTheLimit(order: String) async throws {
         let limit = Mutex(Int.max)
         func search() async throws -> (found: Int, isPartial: Bool) {
             let share = try TestShare { $0.searchStepLimit = limit.withLock { $0 } }
@@ -157,7 +157,7 @@ struct SearchWorkTests {
     ]
 
     @Test(arguments: limited)
-    func partsOfAQueryAreLimited(row: LimitedQuery) async throws {
+    func queryPartsAreLimited(row: LimitedQuery) async throws {
         let share = try TestShare()
         #expect(try await share.client.send("SEARCH", "/", text: row.body).status == row.status)
     }

@@ -79,7 +79,7 @@ struct ShareHooksTests {
     ]
 
     @Test("once each, in this order, and for the action performed", arguments: ["/tmp", "/dev/shm"])
-    func askedAndTold(parent: String) async throws {
+    func allowsHookIsCalledOncePerChange(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
             let folder = try TemporaryFolder(in: parent)
@@ -100,7 +100,7 @@ struct ShareHooksTests {
     }
 
     @Test("notification works without the decision hook", arguments: ["/tmp", "/dev/shm"])
-    func told(parent: String) async throws {
+    func completedHookIsCalledOncePerChange(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
             let share = try TestShare(TemporaryFolder(in: parent)) {
@@ -115,7 +115,7 @@ struct ShareHooksTests {
     }
 
     @Test("a refused change has no effect and causes no notification", arguments: ["/tmp", "/dev/shm"])
-    func veto(parent: String) async throws {
+    func refusingHookChangesNothing(parent: String) async throws {
         let notes = Notes()
         let share = try TestShare(TemporaryFolder(in: parent)) {
             $0.hooks.allows = { _ in false }
@@ -136,7 +136,7 @@ struct ShareHooksTests {
     }
 
     @Test("downloads are reported when content is sent")
-    func downloads() async throws {
+    func downloadsDoNotCallHooks() async throws {
         let notes = Notes()
         let share = try TestShare {
             $0.hooks.allows = { _ in false }
@@ -159,7 +159,7 @@ struct ShareHooksTests {
     @Test(
         "the hook can read an upload, whole or in parts, before it is published",
         arguments: [0, 10, 65_536, 65_537, 3_000_000])
-    func uploadsAreSeen(count: Int) async throws {
+    func hookCanReadUploads(count: Int) async throws {
         let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let notes = Notes()
         let share = try TestShare {
@@ -178,7 +178,7 @@ struct ShareHooksTests {
         #expect(try await share.client.send("GET", "/a").body == sent)
     }
 
-    @Test("the hook can decide by content") func contentDecides() async throws {
+    @Test("the hook can decide by content") func hookCanDecideByContent() async throws {
         let share = try TestShare {
             $0.hooks.allows = { action in
                 guard let content = action.content else { return true }
@@ -197,7 +197,7 @@ struct ShareHooksTests {
             ("DELETE", "/d", "rm -r d; echo y >d"), ("MOVE", "/a", "echo y >new"),
             ("COPY", "/a", "mkdir new"),
         ])
-    func overtaken(method: String, target: String, commands: String) async throws {
+    func changeDuringTheDecisionIsNotCovered(method: String, target: String, commands: String) async throws {
         let notes = Notes()
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)
@@ -232,7 +232,7 @@ struct ShareHooksTests {
     @Test(
         "a partial update is shown as the resulting content, and never as another",
         arguments: [1, 200_000])
-    func partsAreSeen(count: Int) async throws {
+    func hookSeesTheResultOfAPartialUpdate(count: Int) async throws {
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)
         let notes = Notes()
@@ -253,7 +253,7 @@ struct ShareHooksTests {
         #expect(share.shell("[ \"$(cat a)\" = else ] && [ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
-    @Test("a notified change is visible") func toldIsDone() async throws {
+    @Test("a notified change is visible") func completedHookSeesTheChange() async throws {
         let notes = Notes()
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)

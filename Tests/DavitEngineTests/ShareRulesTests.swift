@@ -108,7 +108,7 @@ struct ShareRulesTests {
     }
 
     @Test("excluded names are inaccessible", arguments: Rule.allCases, ["/tmp", "/dev/shm"])
-    func nothingIsSeenOrChanged(rule: Rule, parent: String) async throws {
+    func excludedNamesCannotBeReadOrChanged(rule: Rule, parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent)) { $0.rules = rule.rules }
         let notes = try TemporaryFolder()
         let list = "{ find . -printf '%p %l\\n' | sort; find . -type f | sort | xargs md5sum; }"
@@ -132,7 +132,7 @@ struct ShareRulesTests {
     }
 
     @Test("excluded names are not listed", arguments: Rule.allCases, ["1", "infinity"])
-    func noListingHasIt(rule: Rule, depth: String) async throws {
+    func listingsOmitExcludedNames(rule: Rule, depth: String) async throws {
         let share = try TestShare { $0.rules = rule.rules }
         #expect(share.shell(rule.setUp) == 0)
         for folder in ["/", rule == .extensions ? "/d.exe/" : "/d/"] {
@@ -147,7 +147,7 @@ struct ShareRulesTests {
 
     @Test(
         "a collection moves as a whole; a copy has only served files", arguments: Rule.allCases)
-    func treesGoWhole(rule: Rule) async throws {
+    func movesKeepExcludedMembersAndCopiesOmitThem(rule: Rule) async throws {
         let (tree, inside) =
             switch rule {
             case .hidden: ("d", ".e/b.jpg")
@@ -228,7 +228,7 @@ struct ShareRulesTests {
     }
 
     @Test("RFC 9110 §13.2.1: the name is refused before conditions are evaluated")
-    func namesComeBeforeConditions() async throws {
+    func namesAreCheckedBeforePreconditions() async throws {
         try await TestShare.play(
             Scenario("", [step("PUT /a.exe", [("If-Match", "*")], "x", 403)])
         ) { $0.rules.allowedExtensions = ["jpg"] }

@@ -28,7 +28,7 @@ struct SharedDigestTests {
     }
 
     @Test(arguments: [false, true])
-    func twoHundredRequestsCostOneComputation(isReadOnly: Bool) async throws {
+    func concurrentRequestsShareOneComputation(isReadOnly: Bool) async throws {
         let (share, reads) = try share { $0.isReadOnly = isReadOnly }
         let digests = try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<200 { group.addTask { try await digest(share) } }
@@ -41,7 +41,7 @@ struct SharedDigestTests {
         #expect(reads.count == 4)
     }
 
-    @Test func aDigestIsThatOfOneVersionAndOneFile() async throws {
+    @Test func digestBelongsToOneVersionOfOneFile() async throws {
         let (share, reads) = try share()
         let first = try await digest(share, "/b")
         #expect(share.shell("printf hallo > b; touch -d '2001-01-01' b") == 0)
@@ -55,7 +55,7 @@ struct SharedDigestTests {
 
     /// Another program writes to the file while it is read: the entity tag of the response belongs to other
     /// bytes.
-    @Test func noDigestOfContentThatChangesMeanwhile() async throws {
+    @Test func contentThatChangesMeanwhileHasNoDigest() async throws {
         let (share, reads) = try share()
         share.resources.watch { call in
             if call == .read, reads.incremented() == 2 {
@@ -69,7 +69,7 @@ struct SharedDigestTests {
     }
 
     /// Content that was just written could change again with the same modification time.
-    @Test func theDigestOfFreshContentIsNotRemembered() async throws {
+    @Test func digestOfFreshContentIsNotCached() async throws {
         let (share, reads) = try share()
         #expect(share.shell("touch -d '2027-01-15 08:00:00 UTC' b") == 0)
         let first = try await digest(share, "/b")
@@ -81,7 +81,7 @@ struct SharedDigestTests {
         #expect(reads.count == 3)
     }
 
-    @Test func theComputationOutlivesTheRequestThatHasBegunIt() async throws {
+    @Test func computationOutlivesItsFirstRequest() async throws {
         let share = try TestShare()
         #expect(share.shell("head -c 9437184 /dev/zero > a") == 0)
         let hasBegun = Opening()

@@ -39,7 +39,7 @@ struct SizeLimitTests {
         ]
 
     @Test(arguments: lengths, folders)
-    func contentMayBeSoLong(
+    func contentLengthIsLimited(
         row: (count: Int, isChunked: Bool, expected: String?, read: ClosedRange<Int>, status: UInt16),
         folder: String
     ) async throws {
@@ -75,7 +75,7 @@ struct SizeLimitTests {
             ]
 
     @Test(arguments: parts, folders)
-    func partsMayMakeItSoLong(
+    func resultingLengthOfPartsIsLimited(
         row: (
             method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16
         ),
@@ -94,7 +94,7 @@ struct SizeLimitTests {
     }
 
     @Test(arguments: folders)
-    func shortContentMayBeSoLong(folder: String) async throws {
+    func limitAppliesToShortContent(folder: String) async throws {
         let share = try await makeShare(in: folder, maximum: 3)
         let tag = try await share.client.send("HEAD", "/a")["ETag"]
         #expect(try await share.client.send("PUT", "/a", text: "1234").status == 413)
@@ -105,7 +105,7 @@ struct SizeLimitTests {
 
     /// Only the content that is received counts.
     @Test(arguments: folders, ["0", "1", "70000", "99999999999999999999", "-1", "", "x"])
-    func theFinderExpectsAndTheFramingDecides(folder: String, expected: String) async throws {
+    func receivedLengthOverridesTheExpectedLength(folder: String, expected: String) async throws {
         let share = try await makeShare(in: folder)
         for count in [0, 10, 70_000] {
             let body = SentBody(bytes(count), isChunked: true)
@@ -122,7 +122,7 @@ struct SizeLimitTests {
 
     /// RFC 4331 §6.
     @Test(arguments: full, folders)
-    func aFullDiskIsSaidBeforeContentIsRead(full: (error: StoreError, condition: String), folder: String)
+    func fullDiskIsReportedBeforeContentIsRead(full: (error: StoreError, condition: String), folder: String)
         async throws
     {
         for (isChunked, fields) in [(false, []), (true, [("X-Expected-Entity-Length", "100000")])] {
@@ -141,7 +141,7 @@ struct SizeLimitTests {
 
     /// The configured free space is preserved by all changes; changes that need no space succeed.
     @Test(arguments: folders)
-    func whatIsKeptFreeStaysFree(folder: String) async throws {
+    func reservedSpaceStaysFree(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder), keepsFree: .max)
         #expect(share.shell("printf '\(Self.old)' >a; mkdir d; printf x >d/f") == 0)
         try await share.play(
@@ -166,7 +166,7 @@ struct SizeLimitTests {
 
     /// RFC 4331 §2: returned if requested by name, for collections and files; the names used by early
     /// versions of the Finder are not supported.
-    @Test func quotaIsToldToWhoAsks() async throws {
+    @Test func quotaIsReturnedOnRequest() async throws {
         let share = try await makeShare(in: "/tmp")
         for target in ["/", "/a"] {
             let text = try await share.client.send(

@@ -294,7 +294,7 @@ struct StateLimitTests {
 
     // MARK: Client identification and logging
 
-    @Test func addressesOfOneNetworkAreOneClient() {
+    @Test func addressesOfOneNetworkCountAsOneClient() {
         #expect(PeerNetwork.text(of: "192.0.2.1") == "192.0.2.1")
         #expect(PeerNetwork.text(of: "::ffff:192.0.2.1") == "192.0.2.1")
         #expect(PeerNetwork.text(of: "2001:db8::1:2:3:4") == "2001:db8:0:0::/64")

@@ -29,7 +29,7 @@ struct SupportedReportsTests {
     ]
 
     @Test(arguments: rows)
-    func listsEveryReport(row: Row) async throws {
+    func listsSupportedReports(row: Row) async throws {
         let share = try TestShare(journal: row.hasJournal ? ShareJournal.Options() : nil) {
             $0.trash = row.hasTrash ? TrashLimits() : nil
         }

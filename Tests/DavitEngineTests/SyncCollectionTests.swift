@@ -16,7 +16,7 @@ struct SyncCollectionTests {
         return try TestShare(folder, journal: options, configure)
     }
 
-    @Test func toldIsWhatHasChangedAndNothingElse() async throws {
+    @Test func reportsExactlyTheChanges() async throws {
         let share = try Self.share()
         var client = SyncClient(share.client)
         #expect(share.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > 'd/e/b c'") == 0)
@@ -35,7 +35,7 @@ struct SyncCollectionTests {
 
     /// Resources moved to the trash are reported as removed, restored and replaced ones as changed, and the
     /// trash itself is not reported.
-    @Test func aTrashChangesNothingAboutIt() async throws {
+    @Test func trashOperationsAreReportedAsChanges() async throws {
         let share = try Self.share { _ in
         } _: {
             $0.trash = TrashLimits()
@@ -58,7 +58,7 @@ struct SyncCollectionTests {
 
     /// A client with a token learns about removals. The target of a link has not been read yet, so it has no
     /// token.
-    @Test func onlyWhatHasBeenComparedHasAToken() async throws {
+    @Test func onlyReadCollectionsHaveAToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p a/b c/d; ln -s ../c a/l; ln -s b a/m") == 0)
         let body = #"<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>"#
@@ -80,7 +80,7 @@ struct SyncCollectionTests {
 
     /// Responses of any length, from the first one on, while changes are made between them.
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func shortAnswersLeadToTheSame(limit: Int) async throws {
+    func truncatedResponsesLeadToTheSameState(limit: Int) async throws {
         let share = try Self.share()
         #expect(
             share.shell(
@@ -101,7 +101,7 @@ struct SyncCollectionTests {
         #expect(try await other.copy == other.listing())
     }
 
-    @Test func noneAtATimeIsAnAnswerToo() async throws {
+    @Test func limitZeroReturnsNoMembers() async throws {
         let share = try Self.share()
         #expect(share.shell("echo 1 > a") == 0)
         var client = SyncClient(share.client)
@@ -114,7 +114,7 @@ struct SyncCollectionTests {
     }
 
     /// An initial synchronization in several responses completes even if few removals are recorded.
-    @Test func forgottenRemovalsDoNotStopAFirstSynchronisation() async throws {
+    @Test func forgottenRemovalsDoNotStopAnInitialSynchronization() async throws {
         let share = try Self.share(nil) { $0.removalLimit = 4 }
         #expect(share.shell("seq 40 | xargs touch") == 0)
         var old = SyncClient(share.client)
@@ -128,7 +128,7 @@ struct SyncCollectionTests {
         #expect(response.text.contains("<D:valid-sync-token/>"))
     }
 
-    @Test func levelOneHasTheMembersAlone() async throws {
+    @Test func levelOneReportsOnlyMembers() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a; echo 1 > b; ln -s d l") == 0)
         var client = SyncClient(share.client)
@@ -148,7 +148,7 @@ struct SyncCollectionTests {
 
     /// §3.3: the members of a linked collection are reported only under its own URL, which can be requested
     /// too.
-    @Test func aLinkToACollectionIsToldOfOnce() async throws {
+    @Test func linkedCollectionIsReportedOnce() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a; ln -s d l") == 0)
         let response = try await share.client.send("REPORT", "/", text: SyncClient.body(token: ""))
@@ -162,7 +162,7 @@ struct SyncCollectionTests {
         #expect(client.told == ["+/l/a"])
     }
 
-    @Test func propertiesAreThoseThatWereAskedFor() async throws {
+    @Test func requestedPropertiesAreReturned() async throws {
         let share = try Self.share()
         #expect(try await share.client.send("PUT", "/a", text: "x").status == 201)
         #expect(try await share.client.send("PROPPATCH", "/a", text: setProperty("p", "one")).status == 207)
@@ -228,7 +228,7 @@ struct SyncCollectionTests {
         ]
 
     @Test(arguments: refusals.indices)
-    func badRequestsAreRefused(index: Int) async throws {
+    func invalidRequestsAreRefused(index: Int) async throws {
         let row = Self.refusals[index]
         let share = try Self.share()
         #expect(share.shell("echo 1 > a") == 0)
@@ -246,7 +246,7 @@ struct SyncCollectionTests {
     ]
 
     @Test(arguments: odd)
-    func oddRequestsAreAnswered(body: String) async throws {
+    func unusualRequestsAreAccepted(body: String) async throws {
         let share = try Self.share()
         #expect(share.shell("echo 1 > a") == 0)
         let response = try await share.client.send("REPORT", "/", [("Depth", "0")], text: body)
@@ -254,7 +254,7 @@ struct SyncCollectionTests {
         #expect(response.text.contains("<D:href>/a</D:href>"))
     }
 
-    @Test func withoutAJournalThereIsNoReport() async throws {
+    @Test func missingJournalDisablesTheReport() async throws {
         let share = try TestShare()
         let response = try await share.client.send("REPORT", "/", text: SyncClient.body(token: ""))
         #expect(response.status == 403)
@@ -267,7 +267,7 @@ struct SyncCollectionTests {
     }
 
     /// §4, and RFC 3253 §3.1.5: collections have the token, and list the report.
-    @Test func thePropertyIsATokenAndNotInAllprop() async throws {
+    @Test func syncTokenIsNotInAllprop() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a") == 0)
         #expect(try await !share.client.send("PROPFIND", "/", [("Depth", "1")]).text.contains("sync-token"))
@@ -293,7 +293,7 @@ struct SyncCollectionTests {
     }
 
     /// §5: a token in `If` matches while nothing below its collection has changed.
-    @Test func aTokenIsAStateToken() async throws {
+    @Test func syncTokenIsAStateToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p d/e c; echo 1 > d/e/a") == 0)
         var client = SyncClient(share.client, "/d/")
@@ -312,7 +312,7 @@ struct SyncCollectionTests {
     }
 
     /// No response is better than an incomplete one.
-    @Test func whoCannotWaitComesAgain() async throws {
+    @Test func slowComparisonIsRefusedAndCanBeRetried() async throws {
         let share = try Self.share(nil, { $0.step = 0 }, { $0.syncTimeout = .zero })
         #expect(share.shell("for d in $(seq 60); do mkdir $d; (cd $d && seq 100 | xargs touch); done") == 0)
         var client = SyncClient(share.client)
@@ -329,7 +329,7 @@ struct SyncCollectionTests {
     }
 
     /// A resource that is temporarily unreadable is not reported as removed.
-    @Test func aFaultIsNoRemoval() async throws {
+    @Test func unreadableResourceIsNotReportedAsRemoved() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a") == 0)
         var client = SyncClient(share.client)
@@ -349,7 +349,7 @@ struct SyncCollectionTests {
     /// A combined test: random changes by the server and by other programs, old tokens, responses of any
     /// length; the copy must equal the result of PROPFIND.
     @Test(arguments: [UInt64(11), 12, 13, 14])
-    func copiesFollow(seed: UInt64) async throws {
+    func clientCopiesMatchTheShare(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let share = try Self.share(TemporaryFolder(in: seed % 2 == 0 ? "/tmp" : "/dev/shm")) {
             if seed == 14 { $0.watchLimit = 2 }

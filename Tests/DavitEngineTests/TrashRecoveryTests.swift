@@ -124,7 +124,7 @@ struct TrashRecoveryTests {
     }
 
     /// On a volume that needs two steps, the moved file briefly has both names.
-    @Test func aDeletionInTwoStepsIsTakenBack() throws {
+    @Test func interruptedTwoStepDeletionIsUndone() throws {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let trash = try #require(
@@ -152,7 +152,7 @@ struct TrashRecoveryTests {
 
     /// If a volume renumbers its files, or a backup is restored, nothing in the trash may be lost.
     @Test(arguments: [false, true])
-    func whatHasAnotherIdentityNowIsKept(isReplaced: Bool) async throws {
+    func entryWithAnotherIdentityIsKept(isReplaced: Bool) async throws {
         let store = MemoryStateStore()
         let first = try TestShare.keeping(state: store)
         _ = try await first.client.send("PUT", "/a", text: "old")
@@ -168,7 +168,7 @@ struct TrashRecoveryTests {
 
     /// The state was lost, also for a volume mounted in the share; files are restored to that volume.
     /// Requires permission to mount.
-    @Test func whatNobodyKnowsOnAMountedVolumeIsAdopted() async throws {
+    @Test func unknownFilesOnAMountedVolumeAreAdopted() async throws {
         let folder = try TemporaryFolder()
         let first = try TestShare.keeping(folder)
         guard first.shell("mkdir 'v w' && mount -t tmpfs -o size=1m tmpfs 'v w'") == 0 else { return }

@@ -6,7 +6,7 @@ import Testing
 struct TrashReportTests {
     static let body = #"<trash xmlns="urn:davit:trash"/>"#
 
-    @Test func tellsWhatWasThereAndHowDeep() async throws {
+    @Test func reportsOriginalPathsByDepth() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir -p d/e; echo 1 >a; echo 22 >d/b; echo 333 >d/e/c") == 0)
         for name in ["/d/e/c", "/d/b", "/d/e", "/a"] {
@@ -41,7 +41,7 @@ struct TrashReportTests {
     }
 
     /// For Depth 0, a file reports its earlier versions.
-    @Test func tellsEarlierVersions() async throws {
+    @Test func reportsEarlierVersions() async throws {
         let share = try TestShare.keeping { $0.trash?.versionSeconds = 0 }
         for text in ["1", "22", "333"] { _ = try await share.client.send("PUT", "/a", text: text) }
         let response = try await share.client.send("REPORT", "/a", text: Self.body)
@@ -49,7 +49,7 @@ struct TrashReportTests {
     }
 
     /// More entries than fit into one piece.
-    @Test func tellsOfMany() async throws {
+    @Test func reportsManyEntriesInPieces() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("for n in $(seq 600); do : >f$n; done") == 0)
         for number in 1...600 { _ = try await share.client.send("DELETE", "/f\(number)") }

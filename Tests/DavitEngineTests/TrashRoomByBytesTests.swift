@@ -73,7 +73,7 @@ struct TrashRoomByBytesTests {
     }
 
     @Test(arguments: Way.allCases)
-    func anAnnouncementRemovesNothing(_ way: Way) async throws {
+    func announcedLengthRemovesNothing(_ way: Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -83,7 +83,7 @@ struct TrashRoomByBytesTests {
 
     /// 6 of 12 MiB are received: only 4 are free, so the oldest entry is removed.
     @Test(arguments: Way.allCases)
-    func contentThatBreaksOffRemovesWhatItsBytesNeeded(_ way: Way) async throws {
+    func abortedContentRemovesOnlyWhatItNeeded(_ way: Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -98,7 +98,7 @@ struct TrashRoomByBytesTests {
     static let complete: [(mebibytes: Int, left: Int)] = [(4, 4), (5, 3), (7, 3), (8, 2), (12, 1), (16, 0)]
 
     @Test(arguments: complete, [true, false])
-    func contentRemovesTheOldestEntriesThatItNeeds(
+    func contentRemovesOnlyTheOldestEntriesNeeded(
         _ row: (mebibytes: Int, left: Int), isUpload: Bool
     ) async throws {
         guard let mounted = try share() else { return }
@@ -128,7 +128,7 @@ struct TrashRoomByBytesTests {
 
     /// Content that can never fit is refused before it is read, however large the trash is.
     @Test(arguments: [nil, 5 * Int64(mebi)])
-    func whatCannotFitIsRefusedBeforeItIsRead(keepsFree: Int64?) async throws {
+    func contentThatCannotFitIsRefusedUnread(keepsFree: Int64?) async throws {
         guard let mounted = try share(keepsFree: keepsFree) else { return }
         let share = mounted.share
         try await fill(share)
@@ -148,7 +148,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// Reserved free space is restored by removing entries too.
-    @Test func roomThatStaysFreeIsMade() async throws {
+    @Test func reservedSpaceIsRestored() async throws {
         guard let mounted = try share(keepsFree: 2 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
@@ -159,7 +159,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// Other files fill the volume: even removing the whole trash would not restore the reserved space.
-    @Test func theTrashIsNotEmptiedForRoomThatItCannotMake() async throws {
+    @Test func trashIsNotEmptiedInVain() async throws {
         guard let mounted = try share(keepsFree: 15 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
@@ -187,7 +187,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// Entries without content free no space, and are kept.
-    @Test func entriesThatFreeNothingStay() async throws {
+    @Test func entriesThatFreeNothingAreKept() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         #expect(try await share.client.send("PUT", "/v/empty", body: []).status == 201)
@@ -201,7 +201,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// A copy needs space only for what is copied: no members for Depth 0, and no unfinished uploads.
-    @Test func aCopyRemovesWhatItNeeds() async throws {
+    @Test func copyRemovesOnlyWhatItNeeds() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -223,7 +223,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// The parts of an upload exist already; their concatenation is a copy.
-    @Test func concatenatedPartsRemoveWhatTheyNeed() async throws {
+    @Test func concatenationRemovesOnlyWhatItNeeds() async throws {
         guard let mounted = try share(freeMebibytes: 7) else { return }
         let share = mounted.share
         try await fill(share)

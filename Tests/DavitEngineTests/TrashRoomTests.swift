@@ -15,7 +15,7 @@ struct TrashRoomTests {
     private static let count = 5 << 20
 
     @Test(arguments: Way.allCases)
-    func theTrashGivesWay(_ way: Way) async throws {
+    func trashIsEvictedToStoreContent(_ way: Way) async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
         guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=8m tmpfs v") == 0 else { return }
@@ -67,7 +67,7 @@ struct TrashRoomTests {
     }
 
     /// Entries are kept if removing them would not be sufficient.
-    @Test func itDoesNotGiveWayForNothing() async throws {
+    @Test func trashIsKeptIfEvictionDoesNotSuffice() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
         guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=8m tmpfs v") == 0 else { return }
@@ -82,7 +82,7 @@ struct TrashRoomTests {
     }
 
     /// The trash of another volume frees no space on this one.
-    @Test func anotherVolumeDoesNotCount() async throws {
+    @Test func trashOfAnotherVolumeIsKept() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
         guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=8m tmpfs v") == 0 else { return }

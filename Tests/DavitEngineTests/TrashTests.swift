@@ -18,7 +18,7 @@ struct TrashTests {
     }
 
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func whatIsDeletedComesBackAsItWas(parent: String) async throws {
+    func deletedResourceIsRestoredUnchanged(parent: String) async throws {
         let share = try TestShare.keeping(TemporaryFolder(in: parent))
         try await share.play(
             Scenario(
@@ -54,7 +54,7 @@ struct TrashTests {
         #expect(try await share.restore(gone["Davit-Trash"]).status == 404)
     }
 
-    @Test func aTreeComesBackWithItsPropertiesAndTheCollectionsAbove() async throws {
+    @Test func treeIsRestoredWithPropertiesAndAncestors() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir -p t/d/e; echo f >t/d/e/f; ln -s d t/l; chmod 750 t/d") == 0)
         try await share.play(
@@ -81,7 +81,7 @@ struct TrashTests {
     ]
 
     @Test(arguments: overwriting.indices, [false, true])
-    func whatIsOverwrittenIsKept(row: Int, hasRows: Bool) async throws {
+    func overwrittenResourceIsKept(row: Int, hasRows: Bool) async throws {
         let (line, fields, body) = Self.overwriting[row]
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare.keeping(TemporaryFolder(in: parent))
@@ -121,7 +121,7 @@ struct TrashTests {
     }
 
     @Test(arguments: ["MOVE", "COPY"], [false, true])
-    func aCollectionThatIsReplacedIsKept(method: String, hasRows: Bool) async throws {
+    func replacedCollectionIsKept(method: String, hasRows: Bool) async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir a b; echo a >a/f; echo b >b/g") == 0)
         if hasRows {
@@ -147,7 +147,7 @@ struct TrashTests {
         #expect(try await share.restore(share.lastTrash, "&taken=x").status == 400)
     }
 
-    @Test func whatIsWorthNothingIsNotKept() async throws {
+    @Test func worthlessResourcesAreNotKept() async throws {
         let share = try TestShare.keeping()
         try await share.play(
             Scenario(
@@ -165,7 +165,7 @@ struct TrashTests {
         #expect(share.shell("ls -d .davit-trashofthisshare") != 0)
     }
 
-    @Test func whoSavesAgainAndAgainLeavesOneVersion() async throws {
+    @Test func repeatedSavesKeepOneVersion() async throws {
         let share = try TestShare.keeping()
         func put(_ text: String, as principal: String) async throws {
             _ = try await share.client.send("PUT", "/a", body: Array(text.utf8), principal: principal)
@@ -184,7 +184,7 @@ struct TrashTests {
 
     /// The user has confirmed the replacement: the version is kept even if it is recent or small.
     @Test(arguments: ["NEWER", ""])
-    func whatARestoreReplacesIsKept(newer: String) async throws {
+    func resourceReplacedByARestoreIsKept(newer: String) async throws {
         let share = try TestShare.keeping()
         for text in ["old", newer] { _ = try await share.client.send("PUT", "/a", text: text) }
         let back = try await share.restore(share.lastTrash, "&taken=replace")
@@ -198,7 +198,7 @@ struct TrashTests {
 
     /// A file modified in place by another program has the same inode as the version written by the server.
     @Test(arguments: ["echo other >a", "echo more >>a", "touch -d 2001-02-03 a"])
-    func whatAnotherProgramHasWrittenIsKept(command: String) async throws {
+    func versionOfAnotherProgramIsKept(command: String) async throws {
         let share = try TestShare.keeping()
         for text in ["1", "2"] { _ = try await share.client.send("PUT", "/a", text: text) }
         #expect(share.shell(command) == 0)
@@ -208,7 +208,7 @@ struct TrashTests {
     }
 
     /// rclone, davfs2 and Explorer do this after each PUT.
-    @Test func whoSetsTheTimeOfWhatHeHasWrittenLeavesOneVersion() async throws {
+    @Test func settingTheTimeAfterPutKeepsOneVersion() async throws {
         let share = try TestShare.keeping()
         let date = "Mon, 05 Jan 2015 10:00:00 GMT"
         for text in ["1", "22", "333"] {
@@ -225,7 +225,7 @@ struct TrashTests {
 
     /// After the last version has left the trash, the next one is kept.
     @Test(arguments: [false, true])
-    func aVersionThatIsGoneIsNone(isRestored: Bool) async throws {
+    func versionAfterARemovedOneIsKept(isRestored: Bool) async throws {
         let share = try TestShare.keeping()
         for text in ["1", "22"] { _ = try await share.client.send("PUT", "/a", text: text) }
         if isRestored {
@@ -240,7 +240,7 @@ struct TrashTests {
     /// Only content that replaced the kept version may be discarded, not content moved there or created after
     /// a deletion.
     @Test(arguments: ["MOVE", "DELETE"])
-    func whatTookThePlaceOfAVersionIsKept(how: String) async throws {
+    func contentFromElsewhereIsKept(how: String) async throws {
         let share = try TestShare.keeping()
         for (name, text) in [("a", "first"), ("b", "other")] {
             _ = try await share.client.send("PUT", "/\(name)", text: text)
@@ -256,7 +256,7 @@ struct TrashTests {
 
     /// RFC 4918 §9.6.1: locked members remain, and the others are moved to the trash, in single entries where
     /// nothing is locked.
-    @Test func whatGoesOfALockedTreeIsKept() async throws {
+    @Test func removedPartsOfALockedTreeAreKept() async throws {
         let share = try TestShare.keeping()
         #expect(
             share.shell("mkdir -p t/d/e t/o; echo f >t/d/f; echo g >t/d/e/g; echo h >t/o/h; ln -s o t/l") == 0
@@ -270,7 +270,7 @@ struct TrashTests {
         #expect(share.shell("[ \"$(find t | sort | tr '\\n' ' ')\" = 't t/d t/d/f ' ]") == 0)
     }
 
-    @Test func aRestoreIsAWrite() async throws {
+    @Test func restoreRequiresWritePermission() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d/f")
@@ -286,7 +286,7 @@ struct TrashTests {
         #expect(try await share.restore("aaaaaaaaaaaaaaaa").status == 404)
     }
 
-    @Test func whatIsPurgedIsGone() async throws {
+    @Test func purgedEntriesAreGone() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f; echo g >g") == 0)
         _ = try await share.client.send("PROPPATCH", "/d/f", text: setProperty("p", "one"))
@@ -301,7 +301,7 @@ struct TrashTests {
         #expect(try await share.client.send("POST", "/?action=purge", ownForm, body: form).status == 404)
     }
 
-    @Test func theOldestGoFirst() async throws {
+    @Test func oldestEntriesAreEvictedFirst() async throws {
         let share = try TestShare.keeping { $0.trash?.bytes = 10 }
         for name in ["a", "b", "c"] {
             _ = try await share.client.send("PUT", "/\(name)", text: "1234")
@@ -317,7 +317,7 @@ struct TrashTests {
         #expect(share.trashedNames() == 1)
     }
 
-    @Test func afterSomeDaysItIsGone() async throws {
+    @Test func entriesExpireAfterSomeDays() async throws {
         let share = try TestShare.keeping { $0.trash?.days = 2 }
         _ = try await share.client.send("PUT", "/a", text: "1")
         _ = try await share.client.send("PUT", "/b", text: "2")
@@ -330,7 +330,7 @@ struct TrashTests {
     }
 
     /// A temporarily wrong clock must not keep the other entries forever.
-    @Test func whatComesFromTheFutureIsPassedOver() async throws {
+    @Test func entriesFromTheFutureDoNotBlockExpiry() async throws {
         let share = try TestShare.keeping { $0.trash?.days = 2 }
         for name in ["/a", "/b"] { _ = try await share.client.send("PUT", name, text: "1") }
         share.wait(seconds: 400 * 86_400)
@@ -343,7 +343,7 @@ struct TrashTests {
     }
 
     /// Only entries that can be restored are reported.
-    @Test func whatIsTooLargeIsNotTold() async throws {
+    @Test func oversizedEntriesAreNotAnnounced() async throws {
         let share = try TestShare.keeping { $0.trash?.bytes = 3 }
         _ = try await share.client.send("PUT", "/a", text: "12345")
         let overwritten = try await share.client.send("PUT", "/a", text: "1")
@@ -354,7 +354,7 @@ struct TrashTests {
     }
 
     /// An entry is committed before its file is moved; until then, it must not be purged as invalid.
-    @Test func whatIsOnItsWayIsNotPurged() async throws {
+    @Test func pendingEntriesAreNotPurged() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo 1 >d/a") == 0)
         _ = try await share.client.send("DELETE", "/d/a")
@@ -372,7 +372,7 @@ struct TrashTests {
         #expect(try share.trash() == [])
     }
 
-    @Test func hooksAreAskedAndTold() async throws {
+    @Test func hooksAreCalledForTheTrash() async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare.keeping { configuration in
             configuration.hooks.allows = { action in
@@ -398,7 +398,7 @@ struct TrashTests {
 
     /// Moving a folder requires write permission to the folder itself, which removing it does not.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /d"])
-    func whatMayNotBeKeptGoes(line: String) async throws {
+    func resourceThatMayNotBeKeptIsDeleted(line: String) async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d e; echo a >a; echo f >d/f; echo g >e/g") == 0)
         let isFirst = Atomic(true)
@@ -421,7 +421,7 @@ struct TrashTests {
     /// If a rename into the trash is refused because it crosses volumes, the change is performed without the
     /// trash.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /a", "MOVE /d", "COPY /d"])
-    func whatCannotBeKeptGoes(line: String) async throws {
+    func resourceThatCannotBeKeptIsDeleted(line: String) async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d e; echo a >a; echo b >b; echo f >d/f; echo g >e/g") == 0)
         _ = try await share.client.send("PROPPATCH", "/d/f", text: setProperty("p", "one"))
@@ -443,7 +443,7 @@ struct TrashTests {
 
     /// In a read-only folder, everything possible without a trash still works, and the failure is logged
     /// once.
-    @Test func aTrashThatCannotBeMadeHindersNothing() async throws {
+    @Test func missingTrashFolderBlocksNothing() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("echo x >.davit-trashofthisshare; echo a >a; echo b >b") == 0)
         #expect(try await share.client.send("DELETE", "/a").status == 204)
@@ -452,7 +452,7 @@ struct TrashTests {
     }
 
     /// Names excluded by new rules are neither restored nor reported.
-    @Test func rulesHoldForWhatComesBack() async throws {
+    @Test func rulesApplyToRestoredNames() async throws {
         let folder = try TemporaryFolder()
         let store = MemoryStateStore()
         let id: String?
@@ -471,7 +471,7 @@ struct TrashTests {
     }
 
     /// Restores outside of HTTP requests.
-    @Test func restoresForWhoAdministersTheServer() async throws {
+    @Test func administratorCanRestore() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d/f")

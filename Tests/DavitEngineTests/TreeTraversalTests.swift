@@ -30,7 +30,7 @@ struct TreeTraversalTests {
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    @Test func deepTreesTakeNoMoreDescriptorsThanFlatOnes() async throws {
+    @Test func deepTreesNeedNoMoreDescriptorsThanFlatOnes() async throws {
         let share = try TestShare()
         let depth = 300
         #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
@@ -40,7 +40,7 @@ struct TreeTraversalTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    @Test func eachCollectionComesBeforeItsMembersAndTogetherWithThem() async throws {
+    @Test func membersFollowTheirCollectionTogether() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir -p a/b/c d/e; touch a/1 a/b/2 a/b/c/3 d/4 d/e/5 6; ln -s .. a/b/up") == 0)
         let lines = try await traversal(share)

@@ -43,7 +43,7 @@ struct TusUploadTests {
     }
 
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func coreAndCreation(parent: String) async throws {
+    func coreAndCreationAreSupported(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         let created = try await Self.create(share, [("Upload-Length", "11")])
         #expect(created.status == 201)
@@ -90,7 +90,7 @@ struct TusUploadTests {
     ]
 
     @Test(arguments: refusedCreations)
-    func creationsThatAreRefused(
+    func invalidCreationsAreRefused(
         _ row: (fields: [(String, String)], body: String, status: UInt16)
     ) async throws {
         let share = try TestShare { $0.maximumFileBytes = 1000 }
@@ -106,12 +106,12 @@ struct TusUploadTests {
     ]
 
     @Test(arguments: names)
-    func namesAreThoseThatPutTakes(_ row: (name: String, status: UInt16)) async throws {
+    func namesFollowTheRulesOfPut(_ row: (name: String, status: UInt16)) async throws {
         let share = try TestShare()
         #expect(try await Self.create(share, [("Upload-Length", "1")], name: row.name).status == row.status)
     }
 
-    @Test func theVersionHasToBeRight() async throws {
+    @Test func unsupportedVersionIsRefused() async throws {
         let share = try TestShare()
         for (method, target) in [("POST", "/"), ("HEAD", "/.davit-resumableuploads/x")] {
             let response = try await share.client.send(method, target, [("Tus-Resumable", "0.2.2")])
@@ -122,7 +122,7 @@ struct TusUploadTests {
         #expect(missing.status == 409)
     }
 
-    @Test func optionsSayWhatThereIs() async throws {
+    @Test func optionsListTheExtensions() async throws {
         let share = try TestShare { $0.maximumFileBytes = 1 << 30 }
         for target in ["/", "/.davit-resumableuploads/x"] {
             let options = try await share.client.send("OPTIONS", target)
@@ -135,7 +135,7 @@ struct TusUploadTests {
     }
 
     /// creation-with-upload, and an empty upload.
-    @Test func contentCanComeWithTheCreation() async throws {
+    @Test func creationCanIncludeContent() async throws {
         let share = try TestShare()
         let whole = try await Self.create(
             share, [("Upload-Length", "5"), TestShare.offsetType], name: "whole", body: "hello")
@@ -153,7 +153,7 @@ struct TusUploadTests {
     }
 
     /// creation-defer-length.
-    @Test func theLengthCanComeLater() async throws {
+    @Test func lengthCanBeDeferred() async throws {
         let share = try TestShare()
         let created = try await Self.create(share, [("Upload-Defer-Length", "1")])
         let upload = try #require(created["Location"])
@@ -184,7 +184,7 @@ struct TusUploadTests {
     }
 
     /// A name in use gets a number, unless the client specifies otherwise.
-    @Test func takenNames() async throws {
+    @Test func takenNamesAreNumbered() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
         func send(_ fields: [(String, String)]) async throws -> TestResponse {
@@ -201,7 +201,7 @@ struct TusUploadTests {
         #expect(try await send([("Overwrite", "x")]).status == 400)
     }
 
-    @Test func timesAreKept() async throws {
+    @Test func modificationTimesAreKept() async throws {
         let share = try TestShare()
         for (name, key, value) in [
             ("seconds", "mtime", "1500000000"), ("milliseconds", "lastModified", "1500000000123"),
@@ -220,7 +220,7 @@ struct TusUploadTests {
 
     #if TLS
     /// checksum.
-    @Test func aChunkWithAnotherChecksumIsNotKept() async throws {
+    @Test func chunkWithAWrongChecksumIsDiscarded() async throws {
         let share = try TestShare()
         let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])
         let sha1 = ("Upload-Checksum", "sha1 qvTGHdzF6KLavt4PO0gs2a6pQ00=")
@@ -236,7 +236,7 @@ struct TusUploadTests {
     #endif
 
     /// termination, and method overrides.
-    @Test func itCanBeEnded() async throws {
+    @Test func uploadsCanBeTerminated() async throws {
         let share = try TestShare()
         for fields in [[], [("X-HTTP-Method-Override", "DELETE")]] as [[(String, String)]] {
             let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])
@@ -250,7 +250,7 @@ struct TusUploadTests {
     }
 
     /// concatenation.
-    @Test func partsBecomeOne() async throws {
+    @Test func partsAreConcatenated() async throws {
         let share = try TestShare()
         var parts: [String] = []
         for text in ["one ", "two ", "three"] {
@@ -282,7 +282,7 @@ struct TusUploadTests {
     }
 
     /// One upload, two protocols.
-    @Test func whatTusBeginsTheDraftEnds() async throws {
+    @Test func draftClientCanFinishATusUpload() async throws {
         let share = try TestShare()
         let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])
         #expect(try await Self.patch(share, upload, 0, "hello").status == 204)

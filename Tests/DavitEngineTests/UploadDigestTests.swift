@@ -84,7 +84,7 @@ struct UploadDigestTests {
     }
 
     @Test(arguments: claims, folders)
-    func isCompared(
+    func digestsAreVerified(
         claim: (fields: [(String, String)], status: UInt16, condition: String, known: String?), folder: String
     ) async throws {
         for isChunked in [false, true] {
@@ -101,7 +101,7 @@ struct UploadDigestTests {
 
     /// Content, entity tag, properties and locks are unchanged, whichever byte was corrupted.
     @Test(arguments: [0, 1, 65_535, 65_536, 131_072, 199_999], folders)
-    func aFlippedByteIsFoundAndNothingChanges(position: Int, folder: String) async throws {
+    func corruptedByteIsDetectedAndNothingChanges(position: Int, folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         let field = ("Content-Digest", "sha-256=:\(Long.sha256):")
         let right = try await share.client.send("PUT", "/a", [field], body: SentBody(bytes(200_000)))
@@ -128,7 +128,7 @@ struct UploadDigestTests {
 
     /// RFC 9530 §2, §3: `Content-Digest` applies to the part, and no digest of the previous content remains;
     /// an added member is complete content.
-    @Test func partsAndMembersAreComparedAsWell() async throws {
+    @Test func partsAndAddedMembersAreVerified() async throws {
         let right = ("Content-Digest", "sha-256=:\(Short.sha256):")
         let wrong = ("Content-Digest", "sha-256=:\(Long.sha256):")
         let whole = ("Repr-Digest", "sha-256=:\(Long.sha256):")
@@ -165,7 +165,7 @@ struct UploadDigestTests {
     }
 
     @Test(arguments: folders)
-    func aDigestIsThatOfOneVersion(folder: String) async throws {
+    func digestBelongsToOneVersion(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
         let known = "SHA1:\(Short.sha1)"
@@ -197,7 +197,7 @@ struct UploadDigestTests {
     }
 
     /// Storing digests does not affect the other properties of the resource.
-    @Test func propertiesAndLocksStayWhereADigestIsKept() async throws {
+    @Test func storingADigestKeepsPropertiesAndLocks() async throws {
         let sha1 = ("OC-Checksum", "SHA1:\(Short.sha1)")
         try await TestShare.play(
             Scenario(
@@ -248,7 +248,7 @@ struct UploadDigestTests {
     }
 
     /// The content is stored even if its digest cannot be.
-    @Test func contentStandsWhereItsDigestCannotBeKept() async throws {
+    @Test func contentIsStoredEvenIfItsDigestCannotBe() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
@@ -289,7 +289,7 @@ struct UploadDigestTests {
     ]
 
     @Test(arguments: wishes, folders)
-    func comesToWhoWantsIt(
+    func requestedDigestsAreReturned(
         wish: (fields: [(String, String)], repr: String?, content: String?), folder: String
     )
         async throws
@@ -307,7 +307,7 @@ struct UploadDigestTests {
 
     /// Stored digests cost nothing; others are computed for content up to a limit.
     @Test(arguments: folders)
-    func longContentHasTheDigestThatCameWithIt(folder: String) async throws {
+    func longContentKeepsTheDigestSentWithIt(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder)) { $0.digestLimitBytes = 199_999 }
         _ = try await share.client.send(
             "PUT", "/a", [("Content-Digest", "sha-256=:\(Long.sha256):")], body: SentBody(bytes(200_000)))
@@ -324,7 +324,7 @@ struct UploadDigestTests {
         #expect(try await digest("/c", "sha-256=1") != nil)
     }
 
-    @Test func aCollectionHasNone() async throws {
+    @Test func collectionHasNoDigest() async throws {
         let share = try TestShare()
         let response = try await share.client.send("GET", "/", [("Want-Repr-Digest", "sha-256=1")])
         #expect(response.status == 200 && response["Repr-Digest"] == nil)

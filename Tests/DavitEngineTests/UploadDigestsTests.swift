@@ -9,7 +9,7 @@ import Testing
 struct UploadDigestsTests {
     static let hello = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
 
-    @Test func aPieceThatIsNotWhatItWasToBeIsNotKept() async throws {
+    @Test func pieceWithAWrongDigestIsDiscarded() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         #expect(
@@ -27,7 +27,7 @@ struct UploadDigestsTests {
     }
 
     /// A piece with a digest is not kept if its connection is aborted.
-    @Test func aPieceThatIsCutOffIsNotKnownToBeRight() async throws {
+    @Test func abortedPieceWithADigestIsDiscarded() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         let body = GatedBody(bytes(2 << 20), then: nil, declared: 3 << 20)
@@ -43,7 +43,7 @@ struct UploadDigestsTests {
     }
 
     @Test(arguments: [true, false])
-    func theWholeIsComparedAtTheEnd(isRight: Bool) async throws {
+    func wholeContentIsVerifiedOnCompletion(isRight: Bool) async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("Repr-Digest", Self.hello)])
         #expect(try await share.append("hel", to: upload, at: 0).status == 204)
@@ -61,7 +61,7 @@ struct UploadDigestsTests {
     }
 
     /// After a restart no running digest exists, and the bytes are read again.
-    @Test func theWholeIsComparedAfterARestart() async throws {
+    @Test func wholeContentIsVerifiedAfterARestart() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let upload = try await TestShare(folder, state: store).createUpload(
             "/a", [("Repr-Digest", Self.hello)])
@@ -94,7 +94,7 @@ struct UploadDigestsTests {
     ]
 
     @Test(arguments: ends, [false, true])
-    func theWholeIsComparedWithWhatComesLast(
+    func digestsOfTheLastRequestAreVerified(
         row: (fields: [(String, String)], before: [(String, String)], status: UInt16), isTus: Bool
     ) async throws {
         for hasDigests in [false, true] {
@@ -124,7 +124,7 @@ struct UploadDigestsTests {
     }
 
     /// The digest is stored with the content; a malformed one is refused before any bytes are stored.
-    @Test func whatComesLastIsKept() async throws {
+    @Test func digestOfTheLastRequestIsStored() async throws {
         let share = try TestShare { $0.digestLimitBytes = 0 }
         let upload = try await share.createUpload("/a")
         let malformed = try await share.append("hello", to: upload, at: 0, [("Repr-Digest", "sha-256=x")])
@@ -138,7 +138,7 @@ struct UploadDigestsTests {
     }
 
     /// Bytes corrupted while the server was not running.
-    @Test func whatWasSpoiledOnTheDiskIsFound() async throws {
+    @Test func corruptionOnDiskIsDetected() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let first = try TestShare(folder, state: store)
         let upload = try await first.createUpload("/a")
@@ -154,7 +154,7 @@ struct UploadDigestsTests {
 
     /// Running digests include all pieces from the first one on, across refused pieces and completions: the
     /// bytes are not read again, which the test detects by modifying them.
-    @Test func whatRanAlongIsNotReadAgain() async throws {
+    @Test func runningDigestAvoidsASecondRead() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         let upload = try await share.createUpload("/a")
@@ -174,7 +174,7 @@ struct UploadDigestsTests {
 
     /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, it is used, and the
     /// bytes are not read again.
-    @Test func whatIsWantedRunsAlong() async throws {
+    @Test func wantedDigestIsComputedWhileReceiving() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload(
             "/a", [("Want-Repr-Digest", "crc32c=9, adler=5, sha-256=1")])

@@ -14,7 +14,7 @@ struct UploadEngineTests {
     /// which does not specify it: a client that reconnects from another network must not wait until its old
     /// connection times out.
     @Test(arguments: ["HEAD", "PATCH", "DELETE"], [false, true])
-    func theNewerRequestWins(method: String, isTus: Bool) async throws {
+    func newerRequestWins(method: String, isTus: Bool) async throws {
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent))
             let (client, gate, length) = (share.client, Opening(), 4 + (1 << 20))
@@ -61,7 +61,7 @@ struct UploadEngineTests {
     }
 
     /// While the hook is running, other requests cannot access the bytes it decides about.
-    @Test func nothingIsWrittenToWhatGetsItsName() async throws {
+    @Test func nothingIsWrittenDuringCompletion() async throws {
         let gate = Opening()
         let share = try TestShare { configuration in
             configuration.hooks.allows = { _ in
@@ -89,7 +89,7 @@ struct UploadEngineTests {
     // MARK: Folders
 
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func anUploadGoesWhereItsFolderGoes(parent: String) async throws {
+    func uploadMovesWithItsFolder(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         #expect(try await share.client.send("MKCOL", "/f/g").status == 201)
@@ -103,7 +103,7 @@ struct UploadEngineTests {
         #expect(try await share.text("/h/g/a") == "one two")
     }
 
-    @Test func anUploadGoesWithItsFolder() async throws {
+    @Test func uploadIsRemovedWithItsFolder() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         #expect(try await share.client.send("MKCOL", "/g").status == 201)
@@ -120,7 +120,7 @@ struct UploadEngineTests {
     }
 
     /// Changes to the target do not affect the upload.
-    @Test func whatHappensToTheTargetDoesNotTouchTheUpload() async throws {
+    @Test func changesToTheTargetDoNotAffectTheUpload() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         let upload = try await share.createUpload("/a")
@@ -132,7 +132,7 @@ struct UploadEngineTests {
         #expect(try await share.text("/b") == "old")
     }
 
-    @Test func aFolderThatIsMovedBehindTheServerTakesTheUploadAway() async throws {
+    @Test func folderMovedByAnotherProgramLosesItsUploads() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("MKCOL", "/f").status == 201)
         let upload = try await share.createUpload("/f/a")
@@ -146,7 +146,7 @@ struct UploadEngineTests {
 
     // MARK: Expiry
 
-    @Test func itEndsWhenNothingCame() async throws {
+    @Test func idleUploadExpires() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let upload = try await share.createUpload("/a")
         let other = try await share.createUpload("/b")
@@ -169,7 +169,7 @@ struct UploadEngineTests {
     }
 
     /// Unfinished uploads are hidden, survive a restart, and all expire.
-    @Test func manyAtOnce() async throws {
+    @Test func manyUploadsAreHiddenAndExpire() async throws {
         let (folder, store, count) = (try TemporaryFolder(), MemoryStateStore(), 50)
         var uploads: [String] = []
         do {
@@ -196,7 +196,7 @@ struct UploadEngineTests {
 
     // MARK: Restarts
 
-    @Test func itSurvivesARestart() async throws {
+    @Test func uploadSurvivesARestart() async throws {
         let (folder, stateFolder) = (try TemporaryFolder(), try TemporaryFolder())
         let upload: String
         do {
@@ -215,7 +215,7 @@ struct UploadEngineTests {
     }
 
     /// The state that a crash leaves between the bytes and the rows.
-    @Test func aCrashLeavesWhatIsTrue() async throws {
+    @Test func crashLeavesAConsistentOffset() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         var share = try TestShare(folder, state: store)
         var uploads: [String: String] = [:]
@@ -258,7 +258,7 @@ struct UploadEngineTests {
 
     // MARK: Hooks
 
-    @Test func hooksAreAskedOnceWhenAllOfItHasCome() async throws {
+    @Test func hooksAreCalledOnceOnCompletion() async throws {
         let asked = Mutex<[(path: String, length: Int64?)]>([])
         let told = Mutex(0)
         let share = try TestShare { configuration in
@@ -278,14 +278,14 @@ struct UploadEngineTests {
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func aShareThatIsReadOnlyTakesNone() async throws {
+    @Test func readOnlyShareRefusesUploads() async throws {
         let share = try TestShare { $0.isReadOnly = true }
         #expect(try await share.client.send("PUT", "/a", [("Upload-Complete", "?0")], body: []).status == 403)
         #expect(try await share.client.send("POST", "/", [TestShare.tus], body: []).status == 403)
     }
 
     /// The state database is out of space: the upload is not created, and leaves no files.
-    @Test func withoutARowThereIsNoUpload() async throws {
+    @Test func uploadIsNotCreatedWithoutItsRow() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let upload = try await share.createUpload("/a")

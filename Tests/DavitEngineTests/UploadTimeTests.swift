@@ -27,7 +27,7 @@ struct UploadTimeTests {
     ]
 
     @Test(arguments: times, folders)
-    func contentGetsTheSecondThatItsClientNames(time: (value: String, shown: String?), folder: String)
+    func contentGetsTheRequestedSecond(time: (value: String, shown: String?), folder: String)
         async throws
     {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -46,7 +46,7 @@ struct UploadTimeTests {
 
     /// Also for partial updates and added members.
     @Test(arguments: folders)
-    func everyUploadMayNameATime(folder: String) async throws {
+    func everyKindOfUploadCanSetTheTime(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         let times = [("X-OC-Mtime", "1700000000"), ("X-OC-Ctime", "1600000000")]
         var tags: Set<String> = []
@@ -68,7 +68,7 @@ struct UploadTimeTests {
 
     /// Entity tags differ even if times and lengths are equal and an inode is reused.
     @Test(arguments: folders, [0, 100_000])
-    func equalTimesAndLengthsStillMakeTags(folder: String, length: Int) async throws {
+    func equalTimesAndLengthsHaveDifferentTags(folder: String, length: Int) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         var tags: Set<String> = []
         for number in 0..<60 {
@@ -82,7 +82,7 @@ struct UploadTimeTests {
     }
 
     @Test(arguments: folders)
-    func aLaterPutHasATimeOfItsOwn(folder: String) async throws {
+    func laterPutSetsTheCurrentTime(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         _ = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "5")], text: "1")
         let later = try await share.client.send("PUT", "/a", text: "1")
@@ -92,7 +92,7 @@ struct UploadTimeTests {
 
     /// Fields that describe content are ignored if a request has none.
     @Test(arguments: folders)
-    func otherMethodsLeaveTimesAsTheyAre(folder: String) async throws {
+    func otherMethodsDoNotChangeTimes(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         _ = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "1000000000")], text: "1")
         let fields = [("Destination", "/b"), ("X-OC-Mtime", "5"), ("X-OC-CTime", "x")]
@@ -107,7 +107,7 @@ struct UploadTimeTests {
 
     /// On a volume with a limited range of times, the response does not report an unsupported one as
     /// accepted.
-    @Test func aTimeThatTheVolumeCannotHoldIsNotAccepted() async throws {
+    @Test func timeOutsideTheVolumesRangeIsNotAccepted() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let response = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "9000000000")], text: "1")
         let isHeld = response["Last-Modified"] == "Wed, 14 Mar 2255 16:00:00 GMT"
@@ -120,7 +120,7 @@ struct UploadTimeTests {
     ]
 
     @Test(arguments: creations, folders)
-    func contentWasMadeWhenItsClientSays(time: (value: String, shown: String?), folder: String) async throws {
+    func creationTimeIsSetOnRequest(time: (value: String, shown: String?), folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         for _ in 0..<2 {
             let response = try await share.client.send("PUT", "/a", [("X-OC-CTime", time.value)], text: "1")
@@ -142,7 +142,7 @@ struct UploadTimeTests {
     }
 
     @Test(arguments: folders)
-    func theTimeOfCreationStaysWithTheResource(folder: String) async throws {
+    func creationTimeMovesWithTheResource(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         let made = ">2001-09-09T01:46:40Z<"
         func created(_ target: String) async throws -> String {
@@ -167,7 +167,7 @@ struct UploadTimeTests {
     }
 
     /// The content is stored, and the response does not report metadata that could not be stored.
-    @Test func whatCannotBeKeptIsNotAccepted() async throws {
+    @Test func timeThatCannotBeStoredIsNotAccepted() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)

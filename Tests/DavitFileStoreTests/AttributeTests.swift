@@ -20,7 +20,7 @@ struct AttributeTests {
 
     /// On a volume with nanosecond timestamps, and on one with whole seconds.
     @Test(arguments: [0, 1_650_000_000, -5, 4_000_000_000] as [Int64], [false, true])
-    func setsTheSecondAndGivesEachVersionATagOfItsOwn(second: Int64, cutsTimes: Bool) throws {
+    func setsTheSecondAndANewEntityTag(second: Int64, cutsTimes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(cutsTimes: cutsTimes)) {
@@ -40,7 +40,7 @@ struct AttributeTests {
     /// Years before 1902 and after 2446 become a single instant on ext4, and other instants on other volumes.
     /// Setting such a time again must succeed. The fault plan ends endless loops.
     @Test(arguments: [-3_000_000_000, 9_000_000_000] as [Int64], [false, true])
-    func aTimeThatTheVolumeCannotHoldIsSetAgain(second: Int64, hasAttributes: Bool) throws {
+    func timeOutsideTheVolumesRangeCanBeSetAgain(second: Int64, hasAttributes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let missing = hasAttributes ? [:] : ["fsetxattr": Errno.notSupported]
@@ -97,7 +97,7 @@ struct AttributeTests {
         #expect(!after.isExecutable)
     }
 
-    @Test func absentResourcesAreNotFound() throws {
+    @Test func missingResourcesAreNotFound() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let time = ResourceAttributes(modified: Timestamp(seconds: 5))

@@ -64,7 +64,7 @@ struct CopyTests {
         #expect(throws: StoreError.missingAncestor) { try copy(store, "tree", "none/x") }
     }
 
-    @Test func putsACopyInThePlaceOfAnotherResource() throws {
+    @Test func copyReplacesAnotherResource() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.write("tree/new", "1")
@@ -85,7 +85,7 @@ struct CopyTests {
         #expect(sandbox.names() == ["old", "tree"])
     }
 
-    @Test func removesWhatIsNotPublished() throws {
+    @Test func unpublishedCopyIsRemoved() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/a")
@@ -102,7 +102,7 @@ struct CopyTests {
         #expect(sandbox.names() == ["tree"])
     }
 
-    @Test func copiesWhatLinksLeadTo() throws {
+    @Test func copiesTheTargetsOfLinks() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/sub")
@@ -126,7 +126,7 @@ struct CopyTests {
         #expect(sandbox.status("copy/file")?.kind == .regular)
     }
 
-    @Test func doesNotCopyACopyThatIsBeingBuiltWithin() throws {
+    @Test func doesNotCopyTheCopyItself() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.write("tree/file", "1")
@@ -135,7 +135,7 @@ struct CopyTests {
         #expect(sandbox.names("tree/copy") == ["file"])
     }
 
-    @Test func limitsLinksWithinLinks() throws {
+    @Test func limitsNestedLinks() throws {
         let sandbox = try Sandbox()
         for number in 0..<20 {
             try sandbox.makeFolder("f\(number)")
@@ -164,7 +164,7 @@ struct CopyTests {
         #expect(try content(store.open(resource("copy"), wait: .allowed))?.hasPrefix("tail\0") == true)
     }
 
-    @Test func copiesTheRestWhereMembersFail() throws {
+    @Test func copiesTheRestIfMembersFail() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/a")
@@ -202,7 +202,7 @@ struct CopyTests {
 
     /// Whichever call fails, the destination is either the old or the new resource.
     @Test(arguments: [[:], ["renameat2": Errno.invalid]])
-    func leavesOldOrNewWhereverItFails(missing: [String: Int32]) throws {
+    func failureLeavesTheOldOrTheNewResource(missing: [String: Int32]) throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/a")

@@ -43,7 +43,7 @@ struct FileChangeTests {
     }
 
     /// Between the lookup and the change, another process moves the folder and puts a new one in its place.
-    @Test func changesHappenInTheCollectionThatWasLookedUp() throws {
+    @Test func changesTheCollectionFoundByTheLookup() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         func look(_ path: String, beside other: Lookup? = nil) throws -> Lookup {
@@ -170,7 +170,7 @@ struct FileChangeTests {
         }
     }
 
-    @Test func tellsTheSpace() throws {
+    @Test func returnsTheFreeSpace() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for path in ["", "folder", "file", "folder/inner"] {
@@ -180,7 +180,7 @@ struct FileChangeTests {
         #expect(throws: StoreError.notFound) { try store.quota(at: resource("none")) }
     }
 
-    @Test func takesATreeOutOfSightAndBack() throws {
+    @Test func detachesAndRestoresATree() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let tree = try store.detach(resource("folder"))
@@ -201,7 +201,7 @@ struct FileChangeTests {
         #expect(throws: StoreError.forbidden) { try store.detach(.root) }
     }
 
-    @Test func namesWhatItCouldNotRemove() throws {
+    @Test func returnsTheMembersItCouldNotRemove() throws {
         let sandbox = try sandbox()
         try sandbox.makeFolder("folder/sub")
         try sandbox.write("folder/sub/deep")
@@ -219,7 +219,7 @@ struct FileChangeTests {
         #expect(sandbox.read("file") == "22")
     }
 
-    @Test func namesMembersThatStay() throws {
+    @Test func reportsMembersThatRemain() throws {
         let sandbox = try sandbox()
         for name in ["a", "b", "c"] { try sandbox.write("folder/\(name)") }
         let store = try sandbox.store()
@@ -237,7 +237,7 @@ struct FileChangeTests {
         #expect(sandbox.names() == ["file", "link", "other"])
     }
 
-    @Test func sweepsWhatNobodyHolds() throws {
+    @Test func sweepsOnlyUnlockedLeftovers() throws {
         let sandbox = try sandbox()
         let names = [".davit-aaaaaaaaaaaaaaaa", ".davit-bbbbbbbbbbbbbbbb", ".davit-cccccccccccccccc"]
         try sandbox.write(names[0])

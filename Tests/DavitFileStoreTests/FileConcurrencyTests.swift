@@ -7,7 +7,7 @@ import Testing
 /// Concurrent changes with a permanently running sweep, which must not remove anything in use.
 struct FileConcurrencyTests {
     @Test(arguments: [[:], ["opentmpfile": Errno.notSupported]])
-    func nobodyLosesAnythingToTheSweep(missing: [String: Int32]) async throws {
+    func sweepRemovesNothingInUse(missing: [String: Int32]) async throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("tree")
         try sandbox.write("tree/inner", "1")

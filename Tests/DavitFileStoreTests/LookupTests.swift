@@ -34,7 +34,7 @@ struct LookupTests {
     ]
 
     /// Volumes reuse inode numbers of removed files.
-    @Test func aFileIsKnownByItsBirthToo() throws {
+    @Test func identityIncludesTheBirthTime() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "1")
         let info = try sandbox.store().lookup(resource("file"), last: .followed, wait: .allowed).info
@@ -43,7 +43,7 @@ struct LookupTests {
     }
 
     /// The kernel does not cache missing names on such volumes, unlike on volumes with a disk.
-    @Test func aMissingNameOfAVolumeWithoutADiskNeedsNoWait() throws {
+    @Test func missingNameInMemoryNeedsNoWait() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()
@@ -66,7 +66,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func tellsTheStateOfAPlainPath(resolver: Resolver) throws {
+    func returnsTheStateOfAPlainPath(resolver: Resolver) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store(resolver)
         for row in Self.plain {
@@ -76,7 +76,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func followsLinksThatStayInside(resolver: Resolver) throws {
+    func followsLinksInsideTheShare(resolver: Resolver) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store(resolver)
         for row in Self.links {
@@ -109,7 +109,7 @@ struct LookupTests {
     ]
 
     @Test(arguments: Resolver.allCases)
-    func goesThroughLinks(resolver: Resolver) throws {
+    func resolvesPathsThroughLinks(resolver: Resolver) throws {
         let sandbox = try sandbox()
         try sandbox.link("in", to: "folder")
         try sandbox.link("folder/up", to: "..")
@@ -120,7 +120,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func followsFortyLinksAndNoMore(resolver: Resolver) throws {
+    func followsAtMostFortyLinks(resolver: Resolver) throws {
         let sandbox = try sandbox()
         try sandbox.link("1", to: "file")
         for number in 2...41 { try sandbox.link("\(number)", to: "\(number - 1)") }
@@ -158,7 +158,7 @@ struct LookupTests {
 
     /// Only resources that are cached in memory can be changed without a risk of waiting for a disk.
     @Test(arguments: Volume.allCases)
-    func looksForAChangeWithoutWaitingOnlyInMemory(volume: Volume) throws {
+    func lookupForAChangeDoesNotWaitOnlyInMemory(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)
         let store = try sandbox.store()
         let file = try resource("folder/file")
@@ -179,7 +179,7 @@ struct LookupTests {
         #expect(answers.last == (volume == .memory ? .some(nil) : .wouldBlock))
     }
 
-    @Test func neverWaitsWhenToldSo() throws {
+    @Test func lookupNeverWaitsIfNotAllowed() throws {
         let sandbox = try sandbox()
         try sandbox.link("link", to: "file")
         let store = try sandbox.store()
@@ -234,7 +234,7 @@ struct LookupTests {
         #expect(try store.members(of: path).next().map(\.text) == ["file"])
     }
 
-    @Test func saysWhyAFolderCannotBeShared() throws {
+    @Test func reportsWhyAFolderCannotBeShared() throws {
         let sandbox = try sandbox()
         for (path, error) in [
             (sandbox.path("none"), FileResourceStore.RootError.missing),

@@ -6,7 +6,7 @@ import Testing
 
 struct MemberTests {
     @Test(arguments: Volume.allCases)
-    func listsWhatIsServed(volume: Volume) throws {
+    func listsServedMembers(volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.write("file", "123", mode: 0o755)
         try sandbox.makeFolder("folder")
@@ -51,7 +51,7 @@ struct MemberTests {
         #expect(try cursor.next(limit: 10).isEmpty)
     }
 
-    @Test func givesAsManyMembersAsAreAskedFor() throws {
+    @Test func returnsUpToTheRequestedNumberOfMembers() throws {
         let sandbox = try Sandbox()
         for name in ["a", "b", "c"] { try sandbox.write(name) }
         let cursor = try sandbox.store().members(of: .root)
@@ -59,7 +59,7 @@ struct MemberTests {
     }
 
     /// The memory of a member is reused for the next one and must not retain values.
-    @Test func aMemberKeepsNothingOfTheOneBefore() throws {
+    @Test func reusedMemberRetainsNoValues() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("folder/with a long name", "12345")
@@ -91,7 +91,7 @@ struct MemberTests {
         #expect(Set(try store.list("").map(\.name)) == Set(names))
     }
 
-    @Test func saysWhatCannotBeListed() throws {
+    @Test func reportsWhatCannotBeListed() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file")
         try sandbox.makeSpecial("fifo")
@@ -108,7 +108,7 @@ struct MemberTests {
         withFaults(plan) { #expect(throws: StoreError.busy) { try store.list("") } }
     }
 
-    @Test func opensContentWithThreeCallsAndBelowAFolderWithFour() throws {
+    @Test func opensContentWithThreeOrFourCalls() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "text")
         let store = try sandbox.store()
@@ -135,7 +135,7 @@ struct MemberTests {
         #expect(throws: StoreError.notFound) { try sandbox.store().open(resource("none"), wait: .allowed) }
     }
 
-    @Test func findsContentThatIsReplacedByAFIFO() throws {
+    @Test func detectsContentReplacedByAFIFO() throws {
         let sandbox = try Sandbox()
         try sandbox.makeSpecial("fifo")
         let store = try sandbox.store()

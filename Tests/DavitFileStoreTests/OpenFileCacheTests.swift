@@ -48,7 +48,7 @@ struct OpenFileCacheTests {
     static let paths = ["file", "folder/inner/file"]
 
     @Test(arguments: changes, Resolver.allCases)
-    func aChangeShowsAtOnce(change: String, resolver: Resolver) throws {
+    func changeIsVisibleImmediately(change: String, resolver: Resolver) throws {
         for path in Self.paths {
             let sandbox = try sandbox()
             let store = try sandbox.store(resolver)
@@ -65,7 +65,7 @@ struct OpenFileCacheTests {
     /// The kernel does not update the time of a file for a write through a memory map that has been written
     /// to before.
     @Test(arguments: Volume.allCases)
-    func aWriteThroughAMemoryMapShowsAtOnce(volume: Volume) throws {
+    func memoryMappedWriteIsVisibleImmediately(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)
         let file = unsafe open(sandbox.path("file"), O_RDWR)
         let map = unsafe mmap(nil, 4, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
@@ -84,7 +84,7 @@ struct OpenFileCacheTests {
         }
     }
 
-    @Test func oneLookTellsThatAFileIsTheSame() throws {
+    @Test func oneCallDetectsAnUnchangedFile() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for path in Self.paths { try requireKept(path, in: store) }
@@ -95,7 +95,7 @@ struct OpenFileCacheTests {
         #expect(plan.calls == ["statx", "openat2", "statx"])
     }
 
-    @Test func whatIsReadOnceIsNotKept() throws {
+    @Test func fileReadOnceIsNotKeptOpen() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try sandbox.makeFolder("many")
@@ -104,7 +104,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    @Test func noLinkIsKept() throws {
+    @Test func linkIsNotKeptOpen() throws {
         let sandbox = try sandbox()
         try sandbox.link("link", to: "file")
         let store = try sandbox.store()
@@ -112,7 +112,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    @Test func keepsABoundedNumberAndWhatIsUsed() throws {
+    @Test func keepsABoundedNumberOfUsedFilesOpen() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for number in 0..<1500 { try sandbox.write("\(number)") }
@@ -126,7 +126,7 @@ struct OpenFileCacheTests {
         #expect(plan.calls == ["statx"])
     }
 
-    @Test func closesWhatNobodyAsksForAnyMore() throws {
+    @Test func unusedFilesAreClosed() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for path in Self.paths { try requireKept(path, in: store) }
@@ -165,7 +165,7 @@ struct OpenFileCacheTests {
     ]
 
     @Test(arguments: removals.indices)
-    func whatAChangeRemovesIsNotKept(index: Int) throws {
+    func removedFileIsNotKeptOpen(index: Int) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try requireKept("folder/inner/file", in: store)
@@ -174,7 +174,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0, "\(Self.removals[index].name)")
     }
 
-    @Test func givesDescriptorsBackWhenThereAreNoMore() throws {
+    @Test func releasesDescriptorsWhenNoneAreLeft() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try requireKept("file", in: store)
@@ -194,7 +194,7 @@ struct OpenFileCacheTests {
     /// While one process repeatedly replaces a file, readers must never get content that was
     /// replaced before their request.
     @Test(arguments: ["mv", "write"])
-    func nobodyReadsWhatWasReplacedBeforeHeAsked(way: String) async throws {
+    func replacedContentIsNeverRead(way: String) async throws {
         let sandbox = try sandbox(on: .memory)
         let store = try sandbox.store()
         try sandbox.write("file", "10000")

@@ -28,7 +28,7 @@ struct ReadingStoreTests {
         ["", "folder", ".davit-trashofthisshare"].map { sandbox.names($0) }
     }
 
-    @Test func aReaderListsAndOpensAndRemovesNothing() throws {
+    @Test func readerRemovesNothing() throws {
         let (sandbox, _, _) = try folder()
         let before = names(sandbox)
         let reader = try FileResourceReader(root: sandbox.share)
@@ -46,7 +46,7 @@ struct ReadingStoreTests {
     }
 
     /// Commands that do the work of a server while no server runs.
-    @Test func aStoreRemovesLeftoversOnlyForAServer() throws {
+    @Test func leftoversAreRemovedOnlyForAServer() throws {
         let (sandbox, name, identity) = try folder()
         let before = names(sandbox)
         let store = try FileResourceStore(root: sandbox.share)
@@ -85,7 +85,7 @@ struct ReadingStoreTests {
 
     /// The space reported to clients is never negative; the shortage can be larger than an upload.
     @Test(arguments: rooms)
-    func roomIsNegativeWhereTooLittleIsFree(keepsFree: Int64?, room: Int64) throws {
+    func missingReservedSpaceIsNegative(keepsFree: Int64?, room: Int64) throws {
         let sandbox = try Sandbox()
         let store = try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
         try withFaults(FaultPlan(availableBytes: 100)) {
@@ -97,7 +97,7 @@ struct ReadingStoreTests {
 
     /// Content that did not fit occupies no space: it is copied again when there is space.
     @Test(.enabled(if: TemporaryMount.isPossible, "mounting is not permitted here"))
-    func aFailedCopyOfContentLeavesNothingBehind() throws {
+    func failedCopyLeavesNothing() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("v")
         try sandbox.mount("-t tmpfs -o size=1m tmpfs", at: "v")

@@ -19,7 +19,7 @@ struct RoomTests {
     ]
 
     @Test(arguments: announced)
-    func isAskedForBeforeAnyByteComes(length: Int64?, keepsFree: Int64?, error: StoreError?) throws {
+    func checkedBeforeContentArrives(length: Int64?, keepsFree: Int64?, error: StoreError?) throws {
         let sandbox = try Sandbox()
         let store = try store(sandbox, keepsFree: keepsFree)
         withFaults(FaultPlan(availableBytes: 100_000)) {
@@ -34,7 +34,7 @@ struct RoomTests {
         #expect(sandbox.names() == [])
     }
 
-    @Test func isAskedForWithEachPieceThatNobodyAnnounced() throws {
+    @Test func checkedForEachPieceOfUndeclaredLength() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old")
         let store = try store(sandbox, keepsFree: 40)
@@ -49,7 +49,7 @@ struct RoomTests {
     }
 
     @Test(arguments: [false, true])
-    func isAskedForByCopies(ofTree: Bool) throws {
+    func checkedByCopies(ofTree: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("folder/file", String(repeating: "x", count: 61))
@@ -69,7 +69,7 @@ struct RoomTests {
     }
 
     /// The existing content is copied first, then the part is written into the copy. Both need space.
-    @Test func isAskedForByChangesOfAPart() throws {
+    @Test func checkedByPartialUpdates() throws {
         let sandbox = try Sandbox()
         let old = String(repeating: "o", count: 61)
         try sandbox.write("file", old)
@@ -99,7 +99,7 @@ struct RoomTests {
     ]
 
     @Test(arguments: told)
-    func isWhatClientsAreTold(keepsFree: Int64?, available: Int64) throws {
+    func reportedQuotaExcludesReservedSpace(keepsFree: Int64?, available: Int64) throws {
         let sandbox = try Sandbox()
         try sandbox.write("file")
         let store = try store(sandbox, keepsFree: keepsFree)
@@ -113,7 +113,7 @@ struct RoomTests {
 
     /// An exceeded quota is different from a full disk.
     @Test(arguments: [(Errno.noSpace, StoreError.outOfSpace), (Errno.overQuota, .quotaExceeded)])
-    func aQuotaIsToldFromAFullDisk(number: Int32, error: StoreError) throws {
+    func exceededQuotaDiffersFromAFullDisk(number: Int32, error: StoreError) throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old")
         let store = try store(sandbox, keepsFree: nil)

@@ -58,7 +58,7 @@ struct SidecarExpiryTests {
         #expect(try left(in: sandbox.store()) == ["d", "d/e"])
     }
 
-    @Test("keeps sidecars that are in use or were rewritten") func inUse() throws {
+    @Test("keeps sidecars that are in use or were rewritten") func sidecarsInUseAreKept() throws {
         try fill()
         store.expire(before: Timestamp(seconds: 1_000)) { path, removal in
             if path.name.elementsEqual("._2".utf8) { return false }
@@ -73,13 +73,13 @@ struct SidecarExpiryTests {
         #expect(try left(in: store) == ["d", "d/._2", "d/e", "d/e/._3"])
     }
 
-    @Test("rejects content above the size limit") func tooMuch() throws {
+    @Test("rejects content above the size limit") func oversizedContentIsRejected() throws {
         #expect(throws: StoreError.outOfSpace) {
             try store.stageContent(for: resource("._huge"), expectedLength: SidecarStore.limitBytes + 1)
         }
     }
 
-    @Test("content of exactly the limit is accepted") func justEnough() throws {
+    @Test("content of exactly the limit is accepted") func contentOfTheMaximumSizeIsAccepted() throws {
         // Independent of the free space of the volume.
         try withFaults(FaultPlan(availableBytes: 2 * SidecarStore.limitBytes)) {
             _ = try store.stageContent(for: resource("._large"), expectedLength: SidecarStore.limitBytes)

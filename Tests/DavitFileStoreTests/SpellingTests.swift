@@ -23,7 +23,7 @@ struct SpellingTests {
     }
 
     @Test(arguments: Resolver.allCases, Volume.allCases)
-    func findsWhatIsThereInEveryPart(resolver: Resolver, volume: Volume) throws {
+    func findsEquivalentNamesInEveryPart(resolver: Resolver, volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.makeFolder(Self.one)
         try sandbox.write(Self.one + "/" + Self.two, "x")
@@ -43,7 +43,7 @@ struct SpellingTests {
         }
     }
 
-    @Test func aNameInASCIICostsNothingMore() throws {
+    @Test func namesInASCIIHaveNoExtraCost() throws {
         let sandbox = try Sandbox()
         try sandbox.write(Self.one)
         let store = try sandbox.store()
@@ -54,7 +54,7 @@ struct SpellingTests {
     }
 
     /// The folder is read for the first missing name only.
-    @Test func aFolderIsReadOnce() throws {
+    @Test func folderIsReadOnce() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()
@@ -78,7 +78,7 @@ struct SpellingTests {
     }
 
     /// Without a watch, only modification times are available, and these are too recent.
-    @Test func withoutAWatchItReadsAgain() throws {
+    @Test func folderIsReadAgainWithoutAWatch() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         for number in 0..<20 {
@@ -92,7 +92,7 @@ struct SpellingTests {
     }
 
     /// More events than the kernel queues without a reader.
-    @Test func whatWasMissedIsReadAgain() throws {
+    @Test func folderIsReadAgainAfterLostEvents() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.write("a")
         let store = try sandbox.store()
@@ -108,7 +108,7 @@ struct SpellingTests {
     }
 
     /// More folders than are cached, and one that was replaced.
-    @Test func whatIsForgottenIsReadAgain() throws {
+    @Test func evictedFolderIsReadAgain() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         for _ in 0..<2 {
@@ -128,7 +128,7 @@ struct SpellingTests {
 
     /// If several spellings exist and none matches exactly, the first in byte order is used; after its
     /// removal, the next one is.
-    @Test func ofSeveralSpellingsOneAnswers() throws {
+    @Test func firstOfSeveralSpellingsIsUsed() throws {
         let sandbox = try Sandbox()
         let spellings = ["\u{1D7}", "\u{DC}\u{301}", "U\u{308}\u{301}"]
         for spelling in spellings { try sandbox.write(spelling, spelling) }
@@ -145,7 +145,7 @@ struct SpellingTests {
         }
     }
 
-    @Test func aFolderThatMayNotBeReadIsLookedIntoByNameOnly() throws {
+    @Test func unreadableFolderIsSearchedByExactName() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("folder/" + Self.one)
@@ -158,7 +158,7 @@ struct SpellingTests {
     }
 
     /// Hard links are two names: a rename of one over the other removes the first.
-    @Test func twoNamesOfAFileAreNotOne() throws {
+    @Test func hardLinksAreTwoNames() throws {
         let sandbox = try Sandbox()
         try sandbox.write("a", "x")
         try sandbox.hardLink("a", "b")
@@ -178,7 +178,7 @@ struct SpellingTests {
     /// Without a watch, a missing name is cached only if the folder had not changed for some time before it
     /// was read.
     @Test(arguments: ages)
-    func timesSpeakForAFolderThatIsOldEnough(age: (seconds: Int64, isCurrent: Bool)) throws {
+    func modificationTimeIsTrustedOnlyForOldFolders(age: (seconds: Int64, isCurrent: Bool)) throws {
         let sandbox = try Sandbox()
         var status = try #require(sandbox.status("."))
         (status.modified, status.changed) = (1_000_000_000, 2_000_000_000)

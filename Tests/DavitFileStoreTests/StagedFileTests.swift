@@ -34,7 +34,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: volumes)
-    func isInvisibleUntilPublishedAndGoesIfNot(missing: [String: Int32]) throws {
+    func fileIsInvisibleUntilPublished(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {
@@ -55,7 +55,7 @@ struct StagedFileTests {
     /// Whichever call fails, the file has either its old or its new content, and the old content is in the
     /// trash or removed as without one. A trash folder with a different owner causes no failure.
     @Test(arguments: volumes)
-    func keepsWhatItCanOfWhatItReplaces(missing: [String: Int32]) throws {
+    func replacedFileIsKeptOrRemovedAtomically(missing: [String: Int32]) throws {
         var outcomes: Set<Bool?> = []
         for step in 1...12 {
             let sandbox = try Sandbox()
@@ -88,7 +88,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: volumes)
-    func doesNotReplaceUnlessTold(missing: [String: Int32]) throws {
+    func replacesOnlyOnRequest(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {
@@ -101,7 +101,7 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    @Test func refusesWhatCannotBeContent() throws {
+    @Test func refusesTargetsThatCannotBeContent() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("file")
@@ -115,7 +115,7 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file", "folder"])
     }
 
-    @Test func publishesWhereThePathIsNow() throws {
+    @Test func publishesAtTheCurrentPath() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("a")
         let store = try sandbox.store()
@@ -129,7 +129,7 @@ struct StagedFileTests {
         #expect(sandbox.names("b") == [])
     }
 
-    @Test func carriesModeAndAttributesOver() throws {
+    @Test func preservesModeAndAttributes() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o6750)
         // One access control entry for a user, in the format of the kernel: u::rwx,u:1:r,g::r,m::r,o::-.
@@ -160,7 +160,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: volumes)
-    func givesNewContentTheUsualMode(missing: [String: Int32]) throws {
+    func newContentHasTheDefaultMode(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         try sandbox.write("usual", mode: 0o666 & ~Umask.bits)
         let store = try sandbox.store()
@@ -169,7 +169,7 @@ struct StagedFileTests {
     }
 
     /// A rename could replace such a file.
-    @Test func refusesAFileThatMayNotBeWritten() throws {
+    @Test func refusesReadOnlyFiles() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o444)
         let store = try sandbox.store()
@@ -185,7 +185,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: [Timestamp(seconds: 1_000_000_000), Timestamp(seconds: -1), Timestamp(nanoseconds: 999)])
-    func keepsTheSecondsThatAreAskedFor(time: Timestamp) throws {
+    func setsTheRequestedSecond(time: Timestamp) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let info = try store.put("", at: resource("file"), modified: time)
@@ -196,7 +196,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: [Timestamp(seconds: 1_000_000_000), nil], [false, true])
-    func givesEveryVersionItsOwnTag(time: Timestamp?, isCoarse: Bool) throws {
+    func everyVersionHasItsOwnTag(time: Timestamp?, isCoarse: Bool) throws {
         let sandbox = try Sandbox(on: .memory)
         let store = try sandbox.store()
         let path = try resource("file")
@@ -215,7 +215,7 @@ struct StagedFileTests {
         }
     }
 
-    @Test func saysEarlyThatTheDiskIsFull() throws {
+    @Test func fullDiskIsReportedEarly() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         #expect(throws: StoreError.outOfSpace) {
@@ -231,7 +231,7 @@ struct StagedFileTests {
 
     /// Whichever call fails, either the old or the new content exists, and nothing else.
     @Test(arguments: volumes, [false, true])
-    func leavesOldOrNewWhereverItFails(missing: [String: Int32], isReplacing: Bool) throws {
+    func failureLeavesTheOldOrTheNewContent(missing: [String: Int32], isReplacing: Bool) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let path = try resource("file")

@@ -92,7 +92,7 @@ struct SyncTests {
     }
 
     @Test(arguments: changes, SyncLevel.allCases)
-    func waitsForWhatItPromises(_ change: Change, _ level: SyncLevel) throws {
+    func synchronizesAsTheLevelRequires(_ change: Change, _ level: SyncLevel) throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, level)
         let plan = FaultPlan()
@@ -106,7 +106,7 @@ struct SyncTests {
 
     /// RFC 4918 §9.7.1 requires that the old content survives any failure.
     @Test(arguments: [(Errno.io, false), (Errno.noSpace, true)], [SyncLevel.data, .full])
-    func contentThatCannotBeSyncedGetsNoName(_ fault: (number: Int32, isFull: Bool), _ level: SyncLevel)
+    func unsynchronizedContentIsNotPublished(_ fault: (number: Int32, isFull: Bool), _ level: SyncLevel)
         throws
     {
         let sandbox = try sandbox()
@@ -129,7 +129,7 @@ struct SyncTests {
     }
 
     /// Rows follow a rename, so a failed one must be undone.
-    @Test func aRenameThatCannotBeSyncedIsUndone() throws {
+    @Test func unsynchronizedRenameIsUndone() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
         for volume in FileChangeTests.volumes {
@@ -166,7 +166,7 @@ struct SyncTests {
 
     /// A user may be allowed to write to a folder without being allowed to list it. The status must not be
     /// 403 then.
-    @Test func theNamesInAFolderThatCannotBeReadAreSynced() throws {
+    @Test func unreadableFolderIsSynchronized() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
         let change = { _ = try store.createCollection(at: resource("folder/new")) }
@@ -181,7 +181,7 @@ struct SyncTests {
     }
 
     /// Some network volumes do not support synchronization of directories.
-    @Test func aVolumeThatSyncsNoFoldersIsServed() throws {
+    @Test func volumeWithoutFolderSynchronizationIsServed() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)
         try withFaults(FaultPlan(failCalls: ["fsync": Errno.invalid])) {

@@ -6,7 +6,7 @@ import Testing
 /// The times that the clock generates, tested through the store.
 struct UniqueTimeClockTests {
     @Test(arguments: [nil, Timestamp(seconds: 5), Timestamp(seconds: -5)])
-    func givesWholeMicrosecondsAndNoWholeMilliseconds(time: Timestamp?) throws {
+    func generatesMicrosecondsButNoWholeMilliseconds(time: Timestamp?) throws {
         let sandbox = try Sandbox(on: .memory)
         let store = try sandbox.store()
         for _ in 0..<3000 {
@@ -16,7 +16,7 @@ struct UniqueTimeClockTests {
         }
     }
 
-    @Test func goesForwardOnly() throws {
+    @Test func timesOnlyIncrease() throws {
         let sandbox = try Sandbox(on: .memory)
         let store = try sandbox.store()
         var last = Timestamp(seconds: 0)
@@ -29,7 +29,7 @@ struct UniqueTimeClockTests {
 
     /// A system clock at the end of its range does not advance, but generated times do.
     @Test(arguments: [Int64.max, .max - 1, 0, .min])
-    func goesForwardAtTheEndsOfTheRange(now: Int64) {
+    func timesIncreaseAtTheLimitsOfTheRange(now: Int64) {
         let clock = UniqueTimeClock()
         var last = Int64.min
         for _ in 0..<3000 {

@@ -35,7 +35,7 @@ struct UnnamedFileTests {
     }
 
     @Test(arguments: volumes)
-    func nothingIsToBeSeen(missing: [String: Int32]) throws {
+    func fileHasNoName(missing: [String: Int32]) throws {
         try withFaults(FaultPlan(failCalls: missing)) {
             let file = try make("some bytes")
             // The file has no name even while it exists, so kill -9 leaves nothing.
@@ -49,7 +49,7 @@ struct UnnamedFileTests {
     }
 
     @Test(arguments: volumes, [false, true])
-    func getsAName(missing: [String: Int32], isReplacing: Bool) throws {
+    func fileCanBeNamed(missing: [String: Int32], isReplacing: Bool) throws {
         try withFaults(FaultPlan(failCalls: missing)) {
             if isReplacing { try sandbox.write("file", "old") }
             let file = try make("some bytes")
@@ -66,7 +66,7 @@ struct UnnamedFileTests {
     }
 
     @Test(arguments: volumes)
-    func isCopiedToAnotherVolume(missing: [String: Int32]) throws {
+    func fileIsCopiedToAnotherVolume(missing: [String: Int32]) throws {
         let memory = try Sandbox(on: .memory)
         try withFaults(FaultPlan(failCalls: missing)) {
             let text = String(repeating: "0123456789", count: 60_000)
@@ -83,7 +83,7 @@ struct UnnamedFileTests {
     }
 
     @Test(arguments: volumes)
-    func aTakenNameStays(missing: [String: Int32]) throws {
+    func takenNameIsNotReplaced(missing: [String: Int32]) throws {
         try sandbox.write("file", "old")
         withFaults(FaultPlan(failCalls: missing)) {
             #expect(throws: StoreError.alreadyExists) {
@@ -110,7 +110,7 @@ struct UnnamedFileTests {
     }
 
     /// A symbolic link at the destination is replaced, not followed.
-    @Test func aLinkIsNotFollowed() throws {
+    @Test func linkIsReplacedNotFollowed() throws {
         #expect(unsafe symlink("../outside/target", sandbox.path("link")) == 0)
         #expect(throws: StoreError.alreadyExists) {
             try make("x").keep(at: sandbox.path("link"), isReplacing: false)
@@ -120,7 +120,7 @@ struct UnnamedFileTests {
         #expect(sandbox.names("../outside") == [])
     }
 
-    @Test func aFullDiskChangesNothing() throws {
+    @Test func fullDiskChangesNothing() throws {
         try sandbox.write("file", "old")
         #expect(throws: StoreError.outOfSpace) { try directory.makeFile(expectedBytes: .max) }
         let file = try make("x")
@@ -143,7 +143,7 @@ struct UnnamedFileTests {
 
     /// Whichever call fails, either the old or the new content exists, and nothing else.
     @Test(arguments: volumes)
-    func aFailureLeavesOldOrNew(missing: [String: Int32]) throws {
+    func failureLeavesTheOldOrTheNewContent(missing: [String: Int32]) throws {
         for step in 1... {
             try sandbox.write("file", "old")
             let plan = FaultPlan(failAt: (step, Errno.io), failCalls: missing)

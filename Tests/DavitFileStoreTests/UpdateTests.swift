@@ -15,7 +15,7 @@ struct UpdateTests {
     ]
 
     @Test(arguments: volumes, Volume.allCases)
-    func changesACopy(missing: [String: Int32], volume: Volume) throws {
+    func updateChangesACopy(missing: [String: Int32], volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.write("file", "0123456789")
         let store = try sandbox.store()
@@ -41,7 +41,7 @@ struct UpdateTests {
     }
 
     /// Holes are preserved, both in the copy and after the end.
-    @Test func holesStayHoles() throws {
+    @Test func holesArePreserved() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "")
         let store = try sandbox.store()
@@ -57,7 +57,7 @@ struct UpdateTests {
         }
     }
 
-    @Test func refusesWhatIsNoContent() throws {
+    @Test func refusesTargetsThatAreNotContent() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()
@@ -69,7 +69,7 @@ struct UpdateTests {
     }
 
     @Test(arguments: [[:], ["renameat2": Errno.invalid]] as [[String: Int32]])
-    func aCollectionIsInvisibleUntilPublishedAndGoesIfNot(missing: [String: Int32]) throws {
+    func collectionIsInvisibleUntilPublished(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {

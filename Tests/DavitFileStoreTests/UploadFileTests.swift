@@ -11,7 +11,7 @@ struct UploadFileTests {
     static let volumes: [[String: Int32]] = [[:], ["renameat2": Errno.invalid]]
 
     @Test(arguments: volumes)
-    func outlivesItsObjectAndIsPublishedInOneStep(missing: [String: Int32]) throws {
+    func uploadSurvivesItsObjectAndIsPublishedAtomically(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         store.keepUploads { _ in true }
@@ -38,7 +38,7 @@ struct UploadFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    @Test func isNoLeftoverAsLongAsSomebodyKeepsIt() throws {
+    @Test func uploadInUseIsNoLeftover() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let kept = Mutex<Set<[UInt8]>>([])
@@ -57,7 +57,7 @@ struct UploadFileTests {
     }
 
     /// The stack depth of this query is constant. It once grew with each lookup of a folder.
-    @Test func askingWhoKeepsItDoesNotGetDeeper() throws {
+    @Test func queryForUsedUploadsHasConstantDepth() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let depths = Mutex<[UInt]>([])
@@ -75,7 +75,7 @@ struct UploadFileTests {
         try upload.remove()
     }
 
-    @Test func isNothingElseThatTookItsName() throws {
+    @Test func replacedFileIsNotTakenForTheUpload() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         store.keepUploads { _ in true }

@@ -8,7 +8,7 @@ import Testing
 /// Requires the permission to mount; skipped otherwise (ordinary users, most containers).
 @Suite(.enabled(if: TemporaryMount.isPossible, "mounting is not permitted here"))
 struct VolumeMountTests {
-    @Test func saysThatARenameWouldCrossVolumes() throws {
+    @Test func renameAcrossVolumesIsReported() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")
         try sandbox.write("file", "1")
@@ -58,7 +58,7 @@ struct VolumeMountTests {
     }
 
     /// A volume with timestamps of whole seconds: an ext file system with the smallest inodes.
-    @Test func tellsVersionsApartOnAVolumeOfWholeSeconds() throws {
+    @Test func versionsDifferOnAVolumeOfWholeSeconds() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")
         let image = sandbox.base + "/image"

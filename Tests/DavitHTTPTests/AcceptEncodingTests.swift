@@ -78,7 +78,7 @@ struct VaryTests {
     ]
 
     @Test(arguments: merged)
-    func namesAreGathered(before: [String], after: String) {
+    func namesAreMergedIntoOneField(before: [String], after: String) {
         var fields = HTTPFields()
         for value in before { fields.append(.vary, value) }
         fields.append(.etag, "\"a\"")
@@ -92,7 +92,7 @@ struct VaryTests {
     }
 
     @Test(arguments: ["*", "accept-encoding", "Origin, Accept-Encoding", "Origin, *"])
-    func whatCoversItStays(value: String) {
+    func coveringValueIsUnchanged(value: String) {
         var fields = HTTPFields()
         fields.append(.vary, value)
         fields.vary(on: .acceptEncoding)
@@ -110,7 +110,7 @@ struct CompressibleTypeTests {
     ]
 
     @Test(arguments: types)
-    func isKnown(type: String, isCompressible: Bool) {
+    func compressibleTypesAreKnown(type: String, isCompressible: Bool) {
         #expect(MediaType.isCompressible(Array(type.utf8).span) == isCompressible)
     }
 }

@@ -26,14 +26,14 @@ struct AuthParametersTests {
     ])
     func refuses(text: String) { #expect(Self.parse(text) == nil) }
 
-    @Test func thereIsALimit() {
+    @Test func parametersAreLimited() {
         let parameters = (0...AuthParameters.limit).map { "p\($0)=x" }
         #expect(Self.parse(parameters.dropLast().joined(separator: ","))?.count == AuthParameters.limit)
         #expect(Self.parse(parameters.joined(separator: ",")) == nil)
     }
 
     /// Truncated text yields the remaining parameters or nothing, but never other values.
-    @Test func whatIsCutOffIsNotGuessed() {
+    @Test func truncatedParametersAreNotGuessed() {
         let text = #"username="a\"b", nc=00000001 , qop = auth,,opaque="""#
         let whole = Self.parse(text) ?? []
         #expect(whole.count == 4)

@@ -49,7 +49,7 @@ struct BodyFramingTests {
     ]
 
     @Test(arguments: rows)
-    func findsTheEndOfContentOrRefuses(fields: [String], framing: BodyFraming?, status: Int?) {
+    func determinesTheFramingOrRefuses(fields: [String], framing: BodyFraming?, status: Int?) {
         let head = ["PUT /a HTTP/1.1", "Host: a"] + fields + ["", ""]
         let outcome = HeadFeed().whole(Array(head.joined(separator: "\r\n").utf8))
         #expect(outcome.summary?.framing == framing)
@@ -73,7 +73,7 @@ struct BodyFramingTests {
     ]
 
     @Test(arguments: expectations)
-    func waitsForContinueOnlyWhereContentFollows(version: String, fields: [String], expects: Bool) throws {
+    func continueIsExpectedOnlyBeforeContent(version: String, fields: [String], expects: Bool) throws {
         let head = ["PUT /a HTTP/\(version)", "Host: a"] + fields + ["", ""]
         let summary = try #require(HeadFeed().whole(Array(head.joined(separator: "\r\n").utf8)).summary)
         #expect(summary.expectsContinue == expects)
@@ -95,7 +95,7 @@ struct BodyFramingTests {
     ]
 
     @Test(arguments: persistence)
-    func keepsAConnectionAsTheVersionSays(version: String, fields: [String], keepsAlive: Bool) throws {
+    func persistenceFollowsTheVersion(version: String, fields: [String], keepsAlive: Bool) throws {
         let head = ["GET /a HTTP/\(version)", "Host: a"] + fields + ["", ""]
         let summary = try #require(HeadFeed().whole(Array(head.joined(separator: "\r\n").utf8)).summary)
         #expect(summary.keepsAlive == keepsAlive)

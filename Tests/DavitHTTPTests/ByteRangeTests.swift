@@ -54,7 +54,7 @@ struct ByteRangeTests {
         #expect(ByteRanges.resolve(Array(value.utf8).span, length: length) == outcome)
     }
 
-    @Test func manyRangesAreAnsweredWithTheWhole() {
+    @Test func tooManyRangesReturnTheWholeContent() {
         func value(_ count: Int) -> [UInt8] {
             Array("bytes=".utf8)
                 + Array((0..<count).map { "\($0 * 1000)-\($0 * 1000)" }.joined(separator: ",").utf8)
@@ -64,7 +64,7 @@ struct ByteRangeTests {
         #expect(ByteRanges.resolve(value(64).span, length: 1_000_000) == .multiple(expected))
     }
 
-    @Test func aRequestHasOneRangeField() throws {
+    @Test func repeatedRangeFieldIsIgnored() throws {
         let one = try request(fields: ["Range: bytes=0-0"])
         #expect(ByteRanges.resolve(one, length: 10) == .single(Self.range(0, 1)))
         let two = try request(fields: ["Range: bytes=0-0", "Range: bytes=1-1"])
@@ -73,7 +73,7 @@ struct ByteRangeTests {
     }
 
     /// Compares with sets of positions: no byte is missing, repeated or unnecessary.
-    @Test func coversWhatIsAskedForOnceAndLittleElse() throws {
+    @Test func mergedRangesCoverExactlyTheRequest() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<500 {
             let length = Int.random(in: 1...2000, using: &random)

@@ -25,13 +25,13 @@ struct CharsetTests {
     ]
 
     @Test(arguments: malformed)
-    func namesTheByteItRefuses(charset: Charset, bytes: [UInt8], offset: Int) {
+    func errorReportsTheByteOffset(charset: Charset, bytes: [UInt8], offset: Int) {
         let error = #expect(throws: Charset.DecodingError.self) { try charset.decode(bytes) }
         #expect(error?.offset == offset)
     }
 
     @Test(arguments: ["", "utf-7", "utf-32", "koi8-r", "utf 8"])
-    func refusesOthers(label: String) {
+    func refusesOtherCharsets(label: String) {
         #expect(throws: Charset.Unsupported.self) { try Charset(label: Array(label.utf8)) }
     }
 }

@@ -99,7 +99,7 @@ struct ChunkedDecoderTests {
         #expect(Self.limits.byteByByte(Array(encoded.utf8)) == outcome)
     }
 
-    @Test func announcesDataBeforeItArrives() throws {
+    @Test func announcesTheLengthOfDataBeforeItArrives() throws {
         var decoder = ChunkedDecoder()
         let size = Array("7fffffff0\r\n".utf8)
         let step = try unsafe size.withUnsafeBytes { try unsafe decoder.decode($0) }

@@ -35,7 +35,7 @@ struct ContentDispositionTests {
     }
 
     @Test(arguments: ["", "; name=a", "form-data name=a", "form-data; name=\"a", "form-data; name"])
-    func refusesBrokenParts(field: String) {
+    func refusesMalformedParts(field: String) {
         #expect(Self.parse(field) == nil)
     }
 

@@ -11,7 +11,7 @@ struct ContentHeadTests {
         return ContentHead(tag: tag, modified: modified, name: Array(name.utf8), rules: rules)
     }
 
-    @Test func saysWhatIsKnown() {
+    @Test func fieldsDescribeTheContent() {
         let head = Self.head("a.txt")
         #expect(
             String(decoding: head.fields.encoded, as: UTF8.self)
@@ -30,7 +30,7 @@ struct ContentHeadTests {
 
     /// Includes XML-based formats: browsers that render them run scripts in embedded XHTML.
     @Test(arguments: active)
-    func strangersScriptsGetNoOrigin(name: String, isActive: Bool) {
+    func activeContentIsSandboxed(name: String, isActive: Bool) {
         let types = MediaTypes([
             "own": "Text/HTML", "feed": "Application/X-Feed+XML ; charset=utf-8", "xsl-text": "text/xsl",
         ])
@@ -50,7 +50,7 @@ struct ContentHeadTests {
 
     /// RFC 9110 §12.5.5
     @Test(arguments: negotiated)
-    func whatMayBeCodedVaries(name: String, isNegotiated: Bool) {
+    func negotiatedContentVaries(name: String, isNegotiated: Bool) {
         let head = Self.head(name) {
             $0.types = MediaTypes(["own": "text/x-own"])
             $0.negotiatesCoding = true
@@ -61,7 +61,7 @@ struct ContentHeadTests {
     }
 
     /// RFC 9110 §8.8.3.3: two forms of the same content have two tags.
-    @Test func aCodedFormHasATagOfItsOwn() {
+    @Test func codedRepresentationHasItsOwnTag() {
         let plain = Self.head("a.html") {
             $0.negotiatesCoding = true
             $0.cacheAgeSeconds = 60

@@ -29,7 +29,7 @@ struct DigestCredentialsTests {
         #expect(credentials.opaque == Array("FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS".utf8))
     }
 
-    @Test func theSchemeHasAnyCase() {
+    @Test func schemeIsCaseInsensitive() {
         #expect(Self.parse("dIgEsT" + Self.example.dropFirst(6)) == Self.parse(Self.example))
         #expect(Self.parse("Digest   " + Self.example.dropFirst(6)) == Self.parse(Self.example))
         for other in [
@@ -41,7 +41,7 @@ struct DigestCredentialsTests {
     }
 
     /// Truncation can remove only the last parameter unnoticed, because no other is optional.
-    @Test func whatIsCutOffIsRefused() {
+    @Test func truncatedCredentialsAreRefused() {
         let whole = Self.parse(Self.example)
         for length in 0..<Self.example.utf8.count {
             guard let cut = Self.parse(String(Self.example.prefix(length))) else { continue }
@@ -60,7 +60,7 @@ struct DigestCredentialsTests {
         #expect(Self.parse(text)?.count == count)
     }
 
-    @Test func namesCanBeExtendedOrHashed() {
+    @Test func userNamesCanBeExtendedOrHashed() {
         let extended = Self.example.replacing(
             "username=\"Mufasa\"", with: "username*=utf-8'en'J%C3%A4s%C3%B8n%20Doe")
         #expect(Self.parse(extended)?.user == .name(Array("Jäsøn Doe".utf8)))

@@ -19,11 +19,11 @@ struct DigestFieldTests {
     ]
 
     @Test(arguments: fields)
-    func readsTheDigestsItKnows(field: String, algorithms: [DigestAlgorithm]) throws {
+    func readsKnownDigests(field: String, algorithms: [DigestAlgorithm]) throws {
         #expect(try DigestField.parse(Array(field.utf8).span).map(\.algorithm) == algorithms)
     }
 
-    @Test func readsBytesAndWritesThemBack() throws {
+    @Test func bytesRoundTrip() throws {
         let field = "sha-256=:\(Self.hello):"
         let digest = try #require(try DigestField.parse(Array(field.utf8).span).first)
         #expect(digest.bytes.prefix(4) == [0x2c, 0xf2, 0x4d, 0xba] && digest.bytes.count == 32)
@@ -34,7 +34,7 @@ struct DigestFieldTests {
     }
 
     /// RFC 9651 §4.2: the last value of a repeated key applies.
-    @Test func theLastOfAKeyCounts() throws {
+    @Test func lastValueOfARepeatedKeyApplies() throws {
         let field = "md5=:AAAA:, md5=:AAAB:"
         #expect(
             try DigestField.parse(Array(field.utf8).span) == [ContentDigest(.md5, [0, 0, 1])])
@@ -45,7 +45,7 @@ struct DigestFieldTests {
         "=:AAAA:", "sha-256=:AAAA: x", "sha-256=:AAAA:,", "sha-256=:AAAA:;", "sha-256=\"AAAA\"",
         "sha-256 =:AAAA:", "sha-256=:AAAA:;A", ":AAAA:", "md5=\"\\", "md5=:A:",
     ])
-    func refusesWhatIsNoDictionaryOfBytes(field: String) {
+    func refusesOtherStructures(field: String) {
         #expect(throws: DigestError.malformed) { try DigestField.parse(Array(field.utf8).span) }
     }
 
@@ -60,7 +60,7 @@ struct DigestFieldTests {
     ]
 
     @Test(arguments: preferences)
-    func ordersWishes(field: String, algorithms: [DigestAlgorithm]) {
+    func sortsPreferences(field: String, algorithms: [DigestAlgorithm]) {
         #expect(DigestField.parsePreference(Array(field.utf8).span) == algorithms)
     }
 
@@ -85,7 +85,7 @@ struct DigestFieldTests {
         "5d41402abc4b2a76b9719d911017c592", ":00", "MD5:", "MD5:5d", "MD5:5d41402abc4b2a76b9719d911017c59g",
         "SHA1:5d41402abc4b2a76b9719d911017c592", "ADLER32:", "ADLER32:123456789", "ADLER32:x",
     ])
-    func refusesWhatIsNoChecksum(list: String) {
+    func refusesMalformedChecksums(list: String) {
         #expect(throws: DigestError.malformed) { try ChecksumList.parse(Array(list.utf8).span) }
     }
 }

@@ -34,7 +34,9 @@ struct FormFieldsTests {
     ]
 
     @Test(arguments: refused)
-    func refusesFormsAndTakesQueries(form: [UInt8], error: FormFields.ParseError, asQuery: String) {
+    func malformedFormIsRefusedButQueryIsAccepted(
+        form: [UInt8], error: FormFields.ParseError, asQuery: String
+    ) {
         #expect(throws: error) { try FormFields(parsing: form, limitFields: 3) }
         #expect(FormFields(query: form)["a"] == asQuery)
     }
@@ -52,7 +54,7 @@ struct FormFieldsTests {
         #expect(try FormFields(parsing: form, limitFields: 1, charset: .windows1252)["n"] == "Jörg€")
     }
 
-    @Test func theQueryIsThatOfTheTarget() throws {
+    @Test func queryBelongsToTheTarget() throws {
         let request = try HTTPRequest(parsing: Array("GET /a?b=c%20d HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         #expect(request.query["b"] == "c d")
         try request.rewriteTarget(to: "/x?b=e")

@@ -55,7 +55,7 @@ struct HTTPDateTests {
     ]
 
     @Test(arguments: centuries)
-    func shortYearsAreAtMost50YearsAhead(year: String, now: String, parsed: String) throws {
+    func twoDigitYearsAreAtMost50YearsAhead(year: String, now: String, parsed: String) throws {
         let nowYear = try #require(Int64(now.prefix(4)))
         // The exact instant within the year matters only for the row below.
         let instant = Timestamp(seconds: (nowYear - 1970) * 31_556_952 + 86_400)
@@ -63,7 +63,7 @@ struct HTTPDateTests {
         #expect(text(HTTPDate.iso8601(time)).hasPrefix(parsed))
     }
 
-    @Test func fiftyYearsAreCountedToTheSecond() throws {
+    @Test func fiftyYearsAreExactToTheSecond() throws {
         let now = try #require(Self.parse("Fri, 02 Jan 2026 03:00:00 GMT"))
         let within = try #require(Self.parse("Thursday, 02-Jan-76 03:00:00 GMT", now: now))
         let beyond = try #require(Self.parse("Thursday, 02-Jan-76 03:00:01 GMT", now: now))
@@ -71,14 +71,14 @@ struct HTTPDateTests {
         #expect(text(HTTPDate.iso8601(beyond)) == "1976-01-02T03:00:01Z")
     }
 
-    @Test func datesBeyondATimestampAreItsLimits() throws {
+    @Test func datesBeyondTheRangeAreClamped() throws {
         let late = try #require(Self.parse("Fri, 31 Dec 9999 23:59:59 GMT"))
         #expect(late.seconds == Int64.max / 1_000_000_000)
         let early = try #require(Self.parse("Fri, 31 Dec 0001 23:59:59 GMT"))
         #expect(early.seconds == -(Int64.max / 1_000_000_000))
     }
 
-    @Test func formatsInstantsInSecondsOfThePast() {
+    @Test func formatsInstantsRoundedDown() {
         let time = Timestamp(nanoseconds: 784_111_777_999_999_999)
         #expect(text(HTTPDate.imf(time)) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(text(HTTPDate.iso8601(time)) == "1994-11-06T08:49:37Z")
@@ -87,7 +87,7 @@ struct HTTPDateTests {
     }
 
     /// Compares with a naive calendar that advances day by day.
-    @Test func agreesWithACountOfDays() {
+    @Test func agreesWithANaiveCalendar() {
         let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         var year = 1880

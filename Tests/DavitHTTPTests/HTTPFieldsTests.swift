@@ -10,7 +10,7 @@ struct HTTPFieldsTests {
     ]
 
     @Test(arguments: encodings)
-    func aValueNeverEndsItsLine(value: String, line: String) {
+    func valueCannotEndItsLine(value: String, line: String) {
         var fields = HTTPFields()
         fields.append(.etag, value)
         #expect(text(fields.encoded) == line)
@@ -26,7 +26,7 @@ struct HTTPFieldsTests {
     }
 
     /// Each known name must have its own bit.
-    @Test func tellsEachKnownNameFromAllOthers() throws {
+    @Test func everyKnownNameIsDistinct() throws {
         for name in FieldName.allCases where name != .other {
             var fields = HTTPFields()
             fields.append(name, "1")
@@ -75,7 +75,7 @@ struct HTTPFieldsTests {
         #expect(String(decoding: fields.encoded, as: UTF8.self) == "ETag: b\r\nX-Vary: d\r\n")
     }
 
-    @Test func takesOverWhatIsMissing() {
+    @Test func mergesOnlyMissingFields() {
         var fields = HTTPFields()
         fields.append(.allow, "GET")
         var others = HTTPFields()
@@ -109,7 +109,7 @@ struct HTTPRequestFieldTests {
         #expect(elements == ["a", "", "b", "", "c"])
     }
 
-    @Test func aHeadInMemoryMustBeOneHead() {
+    @Test func headInMemoryMustBeExactlyOne() {
         #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n".utf8)) }
         #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n\r\nx".utf8)) }
     }
@@ -119,13 +119,13 @@ struct TimestampTests {
     @Test(
         arguments: [(0, 0), (999_999_999, 0), (1_000_000_000, 1), (-1, -1), (-1_000_000_000, -1)]
             as [(Int64, Int64)])
-    func secondsRoundTowardsThePast(nanoseconds: Int64, seconds: Int64) {
+    func secondsAreRoundedDown(nanoseconds: Int64, seconds: Int64) {
         #expect(Timestamp(nanoseconds: nanoseconds).seconds == seconds)
     }
 }
 
 struct IOBufferTests {
-    @Test func holdsNoMoreThanItsCapacity() {
+    @Test func capacityIsNotExceeded() {
         let buffer = IOBuffer(capacity: 4)
         #expect(buffer.append([1, 2, 3]) == 3 && buffer.freeCount == 1)
         #expect(buffer.append([4, 5, 6]) == 1 && buffer.freeCount == 0)
@@ -140,7 +140,7 @@ struct IOBufferTests {
         #expect(unsafe buffer.withBytes { unsafe $0[0] } == 9)
     }
 
-    @Test func dropsWhatWasUsed() {
+    @Test func usedBytesAreRemoved() {
         let buffer = IOBuffer(capacity: 8)
         _ = buffer.append([1, 2, 3, 4, 5])
         buffer.removeFirst(2)

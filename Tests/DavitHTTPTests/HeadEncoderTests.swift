@@ -88,7 +88,7 @@ struct HeadEncoderTests {
         #expect(lines.dropFirst() == ["ETag: \"a\"", "Content-Length: 5", "Connection: close"])
     }
 
-    @Test func aHandlerCanTellTheLengthOfContentThatIsNotSent() {
+    @Test func handlerCanDeclareALengthForHEAD() {
         var response = HTTPResponse(.ok)
         response.fields.append(.contentLength, 99)
         #expect(Self.encode(response, length: 0, for: Self.head).lines.dropFirst() == ["Content-Length: 99"])
@@ -99,7 +99,7 @@ struct HeadEncoderTests {
         #expect(Self.encode(response, length: 0, for: Self.keeping).lines.dropFirst() == [])
     }
 
-    @Test func ownDateAndServerAreNotRepeated() {
+    @Test func dateAndServerOfAHandlerAreNotRepeated() {
         var response = HTTPResponse(.ok)
         var bytes: [UInt8] = []
         _ = HeadEncoder.encode(
@@ -125,7 +125,7 @@ struct HeadEncoderTests {
     ]
 
     @Test(arguments: unread)
-    func unreadContentIsDroppedOrClosesTheConnection(
+    func unreadContentIsSkippedOrClosesTheConnection(
         remaining: Int64?, awaits: Bool, keeps: Bool, plan: UnreadContent
     ) {
         #expect(

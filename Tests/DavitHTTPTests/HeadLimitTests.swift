@@ -40,7 +40,7 @@ struct HeadLimitTests {
     ]
 
     @Test(arguments: rows)
-    func countsToTheByte(row: Row) {
+    func limitsAreExactToTheByte(row: Row) {
         let (bytes, status) = (Array(row.head.utf8), row.status)
         #expect(Self.feed.whole(bytes).status == status)
         #expect(Self.feed.byteByByte(bytes).status == status)
@@ -49,12 +49,12 @@ struct HeadLimitTests {
         }
     }
 
-    @Test func refusesAnEndlessLineWithoutWaitingForItsEnd() {
+    @Test func endlessLineIsRefusedEarly() {
         #expect(Self.feed.whole(Array("GET /".utf8) + [UInt8](repeating: 97, count: 37)).status == 414)
         #expect(Self.feed.whole(Array("GET /".utf8) + [UInt8](repeating: 97, count: 36)) == .incomplete)
     }
 
-    @Test func aHeadIsNeverLargerThanItsOffsets() {
+    @Test func headLimitFitsTheOffsets() {
         var limits = WireLimits(headBytes: 1 << 20)
         #expect(limits.headBytes == 65_535)
         limits.headBytes = 1 << 20

@@ -147,7 +147,7 @@ struct HeadParserTests {
     }
 
     @Test(arguments: refused.map(\.head) + accepted.map(\.head) + [ordinary])
-    func isIndifferentToHowBytesArrive(head: String) {
+    func resultIsIndependentOfPieces(head: String) {
         let bytes = Array(head.utf8)
         let feed = HeadFeed()
         let whole = feed.whole(bytes)
@@ -155,19 +155,19 @@ struct HeadParserTests {
         for position in 0...bytes.count { #expect(feed.split(bytes, at: position) == whole) }
     }
 
-    @Test func everyBeginningOfAHeadIsIncomplete() {
+    @Test func everyPrefixOfAHeadIsIncomplete() {
         let bytes = Array(Self.ordinary.utf8)
         for count in 0..<bytes.count { #expect(HeadFeed().whole(Array(bytes.prefix(count))) == .incomplete) }
     }
 
-    @Test func eachKnownMethodHasItsCase() {
+    @Test func everyKnownMethodIsParsed() {
         for (name, method) in HTTPMethod.named {
             #expect(HTTPMethod(parsing: Array(name.description.utf8).span) == method)
             #expect(method.rawValue == name.description)
         }
     }
 
-    @Test func eachKnownFieldNameHasItsCaseInAnySpelling() {
+    @Test func everyKnownFieldNameIsParsedInAnyCase() {
         for name in FieldName.allCases where name != .other {
             let text = name.text.description
             for spelling in [text, text.lowercased(), text.uppercased()] {
@@ -178,7 +178,7 @@ struct HeadParserTests {
         #expect(FieldName(parsing: [UInt8]().span) == .other)
     }
 
-    @Test func aRequestIsNewAfterTheNextHead() throws {
+    @Test func nextHeadResetsTheRequest() throws {
         let first = Array(
             "PUT http://b/a?q HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n".utf8)
         let second = Array("GET /b HTTP/1.0\r\n\r\n".utf8)

@@ -69,14 +69,14 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: networks)
-    func aNetworkHoldsItsAddresses(text: String, inside: [String], outside: [String]) throws {
+    func networkContainsItsAddresses(text: String, inside: [String], outside: [String]) throws {
         let network = try #require(IPNetwork(text))
         for address in inside { #expect(network.contains(try #require(IPAddress(address))), "\(address)") }
         for address in outside { #expect(!network.contains(try #require(IPAddress(address))), "\(address)") }
     }
 
     /// Compares every prefix of an all-ones address with a bitwise computation.
-    @Test func everyPrefixLengthHoldsWhatBeginsWithIt() throws {
+    @Test func everyPrefixLengthMatchesBitwise() throws {
         let ones = String(repeating: "1", count: 128)
         for length in 0...128 {
             let bits = ones.prefix(length) + String(repeating: "0", count: 128 - length)
@@ -105,5 +105,5 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: noNetworks)
-    func refusesWhatIsNoNetwork(text: String) { #expect(IPNetwork(text) == nil) }
+    func refusesMalformedNetworks(text: String) { #expect(IPNetwork(text) == nil) }
 }

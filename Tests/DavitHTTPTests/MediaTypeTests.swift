@@ -18,11 +18,11 @@ struct MediaTypeTests {
     ]
 
     @Test(arguments: rows)
-    func goesByTheExtension(name: String, type: String) {
+    func typeDependsOnTheExtension(name: String, type: String) {
         #expect(MediaType.forName(Array(name.utf8)).description == type)
     }
 
-    @Test func eachExtensionStandsOnceAndFindsItsType() {
+    @Test func everyExtensionIsUniqueAndFindsItsType() {
         var seen: Set<String> = []
         for (type, extensions) in MediaType.types {
             for suffix in extensions.description.split(separator: " ") {

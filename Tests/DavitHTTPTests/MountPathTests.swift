@@ -21,7 +21,7 @@ struct MountPathTests {
         #expect(request.mountPath.isEmpty)
     }
 
-    @Test func aUsedRequestForgetsItsMount() throws {
+    @Test func reusedRequestResetsItsMount() throws {
         let request = try HTTPRequest(parsing: Array("GET /a/b HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         _ = request.enterMount(segments: 1)
         request.removeAll()

@@ -48,7 +48,7 @@ struct NetworkAddressTests {
         #expect(!address.isIPv6)
     }
 
-    @Test func aLocalEndHasNoAddress() {
+    @Test func localEndpointHasNoAddress() {
         #expect(NetworkAddress.local.host == "unix:")
         #expect(NetworkAddress.local.description == "unix:")
         #expect(NetworkAddress.local.bytes == [])

@@ -31,7 +31,7 @@ struct PathPrefixTests {
     ]
 
     @Test(arguments: suffixes)
-    func takesASuffixAway(whole: String, suffix: String, rest: String?) throws {
+    func removesASuffix(whole: String, suffix: String, rest: String?) throws {
         let (whole, suffix) = (try #require(PathPrefix(whole)), try #require(PathPrefix(suffix)))
         #expect(whole.removing(suffix: suffix)?.text == rest)
     }

@@ -10,7 +10,7 @@ struct PeerNetworkTests {
         ["2001:db8:1::"], ["1:2:3:4::"], ["1:2:3:5:6:7:8:9"],
     ]
 
-    @Test func anIPv6NetworkIsOne() {
+    @Test func equivalentAddressesAreOneNetwork() {
         for (index, names) in Self.same.enumerated() {
             for name in names { #expect(PeerNetwork(of: name) == PeerNetwork(of: names[0]), "\(name)") }
             for others in Self.same[(index + 1)...] {
@@ -26,7 +26,7 @@ struct PeerNetworkTests {
         "", "unknown", ":", ":::", "1.2.3", "1.2.3.4.5", "999999999999999999999.1.1.1",
         "1:2:3:4:5:6:7:8:9:10", "_hidden", "%",
     ])
-    func anythingElseIsOneNetwork(text: String) {
+    func otherTextIsOneNetwork(text: String) {
         #expect(PeerNetwork(of: text) == PeerNetwork(of: nil as IPAddress?))
     }
 }

@@ -13,7 +13,7 @@ struct PercentCodingTests {
         #expect(PercentCoding.decode(Array(text.utf8).span) == bytes.map { Array($0.utf8) })
     }
 
-    @Test func encodesAllButUnreservedAndBack() {
+    @Test func encodesAllButUnreservedCharacters() {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
         for byte in UInt8.min...UInt8.max {
             var encoded: [UInt8] = []
@@ -28,7 +28,7 @@ struct PercentCodingTests {
         }
     }
 
-    @Test func encodesAPathByItsSegments() throws {
+    @Test func encodesEachSegmentOfAPath() throws {
         let path = try #require(ResourcePath(segments: [Array("a b".utf8), Array("é&+".utf8)]))
         var encoded: [UInt8] = []
         PercentCoding.append(path, to: &encoded)
@@ -68,14 +68,14 @@ struct RequestPathTests {
         #expect(error?.status == .badRequest)
     }
 
-    @Test func aTargetNamesAResourceWithoutItsQuery() throws {
+    @Test func queryIsNotPartOfThePath() throws {
         let parsed = try request("GET", "/a%20b/?x=/../y").target.resourcePath()
         #expect(parsed.path.bytes == Array("a b".utf8) && parsed.endsInSlash)
         #expect(try request("OPTIONS", "*").target.resourcePath().path == .root)
     }
 
     /// Any input is either rejected or yields a path of valid segments.
-    @Test func noInputLeavesTheRoot() throws {
+    @Test func parsedPathsNeverLeaveTheRoot() throws {
         var random = SeededRandom(seed: 11)
         let pieces = ["/", ".", "..", "%2e", "%2E", "%2f", "%", "a", "%00", "\0", "//", "%252e", "\\", "é"]
         var acceptedCount = 0

@@ -37,7 +37,7 @@ struct PreconditionsTests {
 
     /// RFC 9110 §8.8.3.3: two forms of the same content, for requests about the content.
     @Test(arguments: forms)
-    func tagsOfFormsAreEqualWhereTheyMay(
+    func tagsOfRepresentationsMatchWhereAllowed(
         fields: [String], equal: PreconditionOutcome, exact: PreconditionOutcome
     ) throws {
         let request = try request("GET", fields: fields)
@@ -144,14 +144,14 @@ struct PreconditionsTests {
     ]
 
     @Test(arguments: ranges)
-    func looksAtRangesOnlyIfTheyFitWhatTheClientHas(method: String, fields: [String], applies: Bool) throws {
+    func ifRangeDecidesWhetherRangesApply(method: String, fields: [String], applies: Bool) throws {
         let request = try request(method, fields: fields)
         let tag = EntityTag(opaque: Array("a".utf8))
         #expect(
             Preconditions.rangeApplies(request, tag: tag, modified: Self.modified, now: Self.now) == applies)
     }
 
-    @Test func aRangeNeedsAStrongValidator() throws {
+    @Test func ifRangeNeedsAStrongValidator() throws {
         let byTag = try request("GET", fields: ["Range: bytes=0-1", "If-Range: \"a\""])
         let weak = EntityTag(opaque: Array("a".utf8), isWeak: true)
         #expect(!Preconditions.rangeApplies(byTag, tag: weak, modified: Self.modified, now: Self.now))

@@ -49,7 +49,7 @@ struct TimestampRangeTests {
         #expect(to.secondsRoundedUp(since: from) == seconds)
     }
 
-    @Test func theEndsAreWritten() {
+    @Test func limitsAreFormatted() {
         #expect(String(decoding: HTTPDate.imf(Self.last), as: UTF8.self) == "Fri, 11 Apr 2262 23:47:16 GMT")
         #expect(String(decoding: HTTPDate.imf(Self.first), as: UTF8.self) == "Tue, 21 Sep 1677 00:12:43 GMT")
         for (time, expected) in [

@@ -28,7 +28,7 @@ struct WireFuzzTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func headsMeanTheSameInPieces(seed: UInt64) {
+    func headsParseIdenticallyInPieces(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let seeds = (HeadParserTests.accepted.map(\.head) + [HeadParserTests.ordinary]).map { Array($0.utf8) }
         let feed = HeadFeed(limits: WireLimits(requestLineBytes: 60, headBytes: 200, fieldCount: 5))
@@ -45,7 +45,7 @@ struct WireFuzzTests {
     }
 
     @Test(arguments: [4, 5, 6] as [UInt64])
-    func chunksMeanTheSameInPieces(seed: UInt64) {
+    func chunksParseIdenticallyInPieces(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let seeds = ChunkedDecoderTests.wellFormed.map { Array($0.encoded.utf8) }
         let feed = ChunkFeed(limits: WireLimits(fieldCount: 2, chunkLineBytes: 12, trailerBytes: 24))

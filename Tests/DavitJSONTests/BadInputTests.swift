@@ -64,7 +64,7 @@ struct BadInputTests {
     ]
 
     @Test(arguments: rows)
-    func isRefused(row: Row) async throws {
+    func badInputIsRefused(row: Row) async throws {
         let called = Mutex(0)
         let count = { @Sendable in called.withLock { $0 += 1 } }
         var limits = MultipartLimits()
@@ -106,7 +106,7 @@ struct BadInputTests {
     }
 
     /// A 500 response contains no details, only a number that is also logged.
-    @Test func aHandlerThatThrowsHasANumber() async throws {
+    @Test func handlerErrorIsLoggedWithItsNumber() async throws {
         struct Secret: Error { var password = "open sesame" }
         let reported = Mutex<[String]>([])
         let report = { @Sendable (failure: HandlerFailure) in

@@ -38,7 +38,7 @@ struct JSONTests {
         "application/json", "APPLICATION/JSON; charset=UTF-8", "application/json; charset=us-ascii",
         "application/vnd.x+json",
     ])
-    func aValueGoesInAndOut(type: String) async throws {
+    func valueRoundTrips(type: String) async throws {
         let text = #" {"count": 3, "name": "a/\u00f6", "more": [null, {}]} "#
         let response = try await Self.send("/item", Array(text.utf8), type: type)
         #expect(response.status == 200)
@@ -50,7 +50,7 @@ struct JSONTests {
             try await Self.send("/item", [0xEF, 0xBB, 0xBF] + Array(text.utf8), type: type).status == 200)
     }
 
-    @Test func aStatusCanBeGiven() async throws {
+    @Test func statusCanBeSet() async throws {
         let response = try await Self.client.send("GET", "/created")
         #expect(response.status == 201)
         #expect(response.text == #"{"path":"a/b"}"#)
@@ -73,7 +73,7 @@ struct JSONTests {
         #expect(try await Self.send("/any", bytes, type: type).status == 415)
     }
 
-    @Test func tooLongIs413WithTheLimit() async throws {
+    @Test func excessiveLengthIs413WithTheLimit() async throws {
         let text = #"{"name":"\#(String(repeating: "x", count: 100))","count":1}"#
         let response = try await Self.send("/item", Array(text.utf8))
         #expect(response.status == 413)
@@ -91,13 +91,13 @@ struct JSONTests {
     ]
 
     @Test(arguments: mismatched)
-    func anotherFormIs422WithThePath(path: String, text: String, reason: String) async throws {
+    func mismatchedStructureIs422WithThePath(path: String, text: String, reason: String) async throws {
         let response = try await Self.send(path, Array(text.utf8))
         #expect(response.status == 422)
         #expect(response.text.contains(reason), "\(response.text)")
     }
 
-    @Test func whatCannotBeEncodedIs500() async throws {
+    @Test func unencodableValueIs500() async throws {
         #expect(try await Self.client.send("GET", "/nan").status == 500)
     }
 
@@ -147,7 +147,7 @@ struct JSONTests {
         ]
 
     @Test(arguments: malformed)
-    func malformedTextIs400WithTheByte(bytes: [UInt8], offset: Int) async throws {
+    func malformedTextIs400WithTheOffset(bytes: [UInt8], offset: Int) async throws {
         let response = try await Self.send("/any", bytes)
         #expect(response.status == 400, "\(String(decoding: bytes, as: UTF8.self))")
         #expect(
@@ -156,7 +156,7 @@ struct JSONTests {
     }
 
     /// The decoder accepts everything that the syntax check accepts: 422 is for values only.
-    @Test func theDecoderAgreesOnEveryCut() async throws {
+    @Test func decoderAgreesWithTheSyntaxCheck() async throws {
         let whole = Array(
             #"{"name":"ä\u00e4\ud834\udd1e","count":-12e0,"tags":["a",true,null,{"b":[0.5]}]}"#.utf8)
         for count in 0..<whole.count {
@@ -166,7 +166,7 @@ struct JSONTests {
         #expect(try await Self.send("/any", whole).status == 200)
     }
 
-    @Test func nestingHasALimit() async throws {
+    @Test func nestingIsLimited() async throws {
         for (depth, status) in [(512, 200), (513, 413), (100_000, 413)] as [(Int, UInt16)] {
             let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
             let response = try await Self.send("/any", Array(text.utf8))

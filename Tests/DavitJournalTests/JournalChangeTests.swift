@@ -96,7 +96,7 @@ struct JournalChangeTests {
     ]
 
     @Test(arguments: rows)
-    func tellsExactlyWhatHasChanged(row: Row) throws {
+    func reportsExactlyTheChanges(row: Row) throws {
         let test = try TestJournal()
         #expect(test.shell(row.before) == 0)
         let token = try test.token()
@@ -111,7 +111,7 @@ struct JournalChangeTests {
     /// The same changes without events: the journal compares the folder with its rows. A name with the same
     /// resource before and after is unchanged then, and temporary items are not reported.
     @Test(arguments: rows, ["stopped", "overflow", "without watches"])
-    func findsItWithoutEvents(row: Row, how: String) throws {
+    func findsTheChangesWithoutEvents(row: Row, how: String) throws {
         let test = try TestJournal { if how == "without watches" { $0.watchLimit = 0 } }
         #expect(test.shell(row.before) == 0)
         let token = try test.token()
@@ -133,7 +133,7 @@ struct JournalChangeTests {
         #expect(Set(changes).subtracting(row.changes).isEmpty)
     }
 
-    @Test func membersOfMembersAreNotToldOfAtLevelOne() throws {
+    @Test func levelOneOmitsDescendantsOfMembers() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a")
         let token = try test.token()
@@ -145,7 +145,7 @@ struct JournalChangeTests {
     }
 
     /// The first response contains existing items only, no removals.
-    @Test func theFirstAnswerHasWhatIsThere() throws {
+    @Test func initialResponseContainsOnlyExistingItems() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > b")
         _ = try test.token()
@@ -153,7 +153,7 @@ struct JournalChangeTests {
         #expect(try test.changes(since: test.first()).changes == ["+c", "+d", "+d/e"])
     }
 
-    @Test func aFolderThatIsNotThereHasNoChanges() throws {
+    @Test func missingFolderHasNoChanges() throws {
         let test = try TestJournal()
         _ = try test.token()
         #expect(throws: JournalError.gone) { try test.position(ResourcePath(unchecked: Array("d".utf8))) }
@@ -164,7 +164,7 @@ struct JournalChangeTests {
     }
 
     /// Mounting over a folder causes no event. Requires the permission to mount.
-    @Test func aVolumeThatCoversAFolderIsSeen() throws {
+    @Test func mountedVolumeIsDetected() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a")
         let token = try test.token()

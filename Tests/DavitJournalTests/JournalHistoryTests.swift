@@ -18,7 +18,7 @@ struct JournalHistoryTests {
     static let histories = [(seed: UInt64(1), limit: Int.max), (2, .max), (3, 2), (4, 0), (5, .max), (6, 5)]
 
     @Test(arguments: TestExtent.sample(of: histories, every: 3))
-    func oldStatesBecomeTheNewOne(seed: UInt64, limit: Int) throws {
+    func oldStatePlusChangesIsTheNewState(seed: UInt64, limit: Int) throws {
         var generator = SeededGenerator(seed: seed)
         let test = try TestJournal {
             $0.watchLimit = limit

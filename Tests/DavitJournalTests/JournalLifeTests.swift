@@ -8,7 +8,7 @@ import Testing
 
 /// The activity and cost of a journal, and the validity of its tokens.
 struct JournalLifeTests {
-    @Test func costsNothingBeforeItIsAsked() throws {
+    @Test func unusedJournalCostsNothing() throws {
         let test = try TestJournal()
         test.journal.start()
         test.shell("echo 1 > a")
@@ -19,7 +19,7 @@ struct JournalLifeTests {
         #expect(try test.stateFolderNames().contains("journal.sqlite"))
     }
 
-    @Test func closedItHasItsFileAlone() throws {
+    @Test func closedJournalLeavesOnlyItsFile() throws {
         let test = try TestJournal()
         _ = try test.token()
         test.stop()
@@ -29,7 +29,7 @@ struct JournalLifeTests {
     }
 
     /// The cost of a response is proportional to the changes, not to the size of the tree.
-    @Test func tenChangesAmongManyFilesCostTenLooks() throws {
+    @Test func costIsProportionalToTheChanges() throws {
         let test = try TestJournal()
         test.shell("for d in $(seq 100); do mkdir $d; (cd $d && seq 100 | xargs touch); done")
         let token = try test.token()
@@ -44,7 +44,7 @@ struct JournalLifeTests {
         #expect(after.scans == 0)
     }
 
-    @Test func anEditWhileItWasStoppedIsInTheFirstAnswer() throws {
+    @Test func changesWhileStoppedAreReportedFirst() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/e/a; echo 1 > d/e/b")
         let token = try test.token()
@@ -57,7 +57,7 @@ struct JournalLifeTests {
     }
 
     /// The requested part is compared first; the other pending comparisons are not lost.
-    @Test func whatWasNotAskedAboutIsStillCompared() throws {
+    @Test func otherPendingComparisonsAreKept() throws {
         let test = try TestJournal()
         test.shell("mkdir d c; echo 1 > d/a; echo 1 > c/a")
         let token = try test.token()
@@ -71,7 +71,7 @@ struct JournalLifeTests {
 
     /// Folders without a watch are read for each request; others are not.
     @Test(arguments: [0, 1, 10])
-    func withFewWatchesNothingIsMissed(limit: Int) throws {
+    func noChangeIsMissedWithFewWatches(limit: Int) throws {
         let test = try TestJournal { $0.watchLimit = limit }
         test.shell("for d in $(seq 30); do mkdir $d; echo 1 > $d/a; done")
         var token = try test.token()
@@ -90,7 +90,7 @@ struct JournalLifeTests {
     #if DAVIT_FAULTS
     /// The system limits the number of event queues and watches.
     @Test(arguments: ["inotify_init1", "inotify_add_watch"])
-    func whereNothingCanBeWatchedNothingIsMissed(call: String) throws {
+    func noChangeIsMissedWithoutWatches(call: String) throws {
         let test = try TestJournal()
         try FileFaults.$plan.withValue(FaultPlan(failCalls: [call: 28])) {
             test.shell("mkdir -p d/e; echo 1 > d/e/a")
@@ -101,7 +101,7 @@ struct JournalLifeTests {
     }
 
     /// A failed attempt releases its resources: event queues are limited, and clients retry repeatedly.
-    @Test func aDiskThatCannotBeReadCostsNoMoreEachTime() throws {
+    @Test func repeatedReadErrorsLeakNothing() throws {
         let test = try TestJournal()
         test.shell("echo 1 > a")
         FileFaults.$plan.withValue(FaultPlan(failCalls: ["getdents64": 5])) {
@@ -115,7 +115,7 @@ struct JournalLifeTests {
     }
     #endif
 
-    @Test func tokensOutliveARestart() throws {
+    @Test func tokensSurviveARestart() throws {
         let test = try TestJournal()
         test.shell("echo 1 > a")
         let token = try test.token()
@@ -127,7 +127,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: token).changes == ["+b"])
     }
 
-    @Test func tokensFromBeforeForgottenRemovalsAreRefused() throws {
+    @Test func tokensOlderThanPrunedRemovalsAreRefused() throws {
         let test = try TestJournal { $0.removalLimit = 20 }
         test.shell("seq 60 | xargs touch")
         let old = try test.token()
@@ -146,7 +146,7 @@ struct JournalLifeTests {
         #expect(!old.isValid(at: try test.position()))
     }
 
-    @Test func otherTokensAreRefused() throws {
+    @Test func foreignTokensAreRefused() throws {
         let test = try TestJournal()
         let position = try test.position()
         let journal = position.journal
@@ -159,7 +159,7 @@ struct JournalLifeTests {
     }
 
     @Test(arguments: ["", "damaged", "SQLite format 3\u{0}"])
-    func aDamagedFileIsMadeAnew(content: String) throws {
+    func damagedFileIsRecreated(content: String) throws {
         let test = try TestJournal()
         test.shell("echo 1 > a")
         let old = try test.token()
@@ -174,7 +174,7 @@ struct JournalLifeTests {
         #expect(try test.changes(since: test.first()).changes == ["+a"])
     }
 
-    @Test func withoutAStateFolderItSaysSo() throws {
+    @Test func missingStateFolderIsReported() throws {
         let test = try TestJournal()
         test.shell("rmdir '\(test.stateFolder.path)'")
         #expect(throws: JournalError.self) { try test.position() }
@@ -184,7 +184,7 @@ struct JournalLifeTests {
     }
 
     /// A change event feed is notified of a change, and requests it.
-    @Test func whoWantsToKnowIsTold() async throws {
+    @Test func listenersAreNotified() async throws {
         let test = try TestJournal()
         let token = try test.token()
         let (told, teller) = AsyncStream.makeStream(of: Void.self)
@@ -195,7 +195,7 @@ struct JournalLifeTests {
     }
 
     /// A query consumes the events, so that the thread may not wake up; listeners must be notified anyway.
-    @Test func whatSomebodyElseFindsIsToldToo() throws {
+    @Test func listenersAreNotifiedOfChangesFoundByQueries() throws {
         let test = try TestJournal()
         _ = try test.token()
         let told = Mutex<[Int64?]>([])
@@ -209,7 +209,7 @@ struct JournalLifeTests {
     }
 
     /// Listeners read only the folders in which something happened.
-    @Test func whoFollowsLooksAtWhatHasHappened() throws {
+    @Test func listenersReadOnlyChangedFolders() throws {
         let test = try TestJournal()
         test.shell("mkdir a b")
         for folder in ["", "a", "b"] {
@@ -239,7 +239,7 @@ struct JournalLifeTests {
     ]
 
     @Test(arguments: texts)
-    func aTokenHasOneSpelling(text: String, isToken: Bool) {
+    func tokenHasOneSpelling(text: String, isToken: Bool) {
         let token = SyncToken(parsing: text)
         #expect((token != nil) == isToken)
         if let token { #expect(token.text == text) }

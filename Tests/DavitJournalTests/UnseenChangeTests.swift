@@ -9,7 +9,7 @@ struct UnseenChangeTests {
     private static func path(_ text: String) -> ResourcePath { ResourcePath(unchecked: Array(text.utf8)) }
 
     /// The requested collection has a watch, but its parents do not: they were never requested.
-    @Test func aFolderThatIsAnotherOneIsReadAnew() throws {
+    @Test func replacedFolderIsReadAgain() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
         let token = SyncToken(try test.position(Self.path("d/e")))
@@ -21,7 +21,7 @@ struct UnseenChangeTests {
     }
 
     /// The same change, found by a request for the whole tree.
-    @Test func aFolderThatIsAnotherOneIsReadAnewFromAbove() throws {
+    @Test func replacedFolderIsReadAgainFromAbove() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
         let token = SyncToken(try test.position(Self.path("d/e")))
@@ -34,7 +34,7 @@ struct UnseenChangeTests {
     }
 
     /// Writing through one name of a file causes an event for that name only.
-    @Test func aNewNameOfAFileMakesTheOldOneLookedAt() throws {
+    @Test func newHardLinkCausesAComparisonOfTheOldName() throws {
         let test = try TestJournal()
         test.shell("mkdir d; echo 1 > d/a")
         var token = try test.token()
@@ -49,7 +49,7 @@ struct UnseenChangeTests {
 
     /// A folder that was removed and created again has a row before it is read; pruning removals must keep
     /// it.
-    @Test func aFolderThatIsBackOutlivesForgettingRemovals() throws {
+    @Test func recreatedFolderSurvivesPruning() throws {
         let test = try TestJournal {
             $0.removalLimit = 20
             $0.step = 0
@@ -64,7 +64,7 @@ struct UnseenChangeTests {
 
     /// A client that reads slowly must not get a token that covers removals that were pruned before they were
     /// reported.
-    @Test func anAnswerEndsWhereRemovalsAreForgotten() throws {
+    @Test func responseEndsBeforePrunedRemovals() throws {
         let test = try TestJournal { $0.removalLimit = 20 }
         test.shell("for n in $(seq 60); do echo 1 > f$n; done")
         let token = try test.token()
@@ -113,7 +113,7 @@ struct UnseenChangeTests {
 
     /// Hidden names are never reported, neither as created nor as removed.
     @Test(arguments: rules)
-    func namesThatAreNotServedAreNotToldOf(rule: Rule) throws {
+    func hiddenNamesAreNotReported(rule: Rule) throws {
         let test = try TestJournal(rules: rule.rules)
         test.shell("mkdir k")
         let token = try test.token()
@@ -125,7 +125,7 @@ struct UnseenChangeTests {
     }
 
     /// A client that treats both names as equal would otherwise remove the item that was just reported.
-    @Test func whatIsGoneIsToldOfBeforeWhatHasCome() throws {
+    @Test func removalsAreReportedBeforeAdditions() throws {
         let test = try TestJournal()
         test.shell("for n in $(seq 12); do echo $n > a$n; done")
         let token = try test.token()
@@ -138,7 +138,7 @@ struct UnseenChangeTests {
     }
 
     /// Clients know the item, so its removal must be reported.
-    @Test func whatCameBeforeAStopAndWentAfterItIsTold() throws {
+    @Test func itemRemovedAfterARestartIsReported() throws {
         let test = try TestJournal()
         let token = try test.token()
         test.shell("echo 1 > a; echo 1 > b")
@@ -149,7 +149,7 @@ struct UnseenChangeTests {
     }
 
     /// A symbolic link with a differently spelled name is recognized as well.
-    @Test func aLinkUnderAnotherSpellingIsOne() throws {
+    @Test func linkWithAnEquivalentNameIsRecognized() throws {
         let test = try TestJournal()
         test.shell("mkdir d; echo 1 > a; ln -s a \"$(printf 'l\\303\\251')\"")
         let token = try test.token()

@@ -28,7 +28,7 @@ struct AddressCodeTests {
 
     private func picture(of address: String) -> String? { QRCode(encoding: address)?.svg() }
 
-    @Test func isTheAddressThatWasAsked() async throws {
+    @Test func codeIsTheRequestedAddress() async throws {
         _ = try await client.send("MKCOL", "/my%20files")
         let response = try await client.send("GET", "/my%20files?qr")
         #expect(response["Content-Type"] == "image/svg+xml")
@@ -39,19 +39,19 @@ struct AddressCodeTests {
     }
 
     /// A proxy that terminates TLS need not send the scheme, because the public URL is configured.
-    @Test func knowsWhatAProxyMakesOfIt() async throws {
+    @Test func codeUsesThePublicURLBehindAProxy() async throws {
         var other = client
         other.host = "secure.example"
         #expect(try await other.send("GET", "/?qr").text == picture(of: "https://secure.example/"))
     }
 
-    @Test func isTheAddressOfTheMount() async throws {
+    @Test func codeIncludesTheMountPrefix() async throws {
         let mounted = TestClient(
             Router { [application = client.application] in $0.mount("/x/dav", application) })
         #expect(try await mounted.send("GET", "/x/dav/?qr").text == picture(of: "http://localhost/x/dav/"))
     }
 
-    @Test func contentHasNone() async throws {
+    @Test func queryIsIgnoredForContent() async throws {
         _ = try await client.send("PUT", "/a", text: "content")
         #expect(try await client.send("GET", "/a?qr").text == "content")
     }

@@ -44,7 +44,7 @@ struct ArchiveDownloadTests {
         #expect(ShellCommand.run("cd '\(folder.path)' && { \(commands); }")?.status == 0)
     }
 
-    @Test func aFolderIsInAFolderOfItsName() async throws {
+    @Test func folderIsInAFolderOfItsName() async throws {
         try shell(
             "mkdir -p 'my files/sub/none'; echo a > 'my files/a.txt'; echo b > 'my files/sub/ü'; echo c > c")
         let response = try await client.send("GET", "/my%20files/?archive")
@@ -60,7 +60,7 @@ struct ArchiveDownloadTests {
         #expect(response["Davit-Archive"] == "files=2, folders=3, bytes=4")
     }
 
-    @Test func theRootHasANameToo() async throws {
+    @Test func rootHasANameToo() async throws {
         try shell("echo a > a")
         #expect(try ZIPContents(await client.send("GET", "/?archive").body).names == ["files/", "files/a"])
         let mounted = TestClient(
@@ -71,7 +71,7 @@ struct ArchiveDownloadTests {
 
     /// Members can be specified as the page encodes them and as typed; duplicates are removed and the order
     /// is kept.
-    @Test func aSelectionIsAtTheTop() async throws {
+    @Test func selectedMembersAreAtTheTop() async throws {
         try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
         let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
         let contents = try ZIPContents(await client.send("GET", target).body)
@@ -81,7 +81,7 @@ struct ArchiveDownloadTests {
     }
 
     /// Programs on Windows treat a backslash as a separator, and a letter with a colon as a drive.
-    @Test func noNameLeadsOutOfWhereItIsUnpacked() async throws {
+    @Test func namesCannotLeaveTheDestination() async throws {
         try shell(
             #"mkdir 'D:'; echo 1 > 'D:/..\..\evil'; echo 2 > 'C:x'; echo 3 > 'ab:c'; echo 4 > '\\host\x'"#)
         let drive = try ZIPContents(await client.send("GET", "/D%3A/?archive").body)
@@ -99,7 +99,7 @@ struct ArchiveDownloadTests {
         }
     }
 
-    @Test func whatIsNotThereIsSaid() async throws {
+    @Test func missingMembersAreListed() async throws {
         try shell("echo 1 > 1")
         let contents = try ZIPContents(await client.send("GET", "/?archive&name=1&name=2%0A").body)
         #expect(contents.names == ["1", "_errors.txt"])
@@ -109,7 +109,7 @@ struct ArchiveDownloadTests {
         #expect(try await client.send("GET", "/?archive&name=2").status == 404)
     }
 
-    @Test func theReportHasANameOfItsOwn() async throws {
+    @Test func errorReportDoesNotReplaceAMember() async throws {
         try shell("echo 1 > _errors.txt")
         let contents = try ZIPContents(await client.send("GET", "/?archive&name=_errors.txt&name=2").body)
         #expect(contents.names == ["_errors.txt", "_errors 2.txt"])
@@ -126,7 +126,7 @@ struct ArchiveDownloadTests {
 
     /// Text is deflated and images are not, unless the client requests otherwise.
     @Test(arguments: [("", true, false), ("&method=stored", false, false), ("&method=deflated", true, true)])
-    func contentIsDeflatedWhereThatHelps(query: String, text: Bool, picture: Bool) async throws {
+    func contentIsDeflatedIfItCompresses(query: String, text: Bool, picture: Bool) async throws {
         try shell("mkdir d; yes | head -c 5000 > d/a.TXT; yes | head -c 5000 > d/b.jpg; : > d/c.txt")
         let response = try await client.send("GET", "/d/?archive\(query)")
         let contents = try ZIPContents(response.body)
@@ -136,7 +136,7 @@ struct ArchiveDownloadTests {
     }
 
     /// HEAD returns the size in advance, and the exact length if nothing is deflated.
-    @Test func headIsTheEstimate() async throws {
+    @Test func headReturnsTheEstimate() async throws {
         try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
         let stored = try await client.send("GET", "/d/?archive&method=stored")
         let (bare, head) = (
@@ -201,7 +201,7 @@ struct ArchiveDownloadTests {
     ]
 
     @Test(arguments: askings)
-    func otherSitesHaveNoneMade(asking: Asking) async throws {
+    func otherOriginsCannotCreateArchives(asking: Asking) async throws {
         let share = try ArchiveDownloadTests { $0.pageOrigins = ["https://app.example"] }
         var fields = [
             ("Sec-Fetch-Mode", asking.mode), ("Sec-Fetch-Dest", asking.kind), ("Sec-Fetch-Site", asking.site),
@@ -213,7 +213,7 @@ struct ArchiveDownloadTests {
         }
     }
 
-    @Test func rulesHold() async throws {
+    @Test func rulesApply() async throws {
         let share = try ArchiveDownloadTests {
             $0.rules.allowsHiddenItems = false
             $0.rules.allowedExtensions = ["jpg"]
@@ -226,7 +226,7 @@ struct ArchiveDownloadTests {
         #expect(try await share.client.send("GET", "/d/?archive&name=mount&name=.h&name=a.txt").status == 404)
     }
 
-    @Test func namesThatAreNoTextStay() async throws {
+    @Test func namesThatAreNotTextArePreserved() async throws {
         try shell("mkdir d; touch d/$(printf 'a\\377b')")
         let contents = try ZIPContents(await client.send("GET", "/?archive&member=d").body)
         #expect(contents.entries.last?.name == [0x64, 0x2F, 0x61, 0xFF, 0x62])
@@ -235,7 +235,7 @@ struct ArchiveDownloadTests {
     }
 
     /// A collection larger than the survey limit: the archive is started early and has no length.
-    @Test func manyMembers() async throws {
+    @Test func manyMembersAreArchivedWithoutALength() async throws {
         try shell("mkdir d; cd d; seq 1 10500 | xargs touch")
         let response = try await client.send("GET", "/d/?archive")
         #expect(response["Davit-Archive"] == "files=9999, folders=1, bytes=0, partial")
@@ -269,7 +269,7 @@ struct ArchiveDownloadTests {
         }
     }
 
-    @Test func aFormCanNameMoreThanAURL() async throws {
+    @Test func formCanListMoreMembersThanAURL() async throws {
         try shell("mkdir d; cd d; seq 1 3000 | xargs touch")
         let form = (1...2999).map { "member=\($0)" }.joined(separator: "&")
         let type = ("Content-Type", "application/x-www-form-urlencoded")
@@ -284,7 +284,7 @@ struct ArchiveDownloadTests {
     }
 
     /// Archives change nothing.
-    @Test func aReadOnlyShareGivesArchives() async throws {
+    @Test func readOnlyShareProvidesArchives() async throws {
         let share = try ArchiveDownloadTests { $0.isReadOnly = true }
         try share.shell("echo 1 > 1")
         let fields = [
@@ -295,14 +295,14 @@ struct ArchiveDownloadTests {
         #expect(try await share.client.send("POST", "/?action=mkcol", fields, text: "name=2").status == 403)
     }
 
-    @Test func hooksAreToldOnce() async throws {
+    @Test func hooksAreCalledOnce() async throws {
         try shell("mkdir d; echo 1 | tee d/1 d/2")
         _ = try await client.send("HEAD", "/d/?archive", principal: "anna")
         _ = try await client.send("GET", "/d/?archive", principal: "anna")
         #expect(told.lines.withLock { $0 } == ["download /d/ anna"])
     }
 
-    @Test func aRangeIsIgnored() async throws {
+    @Test func rangeIsIgnored() async throws {
         try shell("mkdir d; echo 1 > d/1")
         let response = try await client.send("GET", "/d/?archive", [("Range", "bytes=0-1")])
         #expect(response.status == 200)
@@ -312,7 +312,7 @@ struct ArchiveDownloadTests {
 
     /// An archive that cannot have the promised length is cut off; the next one has no length and lists what
     /// is missing.
-    @Test func contentThatShrinksIsNotTakenForWhole() async throws {
+    @Test func shrinkingContentAbortsTheArchive() async throws {
         try shell("mkdir d; head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")
         let shrinking = Shrinking(client.application) { [folder] in
             _ = ShellCommand.run("cd '\(folder.path)' && truncate -s 100000 d/a.jpg && rm d/b.jpg")

@@ -4,7 +4,7 @@ import Testing
 
 extension ArchiveDownloadTests {
     /// If every link were followed, links among n folders would produce about n! entries.
-    @Test func visitsEachFolderOnceHoweverLinksLead() async throws {
+    @Test func visitsEachFolderOnceDespiteLinks() async throws {
         let names = (0..<9).map { "d\($0)" }
         let all = names.joined(separator: " ")
         try shell("mkdir \(all); for d in \(all); do echo $d > $d/file; done")
@@ -35,7 +35,7 @@ extension ArchiveDownloadTests {
     }
 
     /// A real folder keeps its name even if a link to it comes first.
-    @Test func prefersTheNameOfAFolderToLinks() async throws {
+    @Test func prefersFoldersToLinks() async throws {
         try shell("mkdir -p z; echo 1 > z/1; ln -s z a")
         for query in ["", "&name=a&name=z"] {
             let names = try ZIPContents(try await client.send("GET", "/?archive\(query)").body).names
@@ -44,7 +44,7 @@ extension ArchiveDownloadTests {
         }
     }
 
-    @Test func encodesNamesSoThatNoTwoBecomeOne() async throws {
+    @Test func encodedNamesRemainDistinct() async throws {
         try shell(#"mkdir d; echo 1 > 'd/a\b'; echo 2 > 'd/a%5Cb'; echo 3 > 'd/a%255Cb'; echo 4 > 'd/100%'"#)
         let contents = try ZIPContents(try await client.send("GET", "/d/?archive&method=stored").body)
         #expect(

@@ -22,7 +22,7 @@ struct FolderListingTests {
         client = TestClient(WebDAVHandler(share: share, page: FolderListing()))
     }
 
-    @Test func foldersComeFirstAndNumbersInTheirOrder() async throws {
+    @Test func foldersComeFirstAndNumbersAreSortedByValue() async throws {
         for name in ["a10", "a2", "B"] { _ = try await client.send("PUT", "/\(name)", text: name) }
         _ = try await client.send("MKCOL", "/z")
         let page = try await client.send("GET", "/").text
@@ -32,7 +32,7 @@ struct FolderListingTests {
             places.compactMap { $0 }.map(\.lowerBound) == places.compactMap { $0 }.map(\.lowerBound).sorted())
     }
 
-    @Test func linksHoldWithAndWithoutTheSlash() async throws {
+    @Test func linksWorkWithAndWithoutTheSlash() async throws {
         _ = try await client.send("MKCOL", "/a%23b")
         _ = try await client.send("PUT", "/a%23b/c", text: "c")
         #expect(try await client.send("GET", "/a%23b/").text.contains("href=\"./c\""))
@@ -40,7 +40,7 @@ struct FolderListingTests {
     }
 
     // A share never redirects, because other clients request folders without the slash.
-    @Test func linksHoldBelowAPrefix() async throws {
+    @Test func linksWorkBelowAPrefix() async throws {
         _ = try await client.send("MKCOL", "/d")
         let application = client.application
         let mounted = TestClient(Router { $0.mount("/x/my files", application) })
@@ -50,14 +50,14 @@ struct FolderListingTests {
         #expect(inner.contains("href=\"./d/../\""))
     }
 
-    @Test func thePageRunsNothingAndLoadsNothing() async throws {
+    @Test func pageRunsAndLoadsNothing() async throws {
         _ = try await client.send("PUT", "/%3Cscript%3E", text: "x")
         let response = try await client.send("GET", "/")
         #expect(response["Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
         #expect(!response.text.contains("<script"))
     }
 
-    @Test func moreMembersThanAreSortedAreAllListed() async throws {
+    @Test func unsortedMembersAreListedToo() async throws {
         for number in 0..<10_500 { try folder.makeFile("f\(number)") }
         let page = try await client.send("GET", "/").text
         #expect(page.ranges(of: "<a class=\"f\"").count == 10_500)

@@ -19,7 +19,7 @@ struct FolderSelectionTests {
 
     // The oracle sorts all entries.
     @Test(arguments: orders)
-    func pagesFollowEachOtherForwardsAndBackwards(order: FolderOrder) {
+    func pagesAreConsecutiveInBothDirections(order: FolderOrder) {
         let entries = (0..<1003).map(Self.entry)
         let sorted = entries.sorted(by: order.precedes)
         var generator = SeededGenerator(seed: 7)
@@ -54,7 +54,7 @@ struct FolderSelectionTests {
         }
     }
 
-    @Test func aPlaceNeedNotBeThereAnyLonger() {
+    @Test func removedPositionIsStillValid() {
         let selection = FolderSelection(FolderOrder(), from: .after(Self.entry(15)), limit: 3)
         for number in [10, 11, 12, 16, 17, 18, 19] { selection.take(Self.entry(number)) }
         #expect(selection.finish().entries == [16, 17, 18].map(Self.entry))
@@ -64,11 +64,11 @@ struct FolderSelectionTests {
         "", "f", "f.1.2", "x.1.2.a", "f.a.2.b", "f.1.b.a", "f.1.2.", "f.1.2.%", "f.99999999999999999999.2.a",
     ]
 
-    @Test(arguments: broken) func whatIsNoPlaceIsNone(text: String) {
+    @Test(arguments: broken) func invalidPositionsAreRefused(text: String) {
         #expect(ListingEntry(place: text) == nil)
     }
 
-    @Test func aPlaceKeepsAnyName() {
+    @Test func positionPreservesAnyName() {
         for name: [UInt8] in [[0xFF, 0x2E, 0x0A], Array("a.b%2F".utf8), Array("ü".utf8)] {
             let entry = ListingEntry(
                 name: name, isCollection: true, length: .max, modified: Timestamp(nanoseconds: -1))
@@ -85,10 +85,10 @@ struct FolderSelectionTests {
         ("abc", "ab", false),
     ]
 
-    @Test(arguments: finds) func partsOfNamesAreFound(row: Find) throws {
+    @Test(arguments: finds) func filterMatchesPartsOfNames(row: Find) throws {
         let filter = try #require(NameFilter(row.text))
         #expect(filter.matches(Array(row.name.utf8)) == row.matches)
     }
 
-    @Test func allNamesHaveNothingInThem() { #expect(NameFilter("") == nil) }
+    @Test func emptyFilterIsNone() { #expect(NameFilter("") == nil) }
 }

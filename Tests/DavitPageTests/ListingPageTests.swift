@@ -23,7 +23,7 @@ struct ListingPageTests {
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    @Test func aFileHasALinkASizeADateAndADownload() {
+    @Test func fileHasALinkASizeADateAndADownload() {
         let text = row(entry("a b.txt", length: 1500))
         #expect(text.contains(#"<a class="f" href="./a%20b.txt"><bdi>a b.txt</bdi></a>"#))
         #expect(text.contains(#"<td class="s">1.5 kB</td>"#))
@@ -31,7 +31,7 @@ struct ListingPageTests {
         #expect(text.contains(#"<a download href="./a%20b.txt" aria-label="Download a b.txt">"#))
     }
 
-    @Test func aCollectionHasALinkWithASlashAndNoDownload() {
+    @Test func collectionLinkHasASlashAndNoDownload() {
         let text = row(entry("sub", isCollection: true))
         #expect(
             text.contains(#"<a class="c" href="./sub/"><bdi>sub</bdi><span class="h"> (folder)</span></a>"#))
@@ -52,7 +52,7 @@ struct ListingPageTests {
     ]
 
     @Test(arguments: names)
-    func namesAreTextAndNothingElse(name: [UInt8], text: String, link: String) {
+    func namesAreEscaped(name: [UInt8], text: String, link: String) {
         let row = row(ListingEntry(name: name, isCollection: false, length: 0, modified: Self.time))
         #expect(row.contains("href=\"\(link)\"><bdi>\(text)</bdi></a>"))
         #expect(row.contains("aria-label=\"Download \(text)\""))
@@ -68,7 +68,7 @@ struct ListingPageTests {
     ]
 
     @Test(arguments: links)
-    func linksAreRightWithAndWithoutASlash(
+    func linksAreCorrectWithAndWithoutASlash(
         segments: [String], endsInSlash: Bool, crumbs: [String], member: String
     ) {
         let page = ListingPage(segments: segments.map { Array($0.utf8) }, endsInSlash: endsInSlash)
@@ -86,11 +86,11 @@ struct ListingPageTests {
     ]
 
     @Test(arguments: sizes)
-    func sizesAreForPeople(bytes: Int64, text: String) {
+    func sizesAreReadable(bytes: Int64, text: String) {
         #expect(row(entry("f", length: bytes)).contains("<td class=\"s\">\(text)</td>"))
     }
 
-    @Test func theFootSaysWhatIsMissing() {
+    @Test func footReportsMissingMembers() {
         let page = ListingPage(segments: [], endsInSlash: true)
         for (isEmpty, isComplete, text) in [
             (true, true, "This folder is empty."), (true, false, "could not be read completely"),
@@ -111,7 +111,7 @@ struct ListingPageTests {
     }
 
     // Browsers ignore a style whose hash is not in the policy.
-    @Test func thePolicyNamesTheStyleOfThePage() throws {
+    @Test func policyHasTheHashOfTheStyle() throws {
         var fields = HTTPFields()
         ListingPage.appendFields(to: &fields)
         let policy = try #require(fields.first(.contentSecurityPolicy))

@@ -42,13 +42,13 @@ struct NameSurvivalTests {
             [UInt8](repeating: 0x25, count: 255),
         ]
 
-    @Test func chosenNamesSurvive() async throws {
+    @Test func chosenNamesArePreserved() async throws {
         for name in Self.chosen { try await check([name]) }
         try await check(Self.chosen)
     }
 
     @Test(arguments: TestExtent.sample(of: [1, 2, 3] as [UInt64], every: 3))
-    func randomNamesSurvive(seed: UInt64) async throws {
+    func randomNamesArePreserved(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<4 {
             var seen = Set<String>()

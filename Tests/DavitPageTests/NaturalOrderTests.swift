@@ -17,7 +17,7 @@ struct NaturalOrderTests {
     ]
 
     @Test(arguments: ordered)
-    func ordersNamesAsPeopleDo(names: [String]) {
+    func sortsNamesNaturally(names: [String]) {
         let names = names.map { Array($0.utf8) }
         for (index, a) in names.enumerated() {
             for (other, b) in names.enumerated() {
@@ -27,7 +27,7 @@ struct NaturalOrderTests {
     }
 
     // Sorting requires a strict order.
-    @Test func isAStrictOrder() {
+    @Test func orderIsStrict() {
         let alphabet = Array("a0A1".utf8)
         var names: [[UInt8]] = [[]]
         for name in names + alphabet.map({ [$0] }) { names += alphabet.map { name + [$0] } }

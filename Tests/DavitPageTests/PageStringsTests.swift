@@ -20,7 +20,7 @@ struct PageStringsTests {
     }
 
     @Test(arguments: PageLanguage.allCases)
-    func placesAreTheSame(language: PageLanguage) {
+    func placeholdersAreEqualInAllLanguages(language: PageLanguage) {
         let english = Self.texts(.en)
         for (key, text) in Self.texts(language) {
             #expect(Self.places(text) == Self.places(english[key] ?? ""), "\(key)")
@@ -34,7 +34,7 @@ struct PageStringsTests {
         }.sorted()
     }
 
-    @Test func theServerSaysWhatIsWrittenAndNothingIsWrittenInVain() {
+    @Test func everyServerTextIsDefinedAndUsed() {
         let written = Self.texts(.en).keys.filter { $0.hasPrefix("server.") }
         let plain = Set(
             written.map { key in
@@ -50,7 +50,7 @@ struct PageStringsTests {
         }
     }
 
-    @Test func linesAreKeysAndTexts() {
+    @Test func linesAreParsedIntoKeysAndTexts() {
         let file = "# a = b\n\na.b = c = d\nempty = \nnothing\na=b\nkey = \u{A0}x\\ny\u{A0}\n"
         let texts = PageStrings.parse(Array(file.utf8))
         #expect(texts == ["a.b": "c = d", "empty": "", "key": "\u{A0}x\ny\u{A0}"])
@@ -67,7 +67,7 @@ struct PageStringsTests {
     ]
 
     @Test(arguments: languagePreferences)
-    func theVisitorChooses(row: LanguagePreference) async throws {
+    func visitorChoosesTheLanguage(row: LanguagePreference) async throws {
         let page = try TestPage()
         let fields = row.field.map { [("Accept-Language", $0)] } ?? []
         let response = try await page.client.send("GET", "/" + row.query, fields)

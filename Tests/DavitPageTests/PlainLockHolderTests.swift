@@ -29,7 +29,7 @@ struct PlainLockHolderTests {
         #expect(text.contains("This item is locked by \(shown)."))
     }
 
-    @Test func longOwnersAreCut() async throws {
+    @Test func longOwnersAreTruncated() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let owner = "<owner>\(String(repeating: "a", count: 5000))</owner>"

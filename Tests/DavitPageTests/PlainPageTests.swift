@@ -11,7 +11,7 @@ import Testing
 struct PlainPageTests {
     // MARK: The listing
 
-    @Test func aFolderIsListedInTheOrderThatIsAskedFor() async throws {
+    @Test func folderIsListedInTheRequestedOrder() async throws {
         let page = try TestPage()
         for (name, text) in [("a10", "12345"), ("a2", "1"), ("B", "123")] {
             _ = try await page.client.send(
@@ -33,7 +33,7 @@ struct PlainPageTests {
         }
     }
 
-    @Test func aLargeFolderHasPages() async throws {
+    @Test func largeFolderHasSeveralPages() async throws {
         let page = try TestPage()
         for number in 0..<1100 { try page.folder.makeFile("f\(number)") }
         var text = try await page.get("/").text
@@ -55,7 +55,7 @@ struct PlainPageTests {
     }
 
     // The head is sent before the folder is read, however large it is.
-    @Test func theHeadComesBeforeTheFolderIsRead() async throws {
+    @Test func headIsSentBeforeTheFolderIsRead() async throws {
         let page = try TestPage()
         for number in 0..<1000 { try page.folder.makeFile("f\(number)") }
         let body = try await page.firstPiece("/")
@@ -63,7 +63,7 @@ struct PlainPageTests {
         #expect(!body.contains("</html>"))
     }
 
-    @Test func whatCannotBeReadHasAStatus() async throws {
+    @Test func unreadableTargetsHaveAnErrorStatus() async throws {
         let page = try TestPage()
         #expect(try await page.get("/none/").status == 404)
         #expect(try await page.get("/?about=none").status == 404)
@@ -71,7 +71,7 @@ struct PlainPageTests {
     }
 
     /// A browser gets a page with a link, a program only the status.
-    @Test func whatIsNotThereHasAPage() async throws {
+    @Test func missingTargetHasAPage() async throws {
         let page = try TestPage()
         for (target, back) in [
             ("/none", "./none/../"), ("/no/%3Cb%3E/", "./../"), ("/.davit-browserpagefiles/x", nil),
@@ -92,7 +92,7 @@ struct PlainPageTests {
         #expect(head["Content-Type"] == "text/html; charset=utf-8")
     }
 
-    @Test func namesAreTextAndNothingElse() async throws {
+    @Test func namesAreEscaped() async throws {
         let page = try TestPage()
         let name = "<script>\"'&"
         _ = try await page.client.send("PUT", "/%3Cscript%3E%22%27%26", text: "x")
@@ -105,7 +105,7 @@ struct PlainPageTests {
         #expect(!find.contains("\"><script>"))
     }
 
-    @Test func aReadOnlyShareHasNoForms() async throws {
+    @Test func readOnlyShareHasNoForms() async throws {
         let page = try TestPage { $0.isReadOnly = true }
         try page.folder.makeFile("f")
         for target in ["/", "/?about=f"] {
@@ -116,7 +116,7 @@ struct PlainPageTests {
     }
 
     // No text from a URL is shown, only numbers and the page's own texts.
-    @Test func whatWasDoneIsACodeAndANumber() async throws {
+    @Test func resultIsShownFromACodeAndANumber() async throws {
         let page = try TestPage()
         for (query, text) in [
             ("done=upload&count=1", "1 file uploaded."),
@@ -130,7 +130,7 @@ struct PlainPageTests {
 
     // MARK: Settings and page data
 
-    @Test func settingsAreTexts() async throws {
+    @Test func settingsAreShownAsText() async throws {
         var settings = PageSettings()
         settings.title = "Our <files>"
         settings.header = "Welcome & hello"
@@ -150,7 +150,7 @@ struct PlainPageTests {
         #expect(folder.contains("<p>Foot</p>") && !folder.contains("<p>Bye") && !folder.contains("<p>One"))
     }
 
-    @Test func theDataCannotEndItsElement() async throws {
+    @Test func dataCannotEndItsElement() async throws {
         var settings = PageSettings()
         settings.title = "</script><!-- <script>"
         let page = try TestPage(settings) {
@@ -177,7 +177,7 @@ struct PlainPageTests {
         #expect(data.contains(#""root":"/","path":"/""#))
     }
 
-    @Test func whatRunsIsNamedByItsNonce() async throws {
+    @Test func scriptsAreAllowedByNonce() async throws {
         let page = try TestPage()
         let first = try await page.get("/")
         let policy = try #require(first["Content-Security-Policy"])
@@ -192,7 +192,7 @@ struct PlainPageTests {
         #expect(first["Cache-Control"] == "no-store" && first["X-Content-Type-Options"] == "nosniff")
     }
 
-    @Test func everyFileThatIsNamedIsThere() async throws {
+    @Test func everyReferencedFileExists() async throws {
         let page = try TestPage()
         let text = try await page.get("/").text
         let files = text.matches(of: #/(?:href|src)="(\/\.davit-browserpagefiles\/[^"]*)"/#).map {
@@ -224,7 +224,7 @@ struct PlainPageTests {
 
     /// The script that requests the listing is loaded first and does not wait for the end of the document,
     /// which takes a second for a large folder.
-    @Test func theListingIsAskedForBeforeAllElse() async throws {
+    @Test func listingIsRequestedFirst() async throws {
         let text = try await TestPage().get("/").text
         let head = try #require(text.split(separator: "</head>").first)
         let preloaded = head.matches(of: #/modulepreload"[^>]* href="[^"]*/([a-z.-]+)">/#).map {
@@ -263,7 +263,7 @@ struct PlainPageTests {
     }
 
     /// No page lets a name reorder the text around it: a program must not look like an image.
-    @Test func noNameIsReadBackwards() async throws {
+    @Test func namesCannotReorderText() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a\u{202E}gpj.exe")
         try page.folder.makeFile("\u{5D0}\u{5D1}.txt")
@@ -290,7 +290,7 @@ struct PlainPageTests {
 
     // MARK: Forms
 
-    @Test func aFormEndsInTheFolderAgain() async throws {
+    @Test func formRedirectsToTheFolder() async throws {
         let page = try TestPage()
         let made = try await page.post("/?action=mkcol", "name=d+e")
         #expect(made.status == 303)
@@ -306,7 +306,7 @@ struct PlainPageTests {
         #expect(outer["Location"] == "/x/?done=mkcol&count=1")
     }
 
-    @Test func aPersonIsAskedBeforeSomethingGoes() async throws {
+    @Test func deletionRequiresConfirmation() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a <b>")
         let question = try await page.post("/?action=delete", "member=a%2520%253Cb%253E")
@@ -331,7 +331,7 @@ struct PlainPageTests {
         #expect(text.contains(">f499<") && !text.contains(">f500<"))
     }
 
-    @Test func aPersonIsAskedWhereTo() async throws {
+    @Test func destinationIsChosenOnAPage() async throws {
         let page = try TestPage()
         for name in ["/d", "/d/e", "/d/f"] { _ = try await page.client.send("MKCOL", name) }
         try page.folder.makeFile("d/x")
@@ -358,7 +358,7 @@ struct PlainPageTests {
     ]
 
     @Test(arguments: failures)
-    func whatFailsIsSaidInWords(row: Failure) async throws {
+    func failuresAreDescribed(row: Failure) async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         try page.folder.makeFile("b")
@@ -370,7 +370,7 @@ struct PlainPageTests {
         #expect(response["Content-Security-Policy"]?.contains("script-src") == false)
     }
 
-    @Test func whoHoldsALockIsSaid() async throws {
+    @Test func lockHolderIsShown() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let body = """

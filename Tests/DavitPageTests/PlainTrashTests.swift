@@ -26,7 +26,7 @@ struct PlainTrashTests {
         }
     }
 
-    @Test func whatWasBelowAFolderIsListedTheNewestFirst() async throws {
+    @Test func deletedDescendantsAreListedNewestFirst() async throws {
         let page = try Self.keeping()
         _ = try await page.client.send("MKCOL", "/d")
         for name in ["/d/a", "/d/b%20%3Ci%3E", "/c"] {
@@ -41,7 +41,7 @@ struct PlainTrashTests {
         #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
     }
 
-    @Test func whatIsOlderHasAPageOfItsOwn() async throws {
+    @Test func olderEntriesAreOnFurtherPages() async throws {
         let page = try Self.keeping()
         for number in 0..<205 {
             try page.folder.makeFile("f\(number)")
@@ -57,7 +57,7 @@ struct PlainTrashTests {
         #expect(try await page.get("/?trash&before=-1").text.contains("The trash contains no items"))
     }
 
-    @Test func itComesBackOrGoesForGood() async throws {
+    @Test func entriesAreRestoredOrPurged() async throws {
         let page = try Self.keeping()
         for name in ["a", "b"] {
             try page.folder.makeFile(name)
@@ -81,7 +81,7 @@ struct PlainTrashTests {
 
     private static let undo = "<button>Undo</button>"
 
-    @Test func whatWasDeletedIsNamedAndUndoneWhereThatIsSaid() async throws {
+    @Test func undoRestoresTheDeletedMembers() async throws {
         let page = try Self.keeping()
         for name in ["a <i>", "b", "c"] { try page.folder.makeFile(name) }
         let done = try await page.post("/?action=delete", "member=a%2520%253Ci%253E&member=b&confirmed=yes")
@@ -114,7 +114,7 @@ struct PlainTrashTests {
     }
 
     /// A URL contains only IDs; those of entries outside the folder or not deleted by a form are ignored.
-    @Test func nothingElseInTheAddressIsBelieved() async throws {
+    @Test func otherIDsInTheURLAreIgnored() async throws {
         let page = try Self.keeping()
         _ = try await page.client.send("MKCOL", "/d")
         for name in ["/a", "/d/b"] {
@@ -138,7 +138,7 @@ struct PlainTrashTests {
         #expect(try await kept("/\(start)\(many)") == [])
     }
 
-    @Test func withoutATrashOrForReadersThereIsNoUndo() async throws {
+    @Test func undoNeedsATrashAndWritePermission() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let done = try await page.post("/?action=delete", "member=a&confirmed=yes")
@@ -147,7 +147,7 @@ struct PlainTrashTests {
     }
 
     /// If there are more IDs than fit in a URL, the trash page is used.
-    @Test func manyAreFoundInTheTrash() async throws {
+    @Test func manyDeletionsAreFoundInTheTrash() async throws {
         let page = try Self.keeping()
         for number in 0..<101 { try page.folder.makeFile("f\(number)") }
         let members = (0..<101).map { "member=f\($0)" }.joined(separator: "&")
@@ -157,7 +157,7 @@ struct PlainTrashTests {
     }
 
     /// A partial failure still offers Undo for the deleted members.
-    @Test func aFailureOffersItToo() async throws {
+    @Test func partialFailureOffersUndo() async throws {
         let page = try Self.keeping()
         for name in ["a", "b"] { try page.folder.makeFile(name) }
         let body = """
@@ -175,7 +175,7 @@ struct PlainTrashTests {
 
     // MARK: Questions
 
-    @Test func theQuestionSaysWhetherItIsKept() async throws {
+    @Test func questionStatesWhetherTheTrashIsUsed() async throws {
         for (page, text) in [
             (try Self.keeping(), "moved to the trash"), (try TestPage(), "This cannot be undone."),
         ] {
@@ -199,7 +199,7 @@ struct PlainTrashTests {
         ("archive", "", 400, "is incomplete"), ("archive", "member=..", 400, "is incomplete"),
     ]
 
-    @Test func whatIsRefusedIsSaidOnAPage() async throws {
+    @Test func refusalsAreShownOnAPage() async throws {
         let page = try Self.keeping()
         try page.folder.makeFile("a")
         _ = try await page.client.send("DELETE", "/a")
@@ -216,7 +216,7 @@ struct PlainTrashTests {
         #expect(Self.ids(try await page.get("/?trash").text) == [id])
     }
 
-    @Test func withoutATrashTheListingIsShown() async throws {
+    @Test func listingIsShownWithoutATrash() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let text = try await page.get("/?trash").text
@@ -225,7 +225,7 @@ struct PlainTrashTests {
         #expect(try await !readOnly.get("/?trash").text.contains("method=\"post\""))
     }
 
-    @Test func aLockIsBrokenAfterAWarning() async throws {
+    @Test func lockIsBrokenAfterAWarning() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let body = """
@@ -246,7 +246,7 @@ struct PlainTrashTests {
         #expect(try await page.post("/?action=delete", "member=a&confirmed=yes").status == 303)
     }
 
-    @Test func theAddressIsShownForOtherPrograms() async throws {
+    @Test func addressForOtherProgramsIsShown() async throws {
         let page = try TestPage()
         let text = try await page.get("/").text
         #expect(text.contains("<summary>Connect</summary>"))

@@ -4,7 +4,7 @@ import Testing
 
 struct QRCodeTests {
     /// §6.3.3: the finder patterns in three corners.
-    @Test func hasItsThreeCorners() throws {
+    @Test func hasThreeFinderPatterns() throws {
         let code = try #require(QRCode(encoding: "http://192.0.2.1:8080/"))
         let finder = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"]
         for (top, left) in [(0, 0), (0, code.size - 7), (code.size - 7, 0)] {
@@ -18,7 +18,7 @@ struct QRCodeTests {
 
     /// Decodes the smallest size like a camera, without error correction.
     @Test(arguments: ["http://a.b/c", "ä", "12345678901234"])
-    func canBeRead(text: String) throws {
+    func codeCanBeDecoded(text: String) throws {
         let code = try #require(QRCode(encoding: text))
         #expect(code.size == 21)
         #expect(Self.read(code) == Array(text.utf8))
@@ -64,13 +64,13 @@ struct QRCodeTests {
         }
     }
 
-    @Test func tooMuchTextHasNoCode() {
+    @Test func excessiveTextHasNoCode() {
         #expect(QRCode(encoding: "") == nil)
         #expect(QRCode(encoding: String(repeating: "a", count: 2331)) != nil)
         #expect(QRCode(encoding: String(repeating: "a", count: 2332)) == nil)
     }
 
-    @Test func thePictureHasAQuietZone() throws {
+    @Test func pictureHasAQuietZone() throws {
         let code = try #require(QRCode(encoding: "a"))
         let picture = code.svg()
         #expect(picture.contains("viewBox=\"0 0 29 29\""))
@@ -80,7 +80,7 @@ struct QRCodeTests {
 
     /// Each module in the terminal output matches the code, in both drawing styles.
     @Test(arguments: [false, true])
-    func theTerminalShowsTheSame(isColored: Bool) throws {
+    func terminalOutputMatchesTheCode(isColored: Bool) throws {
         let code = try #require(QRCode(encoding: "http://192.0.2.1/"))
         let lines = code.terminalText(isColored: isColored).split(separator: "\n").map { line in
             line.replacing("\u{1B}[30;107m", with: "").replacing("\u{1B}[0m", with: "").map { $0 }

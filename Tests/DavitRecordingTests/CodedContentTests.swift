@@ -34,12 +34,12 @@ struct CodedContentTests {
     ]
 
     @Test(arguments: decoded)
-    func codingsAreUndone(bytes: [UInt8], codings: String?, text: String) {
+    func codingsAreDecoded(bytes: [UInt8], codings: String?, text: String) {
         #expect(
             CodedContent.decoded(bytes, codings: codings).map { String(decoding: $0, as: UTF8.self) } == text)
     }
 
-    @Test func whatIsCutOrBrokenIsNotDecoded() {
+    @Test func truncatedOrCorruptContentIsNotDecoded() {
         for count in Self.gzip.indices {
             #expect(CodedContent.decoded(Array(Self.gzip[..<count]), codings: "gzip") == nil)
         }

@@ -65,7 +65,7 @@ struct MessageScannerTests {
     ]
 
     @Test(arguments: requests)
-    func requestsAreFoundHoweverTheyCome(bytes: String, found: [String]) {
+    func requestsAreFoundInAnyPieces(bytes: String, found: [String]) {
         let all = Array(bytes.utf8)
         #expect(Self.found([all[...]]) { $0.requestFraming } == found)
         #expect(Self.found(all.indices.map { all[$0...$0] }) { $0.requestFraming } == found)
@@ -86,7 +86,7 @@ struct MessageScannerTests {
     ]
 
     @Test(arguments: answers)
-    func theEndOfAnAnswerDependsOnItsRequest(bytes: String, method: String, found: [String]) {
+    func responseFramingDependsOnTheRequest(bytes: String, method: String, found: [String]) {
         let all = Array(bytes.utf8)
         #expect(Self.found([all[...]]) { $0.answerFraming(to: method) } == found)
         #expect(Self.found(all.indices.map { all[$0...$0] }) { $0.answerFraming(to: method) } == found)

@@ -59,7 +59,7 @@ struct RecorderTests {
     ]
 
     @Test(arguments: [Int.max, 1, 2, 3, 7, 64])
-    func exchangesAreWrittenInOrderHoweverTheyCome(pieceBytes: Int) throws {
+    func exchangesAreWrittenInOrder(pieceBytes: Int) throws {
         let recording = try Self.parsed(try Self.file(Self.session, pieceBytes: pieceBytes))
         #expect(recording.kind == .recording)
         #expect(recording[fact: "Client"] == "192.0.2.1")
@@ -90,14 +90,14 @@ struct RecorderTests {
         .map { Content(bytes: $0) }
 
     @Test(arguments: contents)
-    func contentComesBackAsItWas(row: Content) throws {
+    func contentRoundTrips(row: Content) throws {
         let content = row.bytes
         let text = String(decoding: content.map { $0 < 128 ? $0 : 63 }, as: UTF8.self)
         #expect(try Self.roundTrip(Array(text.utf8)) == Array(text.utf8))
         #expect(try Self.roundTrip(content) == content)
     }
 
-    @Test func contentOfAnyBytesComesBackAsItWas() throws {
+    @Test func randomContentRoundTrips() throws {
         var generator = SeededGenerator(seed: 75)
         for count in 1...60 {
             let content = (0..<(count * 7)).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -144,13 +144,13 @@ struct RecorderTests {
         #expect(text.contains("Set-Cookie: ***"))
     }
 
-    @Test func theSchemeOfCredentialsStays() throws {
+    @Test func schemeOfCredentialsIsKept() throws {
         let request = "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Basic c2VjcmV0\r\n\r\n"
         let text = try Self.file([.client(request), .server("HTTP/1.1 204 No Content\r\n\r\n")])
         #expect(text?.contains("> Authorization: Basic ***\n") == true)
     }
 
-    @Test func bytesThatAreNoRequestAreNotWrittenAtAll() throws {
+    @Test func invalidRequestsAreNotWritten() throws {
         let text = try Self.file([
             .client("Authorization: Basic secret\r\nGET /secret\r\n\r\n"),
             .server("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
@@ -180,7 +180,7 @@ struct RecorderTests {
         #expect(recording.exchanges[0].answer?.content == .bytes(Array(content.prefix(100).utf8)))
     }
 
-    @Test func longContentOfOneByteIsRecordedWhole() throws {
+    @Test func longUniformContentIsRecordedCompletely() throws {
         var limits = Recorder.Limits()
         limits.contentBytes = 100
         let content = String(repeating: "a", count: 1000)
@@ -193,7 +193,7 @@ struct RecorderTests {
         #expect(recording.exchanges[0].content == .fill(0x61, count: 1000))
     }
 
-    @Test func whatTheQueueHasNoRoomForIsCountedAndTheRestGoesOn() throws {
+    @Test func droppedContentIsCountedAndRecordingContinues() throws {
         var limits = Recorder.Limits()
         limits.queueBytes = 200
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n"
@@ -208,7 +208,7 @@ struct RecorderTests {
         #expect(recording.exchanges[0].statuses == [201])
     }
 
-    @Test func aMissedHeadEndsTheRecordingOfItsConnection() throws {
+    @Test func droppedHeadEndsTheRecordingOfItsConnection() throws {
         var limits = Recorder.Limits()
         limits.queueBytes = 60
         let text = try #require(
@@ -223,7 +223,7 @@ struct RecorderTests {
     }
 
     /// RFC 9110 §10.1.1.
-    @Test func interimAnswersAndWithheldContentAreTold() throws {
+    @Test func interimResponsesAndUnsentContentAreRecorded() throws {
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
         let continued = try Self.parsed(
             try Self.file([
@@ -254,12 +254,12 @@ struct RecorderTests {
     ]
 
     @Test(arguments: cuts)
-    func whatWasCutOffIsTold(said: [Said], gap: RecordedExchange.Gap) throws {
+    func truncationIsRecorded(said: [Said], gap: RecordedExchange.Gap) throws {
         let recording = try Self.parsed(try Self.file(said))
         #expect(recording.exchanges.map(\.gap) == [gap])
     }
 
-    @Test func anAnswerThatEndsWithTheConnectionIsWhole() throws {
+    @Test func responseThatEndsWithTheConnectionIsComplete() throws {
         let said: [Said] = [
             .client("GET /a HTTP/1.1\r\nHost: h\r\n\r\n"), .server("HTTP/1.1 200 OK\r\n\r\nuntil here"),
         ]
@@ -268,7 +268,7 @@ struct RecorderTests {
         #expect(recording.exchanges[0].answer?.content == .bytes(Array("until here".utf8)))
     }
 
-    @Test func aConnectionWithoutARequestLeavesNoFile() throws {
+    @Test func connectionWithoutARequestLeavesNoFile() throws {
         #expect(try Self.file([]) == nil)
     }
 
@@ -277,7 +277,7 @@ struct RecorderTests {
         #expect(recording.exchanges.map(\.statuses) == [[201], [200], [404]])
     }
 
-    @Test func oneFolderIsOneSession() throws {
+    @Test func folderHoldsOneSession() throws {
         let folder = try TemporaryFolder()
         try folder.makeFile("x")
         let error = #expect(throws: Recorder.Failure.self) {

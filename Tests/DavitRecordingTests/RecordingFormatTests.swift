@@ -24,7 +24,7 @@ struct RecordingFormatTests {
         |
         """
 
-    @Test func answersAreRead() throws {
+    @Test func responsesAreParsed() throws {
         let parsed = try TranscriptParser.parse(Array(Self.recording.utf8))
         #expect(parsed.kind == .recording)
         #expect(parsed.exchanges.map(\.order) == [7, 9])

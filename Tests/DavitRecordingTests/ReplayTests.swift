@@ -32,7 +32,7 @@ struct ReplayTests {
 
     /// GCDWebServer's W075: requests and responses are recorded in files; a replay compares status, fields
     /// except the date and entity tags, and content.
-    @Test func w075ARecordedSessionOfEveryClientReplaysWithoutADifference() async throws {
+    @Test func w075RecordedSessionsReplayWithoutDifferences() async throws {
         try await blocking {
             let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }
                 .sorted()
@@ -45,7 +45,7 @@ struct ReplayTests {
         }
     }
 
-    @Test func credentialsAreMaskedAndSentAgain() async throws {
+    @Test func credentialsAreMaskedAndReplacedOnReplay() async throws {
         try await blocking {
             let user = ServeOptions.User(name: "anna", password: "secret")
             let folder = try Self.record([Repository.recordings + "/davfs2"], user: user)
@@ -79,7 +79,7 @@ struct ReplayTests {
         > GET ${PARENT}b.txt
         """
 
-    @Test func aChangedServerYieldsExactlyItsDifference() async throws {
+    @Test func changedServerYieldsExactlyItsDifference() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
             try PrivateFolder(making: transcript.path).make("t.txt", content: Array(Self.reading.utf8))
@@ -104,7 +104,7 @@ struct ReplayTests {
 
     /// A nonce may differ in the replay, both in the policy and in the page. It must still be new in each
     /// response, and the rest of the policy must be equal.
-    @Test func aNonceIsNewEachTime() async throws {
+    @Test func nonceDiffersInEachResponse() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
             let step = "> GET ${PARENT}\n> Accept: text/html\n"
@@ -132,7 +132,7 @@ struct ReplayTests {
         }
     }
 
-    @Test func aServerThatRefusesChangesDiffersInStatuses() async throws {
+    @Test func readOnlyServerDiffersInStatuses() async throws {
         try await blocking {
             let folder = try Self.record([Repository.recordings + "/cadaver"])
             let report = try Self.replay([folder.path], try RecordedShare(isReadOnly: true))
@@ -144,7 +144,7 @@ struct ReplayTests {
     }
 
     /// The filler for omitted content is recognized in responses.
-    @Test func contentThatWasTooLongIsReplacedAndRecognised() async throws {
+    @Test func omittedContentIsReplacedAndRecognized() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
             let lines = (0..<9000).map { "| line \($0)" }.joined(separator: "\n")

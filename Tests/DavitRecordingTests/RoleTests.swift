@@ -38,14 +38,14 @@ struct RoleTests {
         lines.filter { $0.contains("field etag") && !$0.hasPrefix("PUT") }
     }
 
-    @Test func aTagThatStaysOrChangesAsItDidIsTheSame() async throws {
+    @Test func equivalentTagChangesAreNotReported() async throws {
         let same = Self.head(1, "", tag: "\"x\"") + Self.head(3, "", tag: "\"x\"")
         #expect(Self.tagFindings(try await Self.lines(same)) == [])
         let changed = Self.head(1, "", tag: "\"x\"") + Self.put + Self.head(3, "", tag: "\"y\"")
         #expect(Self.tagFindings(try await Self.lines(changed)) == [])
     }
 
-    @Test func aTagThatChangesWhereItStayedIsFound() async throws {
+    @Test func unexpectedTagChangeIsReported() async throws {
         let recording = Self.head(1, "", tag: "\"x\"") + Self.put + Self.head(3, "", tag: "\"x\"")
         #expect(
             Self.tagFindings(try await Self.lines(recording)) == [
@@ -53,7 +53,7 @@ struct RoleTests {
             ])
     }
 
-    @Test func aTagThatStaysWhereItChangedIsFound() async throws {
+    @Test func missingTagChangeIsReported() async throws {
         let recording = Self.head(1, "", tag: "\"x\"") + Self.head(3, "", tag: "\"y\"")
         #expect(
             Self.tagFindings(try await Self.lines(recording)) == [
@@ -61,13 +61,13 @@ struct RoleTests {
             ])
     }
 
-    @Test func aTagIsWeakWhereItWasWeak() async throws {
+    @Test func changedTagWeaknessIsReported() async throws {
         let lines = try await Self.lines(Self.head(1, "", tag: "W/\"x\""))
         #expect(Self.tagFindings(lines).count == 1)
     }
 
     /// RFC 9110 §13.1: conditional requests are sent with the counterpart of the recorded tag.
-    @Test func conditionsHaveTheTagOfToday() async throws {
+    @Test func preconditionsUseCurrentTags() async throws {
         let recording =
             Self.head(1, "", tag: "\"x\"")
             + Self.head(2, "> If-None-Match: \"other\", W/\"x\"", tag: "\"x\"", more: "304")
@@ -75,7 +75,7 @@ struct RoleTests {
         #expect(try await Self.lines(recording).filter { $0.contains("status") } == [])
     }
 
-    @Test func aMissingFieldAndAnUnknownOneAreFound() async throws {
+    @Test func missingAndUnknownFieldsAreReported() async throws {
         let recording = """
             === 1
             > GET /a
@@ -90,7 +90,7 @@ struct RoleTests {
         #expect(!lines.contains { $0.contains("content-length") || $0.contains("server") })
     }
 
-    @Test func requestsThatWereCutOffAreNotSent() async throws {
+    @Test func truncatedRequestsAreNotSent() async throws {
         try await blocking {
             let share = try RecordedShare()
             let text = """
@@ -110,7 +110,7 @@ struct RoleTests {
         }
     }
 
-    @Test func aServerThatIsNotThereIsSaid() async throws {
+    @Test func unreachableServerIsReported() async throws {
         try await blocking {
             let share = try RecordedShare()
             share.stop()

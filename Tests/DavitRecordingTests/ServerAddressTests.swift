@@ -24,5 +24,5 @@ struct ServerAddressTests {
         "http://h/?a",
         "http://h/#a", "http://h/a b",
     ])
-    func refusesWhatIsNoServer(url: String) { #expect(ServerAddress(parsing: url) == nil) }
+    func refusesInvalidURLs(url: String) { #expect(ServerAddress(parsing: url) == nil) }
 }

@@ -31,7 +31,7 @@ struct TranscriptParserTests {
         < 200
         """
 
-    @Test func everyKindOfLineIsRead() throws {
+    @Test func everyKindOfLineIsParsed() throws {
         let parsed = try TranscriptParser.parse(Array(Self.transcript.utf8))
         #expect(parsed.kind == .expectations)
         #expect(parsed[fact: "Name"] == "a session")
@@ -73,12 +73,12 @@ struct TranscriptParserTests {
     ]
 
     @Test(arguments: malformed)
-    func theLineThatIsRefusedIsNamed(text: String, line: Int) {
+    func errorNamesTheLine(text: String, line: Int) {
         let error = #expect(throws: TranscriptError.self) { try TranscriptParser.parse(Array(text.utf8)) }
         #expect(error?.line == line)
     }
 
-    @Test func aFileSplitAnywhereReadsTheSame() throws {
+    @Test func fileSplitAnywhereParsesIdentically() throws {
         let bytes = Array(RecordingFormatTests.recording.utf8)
         let whole = "\(try TranscriptParser.parse(bytes))"
         for split in 0...bytes.count {

@@ -5,7 +5,7 @@ import Testing
 
 /// Replays the sessions of real clients against a share.
 struct TranscriptTests {
-    @Test func everyClientFindsWhatItNeeds() async throws {
+    @Test func clientTranscriptsReplayWithoutFailures() async throws {
         try await blocking {
             // The origin of a page in one session.
             let share = try RecordedShare { $0.cors = CORS(origins: ["https://app.example"]) }
@@ -31,7 +31,7 @@ struct TranscriptTests {
 
     /// Every check must be able to fail.
     @Test(arguments: wrong)
-    func aCheckThatDoesNotHoldIsReported(check: String, subject: String) async throws {
+    func failedCheckIsReported(check: String, subject: String) async throws {
         try await blocking {
             let share = try RecordedShare(files: ["a": "one"])
             let text = "WIRE-TRANSCRIPT 1\n=== a\n> GET ${PARENT}a\n\(check)\n"
@@ -52,7 +52,7 @@ struct TranscriptTests {
     ]
 
     @Test(arguments: wrongOfFolders)
-    func aCheckOfAListingThatDoesNotHoldIsReported(check: String) async throws {
+    func failedListingCheckIsReported(check: String) async throws {
         try await blocking {
             let share = try RecordedShare(files: ["a": "one"])
             let root = "davit-replay-1"
@@ -66,7 +66,7 @@ struct TranscriptTests {
         }
     }
 
-    @Test func theFolderOfAReplayIsRemovedWithItsLocks() async throws {
+    @Test func replayFolderIsRemovedWithItsLocks() async throws {
         try await blocking {
             let share = try RecordedShare()
             let text = """
@@ -87,7 +87,7 @@ struct TranscriptTests {
         }
     }
 
-    @Test func aListOfKnownDifferencesCanOnlyShrink() throws {
+    @Test func knownDifferencesThatDisappearAreReported() throws {
         var report = ReplayReport()
         func difference(_ subject: String) -> ReplayReport.Difference {
             .init(file: "f", step: "s", request: "GET /", subject: subject, detail: "d")

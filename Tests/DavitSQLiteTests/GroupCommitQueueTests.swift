@@ -69,7 +69,7 @@ struct GroupCommitQueueTests {
         }
     }
 
-    @Test func whatComesDuringAGroupIsTheNextOne() {
+    @Test func requestsDuringAGroupFormTheNextOne() {
         let witness = Witness(total: 8)
         withThreads(8) { witness.perform($0) }
         #expect(witness.groups.withLock { $0.count } <= 2)
@@ -77,7 +77,7 @@ struct GroupCommitQueueTests {
     }
 
     /// Blocking threads and non-blocking callers, concurrently.
-    @Test func everyRequestIsWrittenOnceAndByOneThreadAtATime() {
+    @Test func everyRequestIsWrittenOnceByOneThreadAtATime() {
         let witness = Witness()
         withThreads(8) { thread in
             for step in 0..<200 {
@@ -91,7 +91,7 @@ struct GroupCommitQueueTests {
     }
 
     /// If all background threads wait in the queue themselves, one of the waiting threads must lead it.
-    @Test func needsNoThreadOfTheBackgroundWhereOneWaits() {
+    @Test func waitingThreadLeadsIfNoBackgroundThreadIsFree() {
         let called = Mutex<[@Sendable () -> Void]>([])
         let witness = Witness(
             total: 4,
@@ -111,7 +111,7 @@ struct GroupCommitQueueTests {
         witness.expectOutcomes(7)
     }
 
-    @Test func leadsItselfWhereNoThreadCanBeHad() {
+    @Test func leadsItselfIfNoThreadIsAvailable() {
         let witness = Witness(background: BackgroundWork { _ in false })
         for number in 0..<3 { witness.submit(number) }
         #expect(witness.groups.withLock { $0 } == [[0], [1], [2]])

@@ -27,7 +27,7 @@ struct GroupWriterTests {
         Set(try SQLiteStateStore(folder: folder.path).records(under: .root).map(\.path.description))
     }
 
-    @Test func commitsWhatWaitsAtOnce() throws {
+    @Test func commitsWaitingRequestsTogether() throws {
         let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let failures = writer.commit([
@@ -41,7 +41,7 @@ struct GroupWriterTests {
         #expect(witness.commitCalls.withLock { $0 } == 2)
     }
 
-    @Test func aFailureTakesNobodyAlong() throws {
+    @Test func failureAffectsOnlyItsOwnRequest() throws {
         let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let refused = setting("x") + [.moveRows(from: path("a"), to: path("a"))]
@@ -55,7 +55,7 @@ struct GroupWriterTests {
         #expect(witness.commitCalls.withLock { $0 } == 4)
     }
 
-    @Test func aFullDiskTakesNobodyAlong() throws {
+    @Test func fullDiskAffectsOnlyItsOwnRequest() throws {
         let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         try writer.execute("PRAGMA max_page_count = 30")
@@ -68,7 +68,7 @@ struct GroupWriterTests {
         #expect(witness.published.withLock { $0 } == [1, 3])
     }
 
-    @Test func aTransactionThatCannotStartFailsEveryone() throws {
+    @Test func transactionThatCannotStartFailsEveryRequest() throws {
         let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let other = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)

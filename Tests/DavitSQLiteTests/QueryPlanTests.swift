@@ -6,7 +6,7 @@ import Testing
 
 struct QueryPlanTests {
     /// Every query and every change uses an index, without sorting.
-    @Test func nothingIsScanned() throws {
+    @Test func everyStatementUsesAnIndex() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         var changes: [StateChange] = []
@@ -43,7 +43,7 @@ struct QueryPlanTests {
     }
 
     /// The cost of a change is independent of the number of other locks and properties.
-    @Test func nothingGrowsWithOtherRows() throws {
+    @Test func costIsIndependentOfOtherRows() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         func cost(_ changes: [StateChange]) throws -> Int {
@@ -70,7 +70,7 @@ struct QueryPlanTests {
     }
 
     /// A transaction leaves no unused binding.
-    @Test func bindingsGoWithTheirRows() throws {
+    @Test func unusedBindingsAreRemoved() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a") + setting("a/b") + adding("urn:1", to: "a/c") + adding("urn:2", to: "d"))

@@ -55,7 +55,7 @@ func reason(of body: () throws(StateError) -> Void) -> String {
 struct SQLiteStateStoreTests {
     // MARK: Opening
 
-    @Test func makesAFolderForItsOwnerOnly() throws {
+    @Test func createsAFolderOnlyForItsOwner() throws {
         let folder = DatabaseFolder()
         let inner = folder.path + "/inner"
         var store: SQLiteStateStore? = try SQLiteStateStore(folder: inner)
@@ -65,7 +65,7 @@ struct SQLiteStateStoreTests {
         DatabaseFolder.remove(inner)
     }
 
-    @Test func keepsItsFilesPrivateInAFolderThatIsNot() throws {
+    @Test func filesArePrivateInAPublicFolder() throws {
         let folder = DatabaseFolder()
         unsafe _ = chmod(folder.path, 0o755)
         #expect(DatabaseFolder.mode(of: folder.path) == 0o755)
@@ -78,12 +78,12 @@ struct SQLiteStateStoreTests {
         #expect(DatabaseFolder.mode(of: folder.path + DatabaseFolder.names[2]) == 0)
     }
 
-    @Test func saysWhichFolderCannotBeMade() {
+    @Test func errorNamesTheFolderThatCannotBeCreated() {
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: "/nowhere/at/all") }
         #expect(why.contains("/nowhere/at/all"))
     }
 
-    @Test func refusesANewerSchemaAndLeavesIt() throws {
+    @Test func newerSchemaIsRefusedAndUnchanged() throws {
         let folder = DatabaseFolder()
         try SQLiteStateStore(folder: folder.path).execute("PRAGMA user_version = 99")
         for _ in 0..<2 {
@@ -92,7 +92,7 @@ struct SQLiteStateStoreTests {
         }
     }
 
-    @Test func refusesADatabaseOfSomethingElse() throws {
+    @Test func databaseOfAnotherProgramIsRefused() throws {
         let folder = DatabaseFolder()
         let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try connection.execute("CREATE TABLE song (title TEXT)")
@@ -102,7 +102,7 @@ struct SQLiteStateStoreTests {
     }
 
     /// Dead properties of earlier versions that are now computed are removed; everything else is kept.
-    @Test func propertiesThatAreComputedNowAreDropped() throws {
+    @Test func propertiesThatBecameLiveAreDeleted() throws {
         let folder = DatabaseFolder()
         let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         try Schema.migrate(connection, migrations: Array(Schema.migrations[..<2]))
@@ -130,7 +130,7 @@ struct SQLiteStateStoreTests {
         #expect(try store.integrityCheck() == [])
     }
 
-    @Test func migratesInOneStep() throws {
+    @Test func migrationIsAtomic() throws {
         let folder = DatabaseFolder()
         let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
         let first: StaticString = "CREATE TABLE a (x); INSERT INTO a VALUES (7); PRAGMA user_version = 1"
@@ -150,7 +150,7 @@ struct SQLiteStateStoreTests {
         try Schema.migrate(connection, migrations: [first, second])
     }
 
-    @Test func theLastStepNamesTheNewestVersion() throws {
+    @Test func lastMigrationSetsTheNewestVersion() throws {
         let folder = DatabaseFolder()
         _ = try SQLiteStateStore(folder: folder.path)
         let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
@@ -159,7 +159,7 @@ struct SQLiteStateStoreTests {
     }
 
     /// Version 1 stored locks in a different table format.
-    @Test func locksOfTheFirstVersionAreKept() throws {
+    @Test func locksOfVersionOneAreKept() throws {
         let folder = DatabaseFolder()
         do {
             let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
@@ -183,7 +183,7 @@ struct SQLiteStateStoreTests {
     }
 
     /// The log is checkpointed between commits, and restarts from the beginning.
-    @Test func theLogDoesNotGrowWithoutEnd() throws {
+    @Test func logSizeIsBounded() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<3_000 { try store.apply(setting("a/\(number % 10)", "\(number)", bytes: 2_000)) }
@@ -193,14 +193,14 @@ struct SQLiteStateStoreTests {
 
     // MARK: Faults
 
-    @Test func refusesAFileThatIsNoDatabase() {
+    @Test func fileThatIsNoDatabaseIsRefused() {
         let folder = DatabaseFolder()
         DatabaseFolder.write(Array(repeating: 0x41, count: 8192), to: folder.database)
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
         #expect(why.contains("not a database"))
     }
 
-    @Test func endsChecksAndNothingElse() throws {
+    @Test func interruptsOnlyChecks() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<100 { try store.apply(setting("a/\(number)", bytes: 500)) }
@@ -225,7 +225,7 @@ struct SQLiteStateStoreTests {
         #expect(try store.records(under: path("a")).count == 101)
     }
 
-    @Test func findsADamagedPage() throws {
+    @Test func detectsADamagedPage() throws {
         let folder = DatabaseFolder()
         do {
             let store = try SQLiteStateStore(folder: folder.path)
@@ -243,7 +243,7 @@ struct SQLiteStateStoreTests {
         #expect(why.contains("malformed"))
     }
 
-    @Test func saysThatAnotherProcessHasTheDatabase() throws {
+    @Test func busyDatabaseIsReported() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path, busyMilliseconds: 0)
         let other = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
@@ -257,7 +257,7 @@ struct SQLiteStateStoreTests {
         #expect(try store.record(at: path("a")) != nil)
     }
 
-    @Test func aFullDiskIsSaidAndChangesNothing() throws {
+    @Test func fullDiskIsReportedAndChangesNothing() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         try store.apply(setting("a", "old"))
@@ -273,7 +273,7 @@ struct SQLiteStateStoreTests {
 
     // MARK: Durability
 
-    @Test func aCommitIsThereWholeOrNotAtAll() throws {
+    @Test func commitIsAtomicAfterACrash() throws {
         let folder = DatabaseFolder()
         let images = Mutex<[DatabaseFolder]>([])
         let store = try SQLiteStateStore(folder: folder.path) {
@@ -309,7 +309,7 @@ struct SQLiteStateStoreTests {
     }
 
     @Test(arguments: [SQLiteStateStore.Durability.processDeath, .powerLoss])
-    func keepsWhatManyThreadsCommit(_ durability: SQLiteStateStore.Durability) throws {
+    func concurrentCommitsAreAllKept(_ durability: SQLiteStateStore.Durability) throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path, durability: durability)
         let published = Mutex<[Int]>([])

@@ -42,7 +42,7 @@ struct SchemaMigrationTests {
     }
 
     @Test(arguments: 1...Schema.migrations.count)
-    func nothingOfAnEarlierVersionIsLost(version: Int) throws {
+    func rowsOfEarlierVersionsAreKept(version: Int) throws {
         let folder = DatabaseFolder()
         do {
             let connection = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)

@@ -27,7 +27,7 @@ struct AccessFormatTests {
     }
 
     @Test(arguments: [AccessFormat.davit, .common, .combined])
-    func everyByteIsReadBack(format: AccessFormat) throws {
+    func everyByteRoundTrips(format: AccessFormat) throws {
         for byte in UInt8.min ... .max {
             let record = try Self.hostile(byte)
             var line: [UInt8] = []
@@ -48,7 +48,7 @@ struct AccessFormatTests {
         }
     }
 
-    @Test func everyByteGivesValidJSON() throws {
+    @Test func everyByteYieldsValidJSON() throws {
         for byte in UInt8.min ... .max {
             let record = try Self.hostile(byte)
             var line: [UInt8] = []
@@ -69,7 +69,7 @@ struct AccessFormatTests {
     ]
 
     @Test(arguments: texts)
-    func textThatIsNotASCIIStaysReadable(text: [UInt8], json: String) throws {
+    func nonASCIITextRemainsReadable(text: [UInt8], json: String) throws {
         let request = HTTPRequest()
         var parser = HeadParser()
         let head = Array("GET / HTTP/1.1\r\nHost: h\r\nUser-Agent: ".utf8) + text + Array("\r\n\r\n".utf8)

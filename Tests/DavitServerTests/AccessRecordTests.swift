@@ -35,19 +35,19 @@ struct AccessRecordTests {
             peer: "192.0.2.7")
     }
 
-    @Test func itsOwnFormatSaysWhoAskedForWhatAndWhatCameBack() throws {
+    @Test func defaultFormatHasRequestAndResponse() throws {
         let text = #"192.0.2.7 anna "PUT /a%20b?x=1 HTTP/1.1" 201 17 bytes 1.250 ms"#
         #expect(try Self.full().line == text)
         #expect(Self.line(.davit, try Self.full()) == text)
     }
 
-    @Test func theCommonFormat() throws {
+    @Test func commonAndCombinedFormats() throws {
         let text = #"192.0.2.7 - anna [06/Nov/1994:08:49:37 +0000] "PUT /a%20b?x=1 HTTP/1.1" 201 17"#
         #expect(Self.line(.common, try Self.full()) == text)
         #expect(Self.line(.combined, try Self.full()) == text + #" "http://a/" "curl/8""#)
     }
 
-    @Test func linesOfJSON() throws {
+    @Test func jsonFormat() throws {
         #expect(
             Self.line(.json, try Self.full()) == #"""
                 {"time":"1994-11-06T08:49:37.123Z","peer":"192.0.2.7","user":"anna","method":"PUT",\#
@@ -57,7 +57,7 @@ struct AccessRecordTests {
                 """#)
     }
 
-    @Test func whatIsUnknownIsADash() throws {
+    @Test func unknownValuesAreDashes() throws {
         let record = try Self.record(nil, status: .badRequest, peer: "")
         #expect(record.line == #"- - "-" 400 0 bytes 0.000 ms"#)
         #expect(Self.line(.combined, record) == #"- - - [06/Nov/1994:08:49:37 +0000] "-" 400 0 "-" "-""#)
@@ -66,26 +66,26 @@ struct AccessRecordTests {
         #expect(Self.line(.json, record) == text + #""duration_ms":0.000,"complete":true}"#)
     }
 
-    @Test func aRequestThatWasNeverAnsweredHasALineToo() throws {
+    @Test func unansweredRequestIsLogged() throws {
         let record = try Self.record("PUT / HTTP/1.1", status: nil, isComplete: false)
         #expect(record.line == #"::1 - "PUT / HTTP/1.1" - 0 bytes 0.000 ms cut short"#)
         #expect(Self.line(.json, record).contains(#""status":null,"#))
         #expect(Self.line(.json, record).hasSuffix(#""complete":false}"#))
     }
 
-    @Test func aCutAnswerIsMarked() throws {
+    @Test func abortedResponseIsMarked() throws {
         let text = try Self.record(duration: .seconds(61), isComplete: false).line
         #expect(text == #"::1 - "GET / HTTP/1.1" 200 0 bytes 61000.000 ms cut short"#)
     }
 
-    @Test func anAsteriskStays() throws {
+    @Test func asteriskTargetIsLogged() throws {
         let record = try Self.record("OPTIONS * HTTP/1.1")
         #expect(record.target == [UInt8(ascii: "*")])
         #expect(record.line == #"::1 - "OPTIONS * HTTP/1.1" 200 0 bytes 0.000 ms"#)
         #expect(Self.line(.json, record).contains(#""target":"*","version""#))
     }
 
-    @Test func aNumberThatWasGivenOutIsInTheLine() throws {
+    @Test func assignedRequestIDIsLogged() throws {
         let record = try Self.record()
         #expect(record.requestID == nil)
         let number = try #require(record.request).requestID
@@ -95,7 +95,7 @@ struct AccessRecordTests {
     }
 
     // A name must not look like two words or add a line.
-    @Test func namesAreOneWord() throws {
+    @Test func namesAreLoggedAsOneWord() throws {
         let record = try Self.record(principal: "a b\n\"")
         #expect(record.line.hasPrefix(#"::1 a\x20b\x0a\x22 "GET"#))
         #expect(Self.line(.common, record).hasPrefix(#"::1 - a\x20b\x0a\x22 ["#))

@@ -49,7 +49,7 @@ struct BodyReaderTests {
         }
     }
 
-    @Test func readsBehindAPattern() async throws {
+    @Test func readsContentForAPattern() async throws {
         #expect(try await Self.client.send("PUT", "/name", text: "value").text == "name value")
     }
 
@@ -69,7 +69,7 @@ struct BodyReaderTests {
     ]
 
     @Test(arguments: refused)
-    func refusesWhatItCannotRead(
+    func refusesUnreadableContent(
         path: String, type: String, body: String, status: UInt16, reason: String
     ) async throws {
         let fields = type.isEmpty ? [] : [("Content-Type", type)]
@@ -81,13 +81,13 @@ struct BodyReaderTests {
         #expect(try await Self.client.send("POST", path, fields, body: chunked).status == status)
     }
 
-    @Test func tooMuchIsRefusedBeforeItIsRead() async throws {
+    @Test func excessiveLengthIsRefusedUnread() async throws {
         let body = PiecewiseBody([UInt8](repeating: 0, count: 11), size: 11, isChunked: false)
         #expect(try await Self.client.send("POST", "/bytes", body: body).status == 413)
         #expect(try await body.read(into: IOBuffer(capacity: 20)) == 11)
     }
 
-    @Test func aStreamIsWhatWasSent() async throws {
+    @Test func streamIsNotDecoded() async throws {
         let fields = [("Content-Encoding", "gzip"), ("Content-Type", Self.urlEncoded)]
         #expect(try await Self.client.send("POST", "/stream", fields, text: "a=1").text == "3")
     }

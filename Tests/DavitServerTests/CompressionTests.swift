@@ -61,7 +61,7 @@ struct CompressionTests {
     ]
 
     @Test(arguments: contents)
-    func isSentToThoseWhoAccept(resource: Resource) async throws {
+    func responsesAreCompressedIfAccepted(resource: Resource) async throws {
         let (path, content) = (resource.path, resource.content)
         let coded = try await Self.client.send("GET", path, Self.accepting)
         #expect(coded["Content-Encoding"] == "gzip")
@@ -79,7 +79,7 @@ struct CompressionTests {
     @Test(arguments: [
         "/short", "/picture", "/untyped", "/file", "/206", "/coded", "/part", "/fixed",
     ])
-    func restStaysAsItIs(path: String) async throws {
+    func otherResponsesAreUnchanged(path: String) async throws {
         let plain = try await TestClient(Self.router).send("GET", path, Self.accepting)
         let response = try await Self.client.send("GET", path, Self.accepting)
         #expect(response.fields.encoded == plain.fields.encoded)
@@ -94,7 +94,7 @@ struct CompressionTests {
         #expect(get.fields.encoded == head.fields.encoded)
     }
 
-    @Test func headDoesNotTellTheLengthOfTheOther() async throws {
+    @Test func headHasNoLengthOfOtherCodings() async throws {
         let length = String(Self.text.utf8.count)
         let handler = Answering { Self.with(.contentLength, length) }.applying(Compression())
         let request = try makeRequest("HEAD / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
@@ -105,14 +105,14 @@ struct CompressionTests {
         #expect(plain.fields.first(.contentLength) == length)
     }
 
-    @Test func joinsOtherReasonsToVary() async throws {
+    @Test func varyIsExtended() async throws {
         #expect(try await Self.client.send("GET", "/varied")["Vary"] == "Origin, Accept-Encoding")
         let handler = Self.router.applying(Compression()).applying(CORS(origins: ["https://app.example"]))
         #expect(try await TestClient(handler).send("GET", "/text")["Vary"] == "Accept-Encoding, Origin")
     }
 
     /// RFC 9110 §8.8.3.3: two byte sequences must not share a strong tag.
-    @Test func aStrongTagBecomesWeak() async throws {
+    @Test func strongTagBecomesWeak() async throws {
         #expect(try await Self.client.send("GET", "/strong", Self.accepting)["ETag"] == "W/\"a\"")
         #expect(try await Self.client.send("GET", "/strong")["ETag"] == "\"a\"")
         #expect(try await Self.client.send("GET", "/weak", Self.accepting)["ETag"] == "W/\"a\"")
@@ -134,7 +134,7 @@ struct CompressionTests {
         #expect(response["Vary"] == vary)
     }
 
-    @Test func answersAtOnceWhereTheHandlerDoes() throws {
+    @Test func inlineResponsesAreCompressed() throws {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
         let response = AtOnce().applying(Compression()).respondAtOnce(to: request)
         #expect(response?.fields.first(.contentEncoding) == "gzip")
@@ -159,7 +159,7 @@ struct GzipStreamTests {
 
     /// Each live piece can be decompressed before the next is requested, with any buffer size.
     @Test(arguments: [1, 20, 63, 64, 100, 8192])
-    func aLivePieceGoesOutAtOnce(capacity: Int) async throws {
+    func livePieceIsSentImmediately(capacity: Int) async throws {
         let pieces = ["first", "second", String(repeating: "third ", count: 1000), "x"]
         let asked = Mutex(0)
         let stream = try await Self.stream {
@@ -193,7 +193,7 @@ struct GzipStreamTests {
     }
 
     /// The first bytes are sent before most of the content has been generated.
-    @Test func aLongAnswerBeginsEarly() async throws {
+    @Test func longResponseBeginsEarly() async throws {
         let left = Mutex(400_000)
         let stream = try await Self.stream {
             var response = HTTPResponse(
@@ -222,14 +222,14 @@ struct GzipStreamTests {
         #expect(String(decoding: lines[399_999], as: UTF8.self) == "line 1")
     }
 
-    @Test func aFailureStaysOne() async throws {
+    @Test func failureIsPassedOn() async throws {
         let stream = try await Self.stream {
             .stream(type: "text/plain") { () throws -> [UInt8]? in throw StreamTests.Failure() }
         }
         await #expect(throws: HTTPError.disconnected) { try await stream.next(into: IOBuffer(capacity: 100)) }
     }
 
-    @Test func anEmptyStreamIsAnEmptyMember() async throws {
+    @Test func emptyStreamIsAnEmptyMember() async throws {
         let handler = Answering { .stream(type: "text/plain") { nil } }.applying(Compression())
         let coded = try await TestClient(handler).send("GET", "/", CompressionTests.accepting)
         #expect(coded["Content-Encoding"] == "gzip")

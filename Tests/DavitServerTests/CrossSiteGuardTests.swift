@@ -56,7 +56,7 @@ struct CrossSiteGuardTests {
     ]
 
     @Test(arguments: rows)
-    func formsOfOtherSitesAreRefused(row: Row) async throws {
+    func crossOriginFormsAreRefused(row: Row) async throws {
         let guarded = Greeter().applying(
             CrossSiteGuard(
                 allowing: ["https://app.example"], names: ["Files.example", "plain.example"],
@@ -69,13 +69,13 @@ struct CrossSiteGuardTests {
     /// Otherwise an attacker who can modify unencrypted traffic could submit forms from a page under this
     /// name.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
-    func formsThatComeOverTLSAreOnPagesThatDid(origin: String, status: UInt16) async throws {
+    func formsOverTLSMustComeFromSecurePages(origin: String, status: UInt16) async throws {
         var client = TestClient(Greeter().applying(CrossSiteGuard()).applying(OverTLS()))
         client.host = "a.example"
         #expect(try await client.send("POST", "/", [("Origin", origin)]).status == status)
     }
 
-    @Test func theAbsoluteFormSaysWhoWeAre() async throws {
+    @Test func absoluteFormDeterminesTheHost() async throws {
         let client = TestClient(Greeter().applying(CrossSiteGuard()))
         let fields = [("Origin", "http://a.example")]
         #expect(try await client.send("POST", "http://a.example/", fields).status == 204)

@@ -20,7 +20,7 @@ struct DecodedBodyTests {
     ]
 
     @Test(arguments: formats)
-    func isUndone(coding: String, format: Deflater.Format) async throws {
+    func contentIsDecoded(coding: String, format: Deflater.Format) async throws {
         let fields = [("Content-Encoding", coding)]
         let coded = try Gzip.encode(Self.content, format)
         let response = try await Self.client.send("POST", "/bytes", fields, body: coded)
@@ -35,7 +35,7 @@ struct DecodedBodyTests {
         }
     }
 
-    @Test func holdsForFormsAndFiles() async throws {
+    @Test func formsAndFilesAreDecoded() async throws {
         let storage = MemoryStorage()
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
             routes.put("/file", body: .file(limitBytes: 1_000_000)) { _, file in
@@ -76,7 +76,7 @@ struct DecodedBodyTests {
         #expect(response["Accept-Encoding"] == "gzip, deflate, identity")
     }
 
-    @Test func theLimitIsThatOfTheContent() async throws {
+    @Test func limitAppliesToDecodedContent() async throws {
         let fields = [("Content-Encoding", "gzip")]
         let most = try Gzip.encode([UInt8](repeating: 1, count: 2000))
         #expect(try await Self.client.send("POST", "/bytes", fields, body: most).body.count == 2000)
@@ -92,7 +92,7 @@ struct DecodedBodyTests {
         #expect(try await Self.client.send("POST", "/bytes", fields, body: pieces).status == 413)
     }
 
-    @Test func aBombIsNotBuilt() async throws {
+    @Test func compressionBombIsRefused() async throws {
         let bomb = try Gzip.encode([UInt8](repeating: 0, count: 50 << 20))
         let response = try await Self.client.send(
             "POST", "/large", [("Content-Encoding", "gzip")], body: PiecewiseBody(bomb, size: 1000))
@@ -107,7 +107,7 @@ struct DecodedBodyTests {
     ]
 
     @Test(arguments: broken.indices)
-    func brokenContentIsRefused(row: Int) async throws {
+    func corruptContentIsRefused(row: Int) async throws {
         let (_, change, reason) = Self.broken[row]
         let bytes = change(try Gzip.encode(Self.content))
         for body in [PiecewiseBody(bytes, size: 1), PiecewiseBody(bytes, size: 1000, isChunked: false)] {
@@ -118,7 +118,7 @@ struct DecodedBodyTests {
         }
     }
 
-    @Test func noContentHasNoCoding() async throws {
+    @Test func emptyContentNeedsNoDecoding() async throws {
         let fields = [("Content-Encoding", "gzip")]
         #expect(try await Self.client.send("POST", "/bytes", fields).body == [])
         #expect(

@@ -15,29 +15,29 @@ struct DigestCheckTests {
     }
 
     @Test(arguments: [["hello"], ["he", "llo"], ["h", "", "e", "l", "l", "o"], ["", "hello", ""]])
-    func isIndifferentToHowContentComes(pieces: [String]) throws {
+    func resultIsIndependentOfPieces(pieces: [String]) throws {
         let check = try #require(DigestCheck([Self.hello]))
         feed(check, pieces)
         #expect(check.isRight())
     }
 
     @Test(arguments: [["hellp"], ["hello", "o"], ["hell"], []])
-    func findsOtherContent(pieces: [String]) throws {
+    func detectsOtherContent(pieces: [String]) throws {
         let check = try #require(DigestCheck([Self.hello]))
         feed(check, pieces)
         #expect(!check.isRight())
     }
 
-    @Test func everyClaimCounts() throws {
+    @Test func everyDigestMustMatch() throws {
         let wrong = ContentDigest(.adler32, [0, 0, 0, 1])
         let check = try #require(DigestCheck([wrong, Self.hello]))
         feed(check, ["hello"])
         #expect(!check.isRight())
     }
 
-    @Test func nothingToCompareIsNoCheck() { #expect(DigestCheck([]) == nil) }
+    @Test func emptyListIsNoCheck() { #expect(DigestCheck([]) == nil) }
 
-    @Test func theBuildSaysWhatItCanMake() {
+    @Test func availableAlgorithmsDependOnTheBuild() {
         #if TLS
         #expect(DigestAlgorithm.allCases.allSatisfy(RunningDigest.isAvailable))
         #else

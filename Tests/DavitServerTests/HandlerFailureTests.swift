@@ -13,7 +13,7 @@ struct HandlerFailureTests {
         routes.get("/gone") { _ in throw HTTPError.disconnected }
     }
 
-    @Test func anyOtherErrorIs500WithNothingButANumber() async throws {
+    @Test func otherErrorsAre500WithOnlyANumber() async throws {
         let reported = Mutex<[HandlerFailure]>([])
         let router = Router(report: { failure in reported.withLock { $0.append(failure) } }, Self.routes)
         let response = try await TestClient(router).send("GET", "/secret?x=1")
@@ -32,7 +32,7 @@ struct HandlerFailureTests {
         #expect(Set(reported.withLock { $0.map(\.requestID) }).count == 2)
     }
 
-    @Test func anHTTPErrorIsItsStatusAndReason() async throws {
+    @Test func httpErrorKeepsItsStatusAndReason() async throws {
         let reported = Mutex(0)
         let client = TestClient(Router(report: { _ in reported.withLock { $0 += 1 } }, Self.routes))
         let text = try await client.send("GET", "/teapot")
@@ -46,7 +46,7 @@ struct HandlerFailureTests {
     }
 
     // A disconnected client cannot be answered, so the error must reach the connection.
-    @Test func aGonePeerIsPassedOn() async {
+    @Test func disconnectionIsPassedOn() async {
         let client = TestClient(Router(Self.routes))
         await #expect(throws: HTTPError.disconnected) { try await client.send("GET", "/gone") }
     }

@@ -17,7 +17,7 @@ struct HostGuardTests {
     ]
 
     @Test(arguments: hosts)
-    func answersForItsOwnNamesOnly(host: String, isAnswered: Bool) async throws {
+    func respondsOnlyForItsOwnNames(host: String, isAnswered: Bool) async throws {
         let status: HTTPStatus = isAnswered ? .noContent : .misdirectedRequest
         for method in ["GET", "OPTIONS", "PUT", "MOVE"] {
             let request = try makeRequest("\(method) / HTTP/1.1", "Host: \(host)")
@@ -27,7 +27,7 @@ struct HostGuardTests {
 
     // RFC 9112 §3.2.2: the authority of the absolute form overrides Host.
     @Test(arguments: hosts)
-    func theAbsoluteFormWinsOverHost(host: String, isAnswered: Bool) async throws {
+    func absoluteFormOverridesHost(host: String, isAnswered: Bool) async throws {
         let other = isAnswered ? "evil.example" : "localhost"
         let request = try makeRequest("GET http://\(host)/ HTTP/1.1", "Host: \(other)")
         let response = try await handler.respond(to: request)
@@ -35,7 +35,7 @@ struct HostGuardTests {
     }
 
     // RFC 9112 §3.2: only HTTP/1.1 requires Host.
-    @Test func aRequestWithoutHostIsAnswered() async throws {
+    @Test func missingHostIsAllowedInHTTP10() async throws {
         let request = try makeRequest("GET / HTTP/1.0")
         #expect(try await handler.respond(to: request).status == .noContent)
     }

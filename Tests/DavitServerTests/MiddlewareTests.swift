@@ -8,7 +8,7 @@ struct MiddlewareTests {
         routes.get("/new") { request in .text(request.principal ?? "nobody") }
     }
 
-    @Test func canRewriteTheTargetAndSetThePrincipal() async throws {
+    @Test func middlewareCanRewriteTheTargetAndSetThePrincipal() async throws {
         let handler = Self.router.applying(
             BeforeHandling { request throws(HTTPError) in
                 if request.target.rawPath == Array("/old".utf8) { try request.rewriteTarget(to: "/new?x=1") }
@@ -18,7 +18,7 @@ struct MiddlewareTests {
         #expect(try await TestClient(handler).send("GET", "/old").text == "anna")
     }
 
-    @Test func canAnswerEarly() async throws {
+    @Test func middlewareCanRespondEarly() async throws {
         let handler = Self.router.applying(
             BeforeHandling { request throws(HTTPError) in
                 request.query["stop"] == nil ? nil : .text("stopped", status: .forbidden)
@@ -27,7 +27,7 @@ struct MiddlewareTests {
         #expect(try await TestClient(handler).send("GET", "/new").status == 200)
     }
 
-    @Test func canReplaceTheResponse() async throws {
+    @Test func middlewareCanReplaceTheResponse() async throws {
         let handler = Self.router.applying(
             AfterHandling { request, response throws(HTTPError) in
                 response.status == .notFound ? .redirect(to: "/new", .temporary) : response.cacheAge(60)
@@ -36,7 +36,7 @@ struct MiddlewareTests {
         #expect(try await TestClient(handler).send("GET", "/new")["Cache-Control"] == "max-age=60")
     }
 
-    @Test func whatIsAddedLastSeesTheRequestFirst() async throws {
+    @Test func middlewareAddedLastRunsFirst() async throws {
         let mark = { (name: String) in
             AfterHandling { _, response throws(HTTPError) in
                 var response = response
@@ -65,7 +65,7 @@ struct CORSTests {
         return TestClient(handler)
     }
 
-    @Test func aPreflightIsAnsweredBeforeAuthentication() async throws {
+    @Test func preflightIsAnsweredBeforeAuthentication() async throws {
         let response = try await Self.client().send(
             "OPTIONS", "/a",
             [("Origin", "https://app.example"), ("Access-Control-Request-Method", "PROPFIND")])
@@ -93,13 +93,13 @@ struct CORSTests {
     ]
 
     @Test(arguments: others)
-    func allOthersAreAskedForAPassword(fields: [(String, String)]) async throws {
+    func otherOptionsRequestsNeedAPassword(fields: [(String, String)]) async throws {
         let response = try await Self.client().send("OPTIONS", "/a", fields)
         #expect(response.status == 401)
         #expect(response["Access-Control-Allow-Methods"] == nil)
     }
 
-    @Test func responsesCanBeReadByTheNamedOriginsOnly() async throws {
+    @Test func onlyAllowedOriginsCanReadResponses() async throws {
         let credentials = ("Authorization", "Basic YW5uYTpvcGVuOnNlc2FtZQ==")
         let client = try Self.client()
         let named = try await client.send("GET", "/a", [("Origin", "https://app.example"), credentials])
@@ -120,7 +120,7 @@ struct CORSTests {
         #expect(other["Vary"] == "Origin")
     }
 
-    @Test func aPageLearnsThatAPasswordIsNeeded() async throws {
+    @Test func pageCanReadThe401Response() async throws {
         let response = try await Self.client().send("GET", "/a", [("Origin", "https://app.example")])
         #expect(response.status == 401)
         #expect(response["Access-Control-Allow-Origin"] == "https://app.example")

@@ -26,13 +26,13 @@ struct MountTests {
     ]
 
     @Test(arguments: answers)
-    func everythingBelowThePrefixGoesToTheHandler(method: String, target: String, text: String) async throws {
+    func everyPathBelowThePrefixIsMounted(method: String, target: String, text: String) async throws {
         // A method without any route is not implemented, unless a mount handles it.
         #expect(try await Self.client.send(method, target).text == text)
     }
 
     @Test(arguments: ["/x", "/x/", "/x/filesystem", "/x/file", "/files", "/outer/x"])
-    func nothingElseDoes(target: String) async throws {
+    func otherPathsAreNotMounted(target: String) async throws {
         #expect(try await Self.client.send("GET", target).status == 404)
     }
 
@@ -44,7 +44,7 @@ struct MountTests {
     ]
 
     @Test(arguments: announced)
-    func optionsAboveAMountTellsOfIt(target: String, isAnnounced: Bool) async throws {
+    func optionsAboveAMountAnnounceIt(target: String, isAnnounced: Bool) async throws {
         let response = try await Self.client.send("OPTIONS", target)
         #expect(response.status / 100 == 2)
         #expect(response["DAV"] == (isAnnounced ? "1, 2" : nil))
@@ -54,13 +54,13 @@ struct MountTests {
 
     // Mounts announce their fields, even within a mounted router and after middleware.
     @Test(arguments: ["*", "/", "/told", "/told/"])
-    func optionsTellsOfMountsWithinMounts(target: String) async throws {
+    func optionsAnnounceNestedMounts(target: String) async throws {
         let response = try await Self.client.send("OPTIONS", target)
         #expect(response.status / 100 == 2)
         #expect(response["Content-Language"] == "tlh")
     }
 
-    @Test func anotherHandlerAtTheRootDoesNotHideIt() async throws {
+    @Test func handlerAtTheRootDoesNotHideAMount() async throws {
         var fields = HTTPFields()
         fields.append(.dav, "1")
         let client = RouterTests.client { routes in
@@ -73,7 +73,7 @@ struct MountTests {
     }
 
     // The access log and middleware around the router see the original path.
-    @Test func thePathIsWholeAgainAfterwards() async throws {
+    @Test func pathIsRestoredAfterwards() async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
         let router = Router { $0.mount("/x/files", Echo()) }
         _ = try await router.respond(to: request)

@@ -48,7 +48,7 @@ struct MountableTests {
         ServerEnvironment(work: Work(), background: { _ in false }, log: log)
     }
 
-    @Test func valuesBecomeHandlersAlsoInRoutersThatAreMounted() async throws {
+    @Test func valuesBecomeHandlersInMountedRouters() async throws {
         let router = Router { routes in
             routes.mount("/a", Value())
             routes.mount("/b", Router { $0.mount("/c", Value().applying(CORS(origins: ["http://x"]))) })
@@ -67,7 +67,7 @@ struct MountableTests {
         #expect(try await answer(handler, "/d/e/x") == "GET /d/e /x")
     }
 
-    @Test func theErrorOfAValueIsThatOfTheRouter() {
+    @Test func errorOfAValueIsThrownByTheRouter() {
         let router = Router { $0.mount("/a", Router { $0.mount("/b", Value(error: .broken)) }) }
         #expect(throws: Problem.broken) { try router.handler(in: Self.environment()) }
     }
@@ -83,7 +83,7 @@ struct MountableTests {
     }
 
     // Only mounts added later have higher priority.
-    @Test func mountsKnowWhatHidesThem() throws {
+    @Test func mountsKnowThePathsThatHideThem() throws {
         let (early, late, inner) = (Neighbour(), Neighbour(), Neighbour())
         let router = Router { routes in
             routes.mount("/a/earlier", Echo())
@@ -101,7 +101,7 @@ struct MountableTests {
     }
 
     // The last mount added is tried first. Hidden routes are a configuration error that must be logged.
-    @Test func aMountThatHidesWhatWasAddedBeforeIsLogged() throws {
+    @Test func hiddenMountIsLogged() throws {
         let lines = Mutex<[String]>([])
         let environment = Self.environment { _, message, details in
             lines.withLock { $0.append("\(message) \(details.map(\.value))") }
@@ -118,7 +118,7 @@ struct MountableTests {
         #expect(lines.withLock { $0 } == [#"mount hides an earlier route ["/a", "/a/x"]"#])
     }
 
-    @Test func residentsLiveAsLongAsTheServer() throws {
+    @Test func observersLiveAsLongAsTheServer() throws {
         let (first, busy) = (Life("first"), Life("busy"))
         let environment = Self.environment()
         let router = Router { routes in
@@ -135,7 +135,7 @@ struct MountableTests {
         #expect(busy.events.withLock { $0 } == ["busy started", "busy upkeep", "busy ends", "busy ended"])
     }
 
-    @Test func errorsOfActionsGoToTheLogOfTheServer() async throws {
+    @Test func errorsOfActionsAreLogged() async throws {
         let lines = Mutex<[String]>([])
         let environment = Self.environment { severity, message, details in
             lines.withLock { $0.append("\(severity) \(message) \(details.map { "\($0)=\($1)" })") }

@@ -45,7 +45,7 @@ struct MountedAtOnceTests {
     ]
 
     @Test(arguments: rows)
-    func mountsAnswer(method: String, target: String, text: String?) throws {
+    func mountsRespondInline(method: String, target: String, text: String?) throws {
         let request = try makeRequest("\(method) \(target) HTTP/1.1", "Host: a")
         let before = request.fullRawPath
         let response = Self.router.respondAtOnce(to: request)

@@ -36,7 +36,7 @@ struct MultipartFormTests {
         return whole
     }
 
-    @Test func fieldsAndFilesComeInTheirOrder() async throws {
+    @Test func fieldsAndFilesKeepTheirOrder() async throws {
         let response = try await send([
             "\(Self.d)a\r\n\r\n1", "\(Self.d)f; filename=x.txt\r\nContent-Type: text/plain\r\n\r\nabc",
             "\(Self.d)a\r\n\r\n2",
@@ -63,7 +63,7 @@ struct MultipartFormTests {
         #expect(try await send(parts).text == text)
     }
 
-    @Test func longFilesPassThrough() async throws {
+    @Test func longFilesAreReadInPieces() async throws {
         let content = String(repeating: "\r\n--bx0123456789", count: 50_000)
         let form = "--b\r\n\(Self.d)f; filename=x\r\n\r\n\(content)\r\n--b\r\n\(Self.d)a\r\n\r\n1\r\n--b--"
         for size in [1000, 65_536, 1_000_000] {
@@ -109,7 +109,9 @@ struct MultipartFormTests {
     ]
 
     @Test(arguments: refused)
-    func refusesWithAReason(parts: [String], type: String, status: UInt16, reason: String) async throws {
+    func refusesMalformedFormsWithAReason(parts: [String], type: String, status: UInt16, reason: String)
+        async throws
+    {
         var limits = MultipartLimits()
         limits.parts = 3
         limits.files = 2
@@ -160,7 +162,7 @@ struct MultipartFormTests {
 
     /// X01: the action is called only if the form is complete; truncation after the form counts too.
     @Test(arguments: [0, 1, 3, 20])
-    func aCutFormIsNone(missing: Int) async throws {
+    func truncatedFormIsRejected(missing: Int) async throws {
         let whole = Array((Self.begin + "abc\r\n--b--\r\nand something behind it").utf8)
         let called = Mutex(0)
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
@@ -181,7 +183,7 @@ struct MultipartFormTests {
         #expect(storage.fileCount == 0)
     }
 
-    @Test func whatFollowsAFormHasAnEnd() async throws {
+    @Test func epilogueIsLimited() async throws {
         let form = Self.begin + "abc\r\n--b--\r\n"
         let allowed = Array(form.utf8) + [UInt8](repeating: 32, count: 60_000)
         #expect(
@@ -195,7 +197,7 @@ struct MultipartFormTests {
         #expect(try await endless.read(into: IOBuffer(capacity: 10)) > 0)
     }
 
-    @Test func aLengthThatNoFormCanHaveIsRefusedUnread() async throws {
+    @Test func impossibleLengthIsRefusedUnread() async throws {
         var limits = MultipartLimits()
         limits.fileBytes = 1000
         limits.fieldBytes = 1000
@@ -209,7 +211,7 @@ struct MultipartFormTests {
 
     /// X10: content that exceeds the memory of a request is written to a file in pieces; files share the
     /// memory.
-    @Test func longFilesGoToTheDisk() async throws {
+    @Test func longFilesAreWrittenToDisk() async throws {
         let short = String(repeating: "s", count: 100_000)
         let long = String(repeating: "l", count: 300_000)
         let parts = [short, short, long, short].map { "\(Self.begin)\($0)\r\n" }.joined()

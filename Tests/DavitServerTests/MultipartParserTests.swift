@@ -57,7 +57,7 @@ struct MultipartParserTests {
     ]
 
     @Test(arguments: forms)
-    func findsTheParts(form: String, parts: [String]) {
+    func findsAllParts(form: String, parts: [String]) {
         let whole = MultipartFeed().parse(form)
         #expect(whole.parts.map(\.description) == parts)
         #expect(whole.error == nil)
@@ -92,12 +92,12 @@ struct MultipartParserTests {
     ]
 
     @Test(arguments: malformed)
-    func namesTheByteItRefuses(form: String, error: MultipartError) {
+    func errorReportsTheByteOffset(form: String, error: MultipartError) {
         #expect(MultipartFeed().parse(form).error == error)
         #expect(MultipartFeed().byteByByte(form).error == error)
     }
 
-    @Test func hasLimits() {
+    @Test func partsAreLimited() {
         var limits = MultipartLimits()
         limits.parts = 2
         limits.partHeadBytes = 60
@@ -125,7 +125,7 @@ struct MultipartParserTests {
 
     // RFC 2046 §5.1.1
     @Test(arguments: boundaries)
-    func knowsBoundaries(boundary: String, isValid: Bool) {
+    func boundariesAreValidated(boundary: String, isValid: Bool) {
         let form = "--\(boundary)\r\n\(Self.d)a\r\n\r\n--\(boundary.dropLast())\r\n--\(boundary)--"
         let outcome = MultipartFeed(boundary: boundary).parse(form)
         #expect((outcome.error == nil) == isValid)
@@ -134,7 +134,7 @@ struct MultipartParserTests {
 
     /// Content crafted to resemble delimiters, split in all ways; compared with a naive search.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func agreesWithASearchByteByByte(seed: UInt64) {
+    func agreesWithANaiveSearch(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = ["\r", "\n", "\r\n", "-", "--", "\r\n--", "\r\n--aba", "aba", "ab", "\r\n--abab", "x"]
         for _ in 0..<300 {
@@ -166,7 +166,7 @@ struct MultipartParserTests {
         }
     }
 
-    @Test func keepsNoMoreThanADelimiter() {
+    @Test func buffersAtMostADelimiter() {
         let content = String(repeating: "\r\n--b\r\r\n--", count: 500).replacing("--b", with: "--bx")
         let form = "--b\r\n\(Self.d)a\r\n\r\n\(content)\r\n--b--"
         for size in [1, 3, 64] {

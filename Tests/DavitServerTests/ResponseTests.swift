@@ -11,7 +11,7 @@ struct ResponseTests {
         try await RouterTests.client { $0.get("/", action) }.send("GET", "/", fields)
     }
 
-    @Test func valuesHaveTheirTypes() async throws {
+    @Test func responsesHaveTheirTypes() async throws {
         let text = try await Self.get { _ in .text("a<ö", status: .created) }
         #expect(text.status == 201)
         #expect(text["Content-Type"] == "text/plain; charset=utf-8")
@@ -26,7 +26,7 @@ struct ResponseTests {
     }
 
     // RFC 9111 §5.2.2
-    @Test func cacheAgeReplacesWhatWasThere() async throws {
+    @Test func cacheAgeReplacesTheField() async throws {
         #expect(try await Self.get { _ in .text("").cacheAge(3600) }["Cache-Control"] == "max-age=3600")
         let response = try await Self.get { _ in .text("").cacheAge(3600).cacheAge(0) }
         #expect(
@@ -75,7 +75,7 @@ struct ResponseTests {
     ]
 
     @Test(arguments: templates)
-    func templatesEscapeWhatTheyShow(template: String, page: String) async throws {
+    func templatesEscapeValues(template: String, page: String) async throws {
         let response = try await Self.get { _ in
             .template(template, ["name": "<script> & \"'", "markup": .raw("<i>%name%</i>")])
         }
@@ -92,7 +92,7 @@ struct ResponseTests {
 
     // RFC 9110 §12.5.1
     @Test(arguments: accepts)
-    func errorsAreShownAsAsked(accept: String?, isHTML: Bool) async throws {
+    func errorFormatFollowsAccept(accept: String?, isHTML: Bool) async throws {
         let fields = accept.map { [("Accept", $0)] } ?? []
         let response = try await Self.get(fields) { .error(.conflict, "<b>&", for: $0) }
         #expect(response.status == 409)
@@ -102,7 +102,7 @@ struct ResponseTests {
         #expect(response.text.contains("409 Conflict") == isHTML)
     }
 
-    @Test func whoIsTooBusySaysWhenToComeBack() async throws {
+    @Test func unavailableResponseHasRetryAfter() async throws {
         #expect(try await Self.get { .error(.serviceUnavailable, "", for: $0) }["Retry-After"] == "1")
     }
 }

@@ -48,7 +48,7 @@ struct RouterTests {
     ]
 
     @Test(arguments: answers)
-    func answersByMethodAndPath(method: String, target: String, status: UInt16, text: String?) async throws {
+    func respondsByMethodAndPath(method: String, target: String, status: UInt16, text: String?) async throws {
         let response = try await Self.client.send(method, target)
         #expect(response.status == status)
         if let text { #expect(response.text == text) }
@@ -62,7 +62,7 @@ struct RouterTests {
 
     // RFC 9110 §9.3.7 and §15.5.6.
     @Test(arguments: allowed)
-    func saysWhatIsAllowed(target: String, methods: String) async throws {
+    func allowListsMethods(target: String, methods: String) async throws {
         let options = try await Self.client.send("OPTIONS", target)
         #expect(options.status == 204)
         #expect(options["Allow"] == methods)
@@ -77,7 +77,7 @@ struct RouterTests {
         #expect(try await Self.client.send("OPTIONS", "/nothing").status == 404)
     }
 
-    @Test func theLastOneAddedIsAskedFirst() async throws {
+    @Test func lastRouteAddedIsTriedFirst() async throws {
         let client = Self.client { routes in
             routes.get("/a") { _ in .text("first") }
             routes.get("/a") { _ in .text("second") }
@@ -100,7 +100,7 @@ struct RouterTests {
     }
 
     // Only routes added after the matching exact route are tried before it.
-    @Test func routesAddedEarlierAreNotAsked() async throws {
+    @Test func earlierRoutesAreNotTried() async throws {
         let asked = Mutex(0)
         let client = Self.client { routes in
             routes.on(where: { _ in
@@ -117,7 +117,7 @@ struct RouterTests {
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test func getCanLeaveHeadAlone() async throws {
+    @Test func getRouteNeedNotAnswerHead() async throws {
         let client = Self.client { routes in
             routes.answersHeadWithGet = false
             routes.get("/a") { _ in .text("a") }
@@ -127,7 +127,7 @@ struct RouterTests {
         #expect(response["Allow"] == "GET, OPTIONS")
     }
 
-    @Test func groupsPutTheirPrefixInFront() async throws {
+    @Test func groupsPrependTheirPrefix() async throws {
         let client = Self.client { routes in
             routes.group("/api") { api in
                 api.get("/") { _ in .text("top") }
@@ -148,7 +148,7 @@ struct RouterTests {
         #expect(try await client.send("GET", "/api/files/a").text == "GET /api/files /a")
     }
 
-    @Test func fallbacksAnswerTheRest() async throws {
+    @Test func fallbacksAnswerOtherPaths() async throws {
         let client = Self.client { routes in
             routes.fallback(.get) { _ in .text("rest") }
             routes.post("/a") { _ in .text("posted") }
@@ -159,7 +159,7 @@ struct RouterTests {
         #expect(try await client.send("POST", "/b").status == 404)
     }
 
-    @Test func aPathNoResourceCanHaveIsRefused() async throws {
+    @Test func invalidPathIsRefused() async throws {
         for path in ["/../a", "/a%2Fb", "/%zz", "/%00"] {
             let error = await #expect(throws: HTTPError.self) { try await Self.client.send("GET", path) }
             #expect(error?.status == .badRequest)

@@ -20,7 +20,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aPulledProducerIsAskedForEachPiece() async throws {
+    @Test func pulledProducerIsCalledForEachPiece() async throws {
         var rest = ["a", "", "bcd", "e"]
         let response = HTTPResponse.stream(type: "text/x") {
             rest.isEmpty ? nil : Array(rest.removeFirst().utf8)
@@ -30,7 +30,7 @@ struct StreamTests {
         #expect(try await Self.pieces(of: response, capacity: 2) == ["a", "bc", "d", "e"])
     }
 
-    @Test func aWritingProducerWaitsForTheClient() async throws {
+    @Test func writingProducerWaitsForTheClient() async throws {
         let written = Mutex(0)
         let response = HTTPResponse.stream(type: "text/x") { writer in
             for number in 1...3 {
@@ -66,7 +66,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aFailureCutsTheConnection() async throws {
+    @Test func failureClosesTheConnection() async throws {
         let pulled = HTTPResponse.stream(type: "a/b") { () throws -> [UInt8]? in throw Failure() }
         let written = HTTPResponse.stream(type: "a/b") { writer in
             try await writer.write("a")
@@ -77,7 +77,7 @@ struct StreamTests {
     }
 
     /// When the client disconnects, the producer gets an error and its task ends.
-    @Test func aProducerLearnsThatTheClientIsGone() async throws {
+    @Test func producerIsNotifiedOfADisconnect() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         var response: HTTPResponse? = .stream(type: "a/b") { writer in
             do {
@@ -92,7 +92,7 @@ struct StreamTests {
         #expect(await iterator.next() == true)
     }
 
-    @Test func aCancelledConnectionStopsWaiting() async throws {
+    @Test func cancelledConnectionStopsWaiting() async throws {
         let (starts, start) = AsyncStream.makeStream(of: Void.self)
         let reader = Task {
             let response = HTTPResponse.stream(type: "a/b") { _ in
@@ -108,7 +108,7 @@ struct StreamTests {
         await #expect(throws: HTTPError.disconnected) { try await reader.value }
     }
 
-    @Test func nothingBeginsBeforeItIsRead() async throws {
+    @Test func producerStartsWhenRead() async throws {
         let begun = Mutex(false)
         do {
             let response = HTTPResponse.stream(type: "a/b") { _ in begun.withLock { $0 = true } }
@@ -140,7 +140,7 @@ struct EventStreamTests {
     ]
 
     @Test(arguments: messages)
-    func dataKeepsItsLines(data: String, stream: String) async throws {
+    func dataLinesArePreserved(data: String, stream: String) async throws {
         #expect(try await Self.events { try await $0.send(data) } == stream)
     }
 
@@ -178,7 +178,7 @@ struct EventStreamTests {
 
     /// Event streams end when the connection is to close: events already written are still read, and the task
     /// is cancelled.
-    @Test func theyEndWithTheServer() async throws {
+    @Test func eventStreamsEndWithTheServer() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         let response = HTTPResponse.events { events in
             do {
@@ -200,7 +200,7 @@ struct EventStreamTests {
     }
 
     /// Other generated content continues to its end.
-    @Test func whatHasAnEndIsNotCutShort() async throws {
+    @Test func generatedStreamRunsToItsEnd() async throws {
         let response = HTTPResponse.stream(type: "a/b") { writer in
             for number in 1...3 { try await writer.write("\(number)") }
         }

@@ -20,7 +20,7 @@ struct TemporaryFileTests {
     static let sizes = [0, 1, 700, 256 << 10, (256 << 10) + 1, 1_000_000]
 
     @Test(arguments: sizes)
-    func holdsWhatWasSent(size: Int) async throws {
+    func fileHoldsTheContent(size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let storage = storage
         let client = client { file in
@@ -41,7 +41,7 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    @Test func overTheLimitIs413WithTheLimit() async throws {
+    @Test func excessiveLengthIs413WithTheLimit() async throws {
         let client = client { _ in .text("no") }
         let long = [UInt8](repeating: 7, count: 1_000_001)
         for body in [PiecewiseBody(long, size: 5000), PiecewiseBody(long, size: 5000, isChunked: false)] {
@@ -53,7 +53,7 @@ struct TemporaryFileTests {
     }
 
     /// X01
-    @Test func aCutFileIsNone() async throws {
+    @Test func truncatedFileIsRejected() async throws {
         let called = Mutex(false)
         let client = client { _ in
             called.withLock { $0 = true }
@@ -67,7 +67,7 @@ struct TemporaryFileTests {
 
     /// In memory, only creating the file switches threads.
     @Test(arguments: [(true, 1), (false, 3)])
-    func writesWithoutADiskNeedNoHop(isInMemory: Bool, hops: Int) async throws {
+    func writesInMemoryNeedNoThreadSwitch(isInMemory: Bool, hops: Int) async throws {
         let storage = MemoryStorage(isInMemory: isInMemory)
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
@@ -78,7 +78,7 @@ struct TemporaryFileTests {
     }
 
     @Test(arguments: [true, false])
-    func aFullDiskIs507(isInMemory: Bool) async throws {
+    func fullDiskIs507(isInMemory: Bool) async throws {
         let storage = MemoryStorage(room: 500_000, isInMemory: isInMemory)
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
@@ -92,7 +92,7 @@ struct TemporaryFileTests {
         #expect(try await client.send("PUT", "/file", body: Array(long.dropLast(100_001))).text == "499999")
     }
 
-    @Test func withoutAPlaceMemoryIsAllThereIs() async throws {
+    @Test func contentIsLimitedToMemoryWithoutStorage() async throws {
         let client = RouterTests.client { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
         }
@@ -101,7 +101,7 @@ struct TemporaryFileTests {
         #expect(try await client.send("PUT", "/file", body: most + [7]).status == 507)
     }
 
-    @Test func aBusyPoolIs503() async throws {
+    @Test func busyPoolIs503() async throws {
         let files = TemporaryFiles(storage: storage, work: Refusing())
         let client = RouterTests.client(files: files) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }

@@ -60,7 +60,7 @@ struct ValidatorTests {
     ]
 
     @Test(arguments: rows)
-    func w044ConditionsOfARequest(
+    func w044PreconditionsOfARequest(
         request: String, fields: [(String, String)], status: UInt16
     ) async throws {
         let words = request.split(separator: " ").map { String($0) }
@@ -70,7 +70,7 @@ struct ValidatorTests {
     }
 
     /// RFC 9110 §15.4.5
-    @Test func whatHasNotChangedIsNotDescribedAgain() async throws {
+    @Test func notModifiedHasNoContentFields() async throws {
         let response = try await Self.client.send("GET", "/both", [("If-None-Match", "*")])
         #expect(response["ETag"] == "\"v%201\"")
         #expect(response["Cache-Control"] == "max-age=60")
@@ -89,7 +89,7 @@ struct ValidatorTests {
 
     /// RFC 9110 §8.8.3
     @Test(arguments: tags)
-    func anyTextMakesATag(version: String, field: String) throws {
+    func anyTextMakesAValidTag(version: String, field: String) throws {
         let response = HTTPResponse.text("").entityTag("before").entityTag(version)
         #expect(response.fields.first(.etag) == field)
         #expect(EntityTag.parse(Array(field.utf8).span) != nil)
@@ -105,7 +105,7 @@ struct ValidatorTests {
     ]
 
     @Test(arguments: changes)
-    func w044ChangesAreCheckedBefore(
+    func w044PreconditionsOfAChange(
         fields: [(String, String)], version: String?, status: UInt16
     ) async throws {
         let client = RouterTests.client { routes in

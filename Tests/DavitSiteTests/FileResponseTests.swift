@@ -40,7 +40,7 @@ struct FileResponseTests {
     }
 
     /// Row W063: media type by extension with overrides, entity tag of the file, no link in the last segment.
-    @Test func w063WhatIsSaidAboutAFile() async throws {
+    @Test func w063FieldsOfAFile() async throws {
         let folder = try WebFolder(["a.svg", "b"])
         #expect(try await Self.get(folder.path + "/b")["Content-Type"] == "application/octet-stream")
         let typed = try await Self.get(folder.path + "/a.svg") { $0.type = "image/x-own" }

@@ -33,7 +33,7 @@ struct SiteAtOnceTests {
     ]
 
     @Test(arguments: rows)
-    func whatIsInMemoryNeedsNoTask(line: String, fields: [String], status: UInt16?) throws {
+    func contentInMemoryIsSentInline(line: String, fields: [String], status: UInt16?) throws {
         let site = try Self.folder().site { $0.listsFolders = true }
         // Files stay open from the second request on.
         for _ in 0..<4 {
@@ -43,7 +43,7 @@ struct SiteAtOnceTests {
     }
 
     /// The promised length cannot be sent, so the connection must be closed.
-    @Test func aFileThatIsCutShortIsNoWhole() async throws {
+    @Test func truncatedFileAbortsTheConnection() async throws {
         let folder = try Self.folder()
         let site = try folder.site()
         let request = try Self.request("GET /long.txt", ["Accept-Encoding: gzip"])

@@ -43,7 +43,7 @@ struct SiteCodingTests {
     ]
 
     @Test(arguments: choices)
-    func clientsGetWhatTheyTake(target: String, accept: String?, form: Form) async throws {
+    func codingFollowsAcceptEncoding(target: String, accept: String?, form: Form) async throws {
         let client = try Self.folder().client()
         let fields = accept.map { [("Accept-Encoding", $0)] } ?? []
         let response = try await client.send("GET", target, fields)
@@ -83,7 +83,7 @@ struct SiteCodingTests {
     ]
 
     @Test(arguments: conditions, [nil, "gzip"])
-    func tagsOfBothFormsAreEqual(
+    func tagsOfBothRepresentationsMatch(
         _ row: (fields: [(String, String)], status: UInt16), accept: String?
     ) async throws {
         let client = try Self.folder().client()
@@ -116,7 +116,7 @@ struct SiteCodingTests {
 
     /// RFC 9110 §13.1.5, §14.2
     @Test(arguments: ranges)
-    func rangesStayWithinOneForm(
+    func rangesStayWithinOneRepresentation(
         fields: [(String, String)], accept: String?, status: UInt16, form: Form
     ) async throws {
         let client = try Self.folder().client()
@@ -135,7 +135,7 @@ struct SiteCodingTests {
     }
 
     /// Content that is compressed while it is sent has no ranges, but the same date as the plain file.
-    @Test func aDateDoesNotTellTheFormOfMadeContent() async throws {
+    @Test func dateDoesNotIdentifyACompressedRepresentation() async throws {
         let client = try Self.folder().client()
         let fields = [("Range", "bytes=2-11"), ("If-Range", Self.date)]
         let response = try await client.send("GET", "/big.js", fields + [("Accept-Encoding", "gzip")])
@@ -146,7 +146,7 @@ struct SiteCodingTests {
             try await client.send("GET", "/photo.jpg", fields + [("Accept-Encoding", "gzip")]).status == 206)
     }
 
-    @Test func severalRangesOfCodedBytesAreAll() async throws {
+    @Test func severalRangesOfCompressedBytesReturnTheWhole() async throws {
         let client = try Self.folder().client()
         let tags = try await Self.tags(client)
         let fields = [("Accept-Encoding", "gzip"), ("If-Range", tags.stored)]
@@ -158,7 +158,7 @@ struct SiteCodingTests {
         #expect(beyond["Content-Encoding"] == nil)
     }
 
-    @Test func whoCompressesAnewMakesAnotherTag() async throws {
+    @Test func recompressedFileHasANewTag() async throws {
         let folder = try Self.folder()
         let client = try folder.client()
         let before = try await Self.tags(client)
@@ -174,7 +174,7 @@ struct SiteCodingTests {
         #expect(try await client.send("GET", "/page.html", range).status == 200)
     }
 
-    @Test func weakTagsOfMadeContentComeBack() async throws {
+    @Test func weakTagsOfCompressedContentMatch() async throws {
         let client = try Self.folder().client()
         let accept = ("Accept-Encoding", "gzip")
         let tag = try #require(try await client.send("GET", "/big.js", [accept])["ETag"])
@@ -184,7 +184,7 @@ struct SiteCodingTests {
         #expect(response["Vary"] == "Accept-Encoding")
     }
 
-    @Test func bothCanBeTurnedOff() async throws {
+    @Test func storedAndGeneratedCompressionCanBeDisabled() async throws {
         let folder = try Self.folder()
         let accept = [("Accept-Encoding", "gzip")]
         let stored = try folder.client { $0.compresses = false }
@@ -202,7 +202,7 @@ struct SiteCodingTests {
         #expect(plain["Vary"] == nil)
     }
 
-    @Test func codedFilesAreFilesToo() async throws {
+    @Test func compressedFilesCanBeRequested() async throws {
         let client = try Self.folder().client()
         let response = try await client.send("GET", "/page.html.gz", [("Accept-Encoding", "gzip")])
         #expect(response["Content-Type"] == "application/gzip")
@@ -211,7 +211,7 @@ struct SiteCodingTests {
     }
 
     /// Longer than the read buffer.
-    @Test func longFilesAreCodedPieceByPiece() async throws {
+    @Test func longFilesAreCompressedInPieces() async throws {
         let folder = try WebFolder()
         let long = Array((0..<60_000).map { "line \($0)\n" }.joined().utf8)
         folder.write("long.txt", long)

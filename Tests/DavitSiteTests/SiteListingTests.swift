@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 struct SiteListingTests {
-    @Test func w032ListsAreInTheOrderOfPeople() async throws {
+    @Test func w032ListingsAreInNaturalOrder() async throws {
         let folder = try WebFolder([
             "a10.txt", "a2.txt", "B.txt", "z/x", ".hidden", ".git/config", "<b>&.txt",
         ])
@@ -27,7 +27,7 @@ struct SiteListingTests {
         #expect(try await client.send("HEAD", "/").status == 200)
     }
 
-    @Test func whatIsShownIsWhatIsListed() async throws {
+    @Test func listingsMatchServedFiles() async throws {
         let folder = try WebFolder(["a", ".hidden"])
         folder.link("link", to: "a")
         let hidden = try await folder.client {
@@ -42,7 +42,7 @@ struct SiteListingTests {
         #expect(Self.links(unlinked.text) == ["./a"])
     }
 
-    @Test func anIndexComesFirst() async throws {
+    @Test func indexTakesPrecedence() async throws {
         let folder = try WebFolder(["index.html", "sub/a", "404.html"])
         let client = try folder.client { $0.listsFolders = true }
         #expect(try await client.send("GET", "/").text == "index.html")
@@ -51,7 +51,7 @@ struct SiteListingTests {
         #expect(try await folder.client().send("GET", "/sub/").status == 404)
     }
 
-    @Test func aListBelowAPrefixHasItsName() async throws {
+    @Test func listingBelowAPrefixHasItsTitle() async throws {
         let site = try WebFolder(["sub/a"]).site { $0.listsFolders = true }
         let client = TestClient(Router { $0.mount("/my files", site) })
         let page = try await client.send("GET", "/my%20files/").text
@@ -60,7 +60,7 @@ struct SiteListingTests {
     }
 
     /// The folder is read in batches, and a batch may contain only hidden files.
-    @Test func manyHiddenFilesAreNoEnd() async throws {
+    @Test func manyHiddenFilesDoNotEndTheListing() async throws {
         let folder = try WebFolder()
         for number in 0..<600 { folder.write(".h\(number)", []) }
         for number in 0..<600 { folder.write("s\(number)", []) }

@@ -7,7 +7,7 @@ import Testing
 
 /// A website over a real connection.
 struct SiteSocketTests {
-    @Test func aBrowserGetsASite() throws {
+    @Test func websiteIsServedOverASocket() throws {
         let folder = try WebFolder(["index.html", "docs/index.html", "404.html"])
         let big = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
         folder.write("big.bin", big)

@@ -60,7 +60,7 @@ struct SiteTests {
         }
     }
 
-    @Test func linksCanBeLeftAlone() async throws {
+    @Test func linksCanBeDisabled() async throws {
         let client = try Self.folder().client { $0.followsLinks = false }
         for target in ["/inside", "/docs-link/", "/docs-link/a%20b.txt", "/docs-link", "/outside", "/secret"]
         {
@@ -69,7 +69,7 @@ struct SiteTests {
         #expect(try await client.send("GET", "/docs/a%20b.txt").status == 200)
     }
 
-    @Test func anotherSpellingOfANameIsNoLink() async throws {
+    @Test func equivalentSpellingIsNotALink() async throws {
         let folder = try WebFolder(["\u{FC}/o\u{308}.txt"])
         let client = try folder.client { $0.followsLinks = false }
         #expect(try await client.send("GET", "/u%CC%88/%C3%B6.txt").status == 200)
@@ -77,7 +77,7 @@ struct SiteTests {
         #expect(try await client.send("GET", "/lu%CC%88/%C3%B6.txt").status == 404)
     }
 
-    @Test func hiddenFilesCanBeShown() async throws {
+    @Test func hiddenFilesCanBeServed() async throws {
         let client = try Self.folder().client { $0.showsHidden = true }
         for target in ["/.hidden", "/.git/config", "/docs/.x/y", "/secret", "/secrets/config"] {
             #expect(try await client.send("GET", target).status == 200, "\(target)")
@@ -95,7 +95,7 @@ struct SiteTests {
     ]
 
     @Test(arguments: redirects)
-    func foldersHaveASlash(target: String, location: String) async throws {
+    func foldersRedirectToTheSlash(target: String, location: String) async throws {
         let response = try await Self.folder().client().send("GET", target)
         #expect(response.status == 301)
         #expect(response["Location"] == location)
@@ -114,7 +114,7 @@ struct SiteTests {
     ]
 
     @Test(arguments: mounted)
-    func sitesStandBelowAnyPrefix(target: String, status: UInt16, location: String?) async throws {
+    func sitesWorkBelowAnyPrefix(target: String, status: UInt16, location: String?) async throws {
         let site = try Self.folder().site()
         let client = TestClient(
             Router {
@@ -134,13 +134,13 @@ struct SiteTests {
 
     /// RFC 9110 §9.1, §10.2.1
     @Test(arguments: methods)
-    func sitesAreToBeRead(method: String, target: String, status: UInt16) async throws {
+    func sitesAreReadOnly(method: String, target: String, status: UInt16) async throws {
         let response = try await Self.folder().client().send(method, target)
         #expect(response.status == status)
         #expect(response["Allow"] == (status == 501 ? nil : "GET, HEAD, OPTIONS"))
     }
 
-    @Test func theFirstIndexCounts() async throws {
+    @Test func firstExistingIndexIsUsed() async throws {
         let folder = try WebFolder(["a/one", "a/two", "b/two", "c/one/x", "c/two"])
         let client = try folder.client { $0.indexNames = ["one", "two"] }
         #expect(try await client.send("GET", "/a/").text == "a/one")
@@ -149,7 +149,7 @@ struct SiteTests {
         #expect(try await folder.client { $0.indexNames = [] }.send("GET", "/a/").status == 404)
     }
 
-    @Test func theSiteHasAPageForWhatIsNotThere() async throws {
+    @Test func siteHasItsOwnErrorPage() async throws {
         let folder = try WebFolder(["404.html", "sub/own.txt", ".x/y"])
         let client = try folder.client()
         let tag = try #require(try await client.send("GET", "/404.html")["ETag"])
@@ -176,7 +176,7 @@ struct SiteTests {
     static let ages: [(age: Int?, field: String?)] = [(0, "no-cache"), (3600, "max-age=3600"), (nil, nil)]
 
     @Test(arguments: ages)
-    func cachesAreToldHowLong(age: Int?, field: String?) async throws {
+    func cacheAgeIsConfigurable(age: Int?, field: String?) async throws {
         let client = try Self.folder().client { $0.cacheAgeSeconds = age }
         let response = try await client.send("GET", "/a.txt")
         #expect(response["Cache-Control"] == field)

@@ -96,7 +96,7 @@ struct StoredContentTests {
     ]
 
     @Test(arguments: Sender.allCases, rows)
-    func everySenderKeepsTheRules(
+    func everySenderFollowsTheRules(
         _ kind: Sender, _ row: (method: String, fields: [String], expected: Expected)
     ) async throws {
         let folder = try WebFolder()
@@ -166,7 +166,7 @@ struct StoredContentTests {
 
     /// §14.1.2: empty content has no satisfiable range.
     @Test(arguments: Sender.allCases)
-    func emptyContentIsSentAsAWhole(_ kind: Sender) async throws {
+    func emptyContentIsSentCompletely(_ kind: Sender) async throws {
         let folder = try WebFolder()
         folder.write("a.txt", [])
         let send = try Self.sender(kind, folder)
@@ -176,7 +176,7 @@ struct StoredContentTests {
     }
 
     /// HTML stored by clients must not run in the origin of the server; that of the site owner may.
-    @Test func onlyASharePutsActiveContentIntoASandbox() async throws {
+    @Test func onlySharesSandboxActiveContent() async throws {
         let folder = try WebFolder(["a.html"])
         let share = Share(
             resources: try FileResourceStore(root: folder.path),

@@ -93,7 +93,7 @@ struct ChargeTests {
     }
 
     /// Completed uploads are evicted before open ones.
-    @Test func completeUploadsAreForgottenFirst() throws {
+    @Test func completedUploadsAreEvictedFirst() throws {
         let state = try ShareState(store: MemoryStateStore())
         for (number, principal) in [(1, "anna"), (2, "anna"), (3, "bert")] {
             var complete = upload("\(number)", to: "x", principal: principal)

@@ -53,7 +53,7 @@ struct DeepTreeTests {
         #expect(!state.hasRows(atOrUnder: Self.top))
     }
 
-    @Test func releasesADeepTreeWithTheShare() throws {
+    @Test func deepTreeIsReleasedWithTheShare() throws {
         var state: ShareState? = try Self.makeState()
         try Self.setProperty(of: try #require(state))
         weak let released = state

@@ -18,12 +18,12 @@ struct NameIssueTests {
     ]
 
     @Test(arguments: names)
-    func tells(_ row: (name: String, issue: NameIssue?)) {
+    func findsIssuesOfNames(_ row: (name: String, issue: NameIssue?)) {
         #expect(NameIssue.issue(with: Array(row.name.utf8)) == row.issue)
     }
 
     @Test(arguments: [[0xFF], [0x61, 0xC3], [0xED, 0xA0, 0x80]] as [[UInt8]])
-    func bytesThatAreNoText(_ name: [UInt8]) {
+    func namesThatAreNotUTF8AreAnIssue(_ name: [UInt8]) {
         #expect(NameIssue.issue(with: name) == .notUTF8)
         #expect(NameIssue.issues(among: [name, name]).isEmpty)
     }
@@ -57,7 +57,7 @@ struct NameIssueTests {
     ]
 
     @Test(arguments: groups)
-    func tellsNamesThatAreOneForSomebody(_ group: Group) {
+    func findsNamesThatSomeSystemsTreatAsEqual(_ group: Group) {
         for names in [group.names, group.names.reversed()] {
             let found = NameIssue.issues(among: names.map(Self.bytes))
             // Compare bytes: canonically equivalent strings are equal in Swift.

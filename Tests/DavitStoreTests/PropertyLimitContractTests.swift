@@ -62,7 +62,7 @@ struct PropertyLimitContractTests {
 
     /// Properties of a replaced resource do not count for its successor.
     @Test(arguments: StateBackend.allCases)
-    func propertiesOfAnotherResourceDoNotCount(_ backend: StateBackend) throws {
+    func propertiesOfAReplacedResourceDoNotCount(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         try store.apply([.bind(path("a"), current: identity(1), pending: nil), Self.set("p", bytes: 90)])

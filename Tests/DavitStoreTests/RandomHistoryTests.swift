@@ -18,7 +18,7 @@ struct RandomHistoryTests {
 
     /// Both stores return the same results after every transaction, including failed ones and restarts.
     @Test(arguments: 0..<8)
-    func sqliteDoesWhatMemoryDoes(seed: UInt64) throws {
+    func sqliteStoreEqualsMemoryStore(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         var sqlite = try SQLiteStateStore(folder: folder.path)
         let memory = MemoryStateStore()
@@ -48,7 +48,7 @@ struct RandomHistoryTests {
 
     /// After every transaction, the state in memory equals what a restart would read.
     @Test(arguments: 0..<6, StateBackend.allCases)
-    func theStateOfAShareIsThatOfItsStore(seed: UInt64, backend: StateBackend) throws {
+    func shareStateEqualsItsStore(seed: UInt64, backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         var state = try ShareState(store: store)

@@ -343,7 +343,7 @@ struct StateStoreContractTests {
     ]
 
     @Test(arguments: properties + subtrees + locks + uploads, StateBackend.allCases)
-    func keeps(_ row: Case, _ backend: StateBackend) throws {
+    func storesTransactions(_ row: Case, _ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         for changes in row.transactions { try store.apply(changes) }
@@ -374,7 +374,7 @@ struct StateStoreContractTests {
     ]
 
     @Test(arguments: refused, StateBackend.allCases)
-    func aTransactionThatFailsChangesNothing(
+    func failedTransactionChangesNothing(
         _ row: (changes: [StateChange], error: StateError), _ backend: StateBackend
     ) throws {
         let folder = try TemporaryFolder()
@@ -395,7 +395,7 @@ struct StateStoreContractTests {
     }
 
     @Test(arguments: StateBackend.allCases)
-    func saysWhichRemovalTookTheLastProperty(_ backend: StateBackend) throws {
+    func reportsRemovalOfTheLastProperty(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         let published = Mutex<[Set<Int>]>([])
@@ -416,7 +416,7 @@ struct StateStoreContractTests {
 
     /// Names are arbitrary bytes (not necessarily UTF-8 or NFC), and values have any length.
     @Test(arguments: StateBackend.allCases)
-    func keepsBytesAsTheyAre(_ backend: StateBackend) throws {
+    func arbitraryBytesArePreserved(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         let odd = try #require(ResourcePath(segments: [[0xFF, 0xFE], [0x25, 0x5F, 0x0A], [0xC3, 0xA9]]))

@@ -23,7 +23,7 @@ struct TrashContractTests {
     ]
 
     @Test(arguments: StateBackend.allCases)
-    func keepsEntriesInTheirOrder(_ backend: StateBackend) throws {
+    func entriesKeepTheirOrder(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         #expect(try store.trashTotals() == TrashTotals())
@@ -40,7 +40,7 @@ struct TrashContractTests {
 
     /// A known length is not changed, and a length for a missing entry is ignored.
     @Test(arguments: StateBackend.allCases)
-    func measuresAndDrops(_ backend: StateBackend) throws {
+    func lengthsAreUpdatedAndEntriesRemoved(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         try store.apply(Self.kept.map { .putTrash($0) })
@@ -54,7 +54,7 @@ struct TrashContractTests {
 
     /// A transaction that adds an existing entry is rolled back.
     @Test(arguments: StateBackend.allCases)
-    func refusesAnEntryTwice(_ backend: StateBackend) throws {
+    func duplicateEntryIsRefused(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         try store.apply([.putTrash(Self.kept[0])])
@@ -70,7 +70,7 @@ struct TrashContractTests {
 
     /// The totals that the state of a share keeps in memory equal those of the store.
     @Test(arguments: StateBackend.allCases)
-    func totalsAreFollowed(_ backend: StateBackend) throws {
+    func totalsAreMaintained(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         try store.apply([.putTrash(Self.kept[0])])

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 struct BlockingPoolTests {
-    @Test func resultsComeBack() async {
+    @Test func resultsAreReturned() async {
         let pool = BlockingPool(threads: 3)
         await withTaskGroup(of: Bool.self) { group in
             for index in 0..<500 { group.addTask { await pool.run { index * 2 } == index * 2 } }
@@ -12,7 +12,7 @@ struct BlockingPoolTests {
         pool.shutdown()
     }
 
-    @Test func aFullQueueRefuses() async throws {
+    @Test func fullQueueRefusesJobs() async throws {
         let pool = BlockingPool(threads: 1, queueLimit: 1)
         let hasBegun = Latch(count: 1)
         let mayEnd = Latch(count: 1)
@@ -37,7 +37,7 @@ struct BlockingPoolTests {
         return false
     }
 
-    @Test func shutdownDrainsAndThenRefuses() async {
+    @Test func shutdownFinishesJobsAndRefusesOthers() async {
         let pool = BlockingPool(threads: 2)
         let done = Counter()
         await withTaskGroup(of: Void.self) { group in
@@ -49,7 +49,7 @@ struct BlockingPoolTests {
     }
 
     /// An object that is not `Sendable` can be created on the pool and returned.
-    @Test func anObjectCanChangeHands() async {
+    @Test func nonSendableObjectCanBeReturned() async {
         final class Plain { var value = 0 }
         let pool = BlockingPool(threads: 1)
         let plain = await pool.run { () -> Plain in

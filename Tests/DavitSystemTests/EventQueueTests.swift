@@ -26,7 +26,7 @@ struct EventQueueTests {
         _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe Socket.send(socket.rawValue, $0) }
     }
 
-    @Test func aChangeIsReportedOnce() throws {
+    @Test func changeIsReportedOnce() throws {
         let pair = try Self.pair()
         let queue = try SystemEventQueue()
         try queue.watch(pair.far.rawValue, token: 42)
@@ -40,7 +40,7 @@ struct EventQueueTests {
         #expect(queue.wait(milliseconds: 0) == 0)
     }
 
-    @Test func theEndOfThePeerIsReported() throws {
+    @Test func endOfThePeerIsReported() throws {
         let pair = try Self.pair()
         let queue = try SystemEventQueue()
         try queue.watch(pair.far.rawValue, token: 42)
@@ -54,7 +54,7 @@ struct EventQueueTests {
         }
     }
 
-    @Test func aWakeEndsTheNextWait() throws {
+    @Test func wakeEndsTheNextWait() throws {
         let queue = try SystemEventQueue()
         for _ in 0..<3 {
             queue.wake()

@@ -9,7 +9,7 @@ import Darwin
 
 /// The fault injection that the crash tests rely on.
 struct FileCallFaultTests {
-    @Test func failsTheChosenStepOnly() throws {
+    @Test func failsOnlyTheChosenStep() throws {
         let root = try RootDirectory(opening: "/tmp")
         let plan = FaultPlan(failAt: (2, 28))
         try FileFaults.$plan.withValue(plan) {
@@ -21,7 +21,7 @@ struct FileCallFaultTests {
         #expect(plan.calls == ["statx", "statx", "statx"])
     }
 
-    @Test func failsEveryCallOfAName() throws {
+    @Test func failsEveryCallWithAName() throws {
         let root = try RootDirectory(opening: "/tmp")
         try FileFaults.$plan.withValue(FaultPlan(failCalls: ["fstatvfs": 5])) {
             for _ in 0..<3 {
@@ -31,7 +31,7 @@ struct FileCallFaultTests {
         }
     }
 
-    @Test func countsStepsThatAreNoCalls() {
+    @Test func countsStepsThatAreNotCalls() {
         let plan = FaultPlan(failAt: (1, 5))
         FileFaults.$plan.withValue(plan) {
             FileFaults.step("sqlite-commit")
@@ -64,7 +64,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func killsTheStartByACountOfItsOwn() async {
+    @Test func killsTheStartAtItsOwnCount() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             unsafe setenv("DAVIT_KILL_START_AT", "2", 1)
             FileFaults.arm(.start)
@@ -73,7 +73,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func aStartThatWasSurvivedCountsNoMore() async {
+    @Test func survivedStartResetsTheCount() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("DAVIT_KILL_START_AT", "2", 1)
             unsafe setenv("DAVIT_KILL_AT", "3", 1)

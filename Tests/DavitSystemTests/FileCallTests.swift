@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 struct FileCallTests {
-    @Test func namesTheCallAndTheError() throws {
+    @Test func errorNamesTheCall() throws {
         let folder = try Folder()
         let error = #expect(throws: SystemError.self) { try folder.root.status(of: Array("none".utf8)) }
         #expect(error?.code == .noEntry)
@@ -32,7 +32,7 @@ struct FileCallTests {
         #expect(Set(found) == names)
     }
 
-    @Test func goesUpOnlyWhereItCameFrom() throws {
+    @Test func parentIsOnlyReachableIfUnmoved() throws {
         let folder = try Folder()
         let (a, b) = (Array("a".utf8), Array("b".utf8))
         try folder.root.makeDirectory(a, mode: 0o755)
@@ -66,7 +66,7 @@ struct FileCallTests {
         }
     }
 
-    @Test func locksOnce() throws {
+    @Test func lockIsExclusive() throws {
         let folder = try Folder()
         let second = try folder.root.open([UInt8(ascii: ".")], for: .entries)
         #expect(try folder.root.tryLock())
@@ -75,7 +75,7 @@ struct FileCallTests {
 
     #if os(Linux)
     /// The error of kernels before 6.10 for a process without the capability.
-    @Test func linksThroughProcWhereTheDirectWayIsRefused() throws {
+    @Test func linksThroughProcIfDirectLinkIsRefused() throws {
         let folder = try Folder()
         let root = try RootDirectory(opening: folder.path)
         for (name, plan) in [("first", FaultPlan(failAt: (1, ENOENT))), ("second", FaultPlan())] {
@@ -105,7 +105,7 @@ struct FileCallTests {
         #expect(try file.status().modified == seconds * 1_000_000_000 + nanoseconds)
     }
 
-    @Test func tellsTheUmask() {
+    @Test func readsTheUmask() {
         #expect(Umask.bits & ~0o777 == 0)
         let mask = umask(0o077)
         umask(mask)

@@ -13,7 +13,7 @@ struct HiddenLineTests {
     ]
 
     @Test(arguments: lines)
-    func keysDoWhatTheyDoElsewhere(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome) {
+    func keysEditTheLine(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome) {
         var line = HiddenLine()
         var last = HiddenLine.Outcome.more
         for byte in typed { last = line.take(byte) }

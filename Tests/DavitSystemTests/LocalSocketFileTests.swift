@@ -26,7 +26,7 @@ struct LocalSocketFileTests {
     }
 
     @Test(arguments: [0o600, 0o660, 0o666] as [UInt32])
-    func theModeIsThatOfTheSocket(mode: UInt32) throws {
+    func fileHasTheModeOfTheSocket(mode: UInt32) throws {
         var file: LocalSocketFile?
         let socket = try open(mode: mode, file: &file)
         #expect(self.mode() == UInt32(S_IFSOCK) | mode)
@@ -44,7 +44,7 @@ struct LocalSocketFileTests {
         #expect(self.mode() != nil)
     }
 
-    @Test func whoListensKeepsTheName() throws {
+    @Test func activeListenerKeepsTheName() throws {
         var file: LocalSocketFile?
         let first = try open(file: &file)
         var other: LocalSocketFile?
@@ -53,7 +53,7 @@ struct LocalSocketFileTests {
         #expect(first.rawValue >= 0 && other == nil && mode() != nil)
     }
 
-    @Test func aSocketThatNobodyListensToIsReplaced() throws {
+    @Test func abandonedSocketIsReplaced() throws {
         var old: LocalSocketFile?
         do { _ = try open(file: &old) }
         try #require(mode() != nil)
@@ -64,7 +64,7 @@ struct LocalSocketFileTests {
     }
 
     /// The file was removed, and another server now uses the path.
-    @Test func aNameOfSomebodyElseIsNotRemoved() throws {
+    @Test func nameOfAnotherListenerIsNotRemoved() throws {
         var old: LocalSocketFile?
         let first = try open(file: &old)
         try #require(unsafe unlink(path) == 0)
@@ -76,7 +76,7 @@ struct LocalSocketFileTests {
         #expect(mode() == nil && first.rawValue >= 0 && second.rawValue >= 0)
     }
 
-    @Test func aFileThatIsNoSocketIsLeftAlone() throws {
+    @Test func fileThatIsNoSocketIsNotReplaced() throws {
         try folder.makeFile("s")
         var file: LocalSocketFile?
         let error = #expect(throws: SystemError.self) { _ = try open(file: &file) }
@@ -84,7 +84,7 @@ struct LocalSocketFileTests {
         #expect(mode().map { $0 & UInt32(S_IFMT) } == UInt32(S_IFREG))
     }
 
-    @Test func aFolderThatIsMissingIsAnError() {
+    @Test func missingFolderIsAnError() {
         var file: LocalSocketFile?
         let error = #expect(throws: SystemError.self) {
             _ = try LocalSocketFile.listen(path: folder.path + "/no/s", mode: 0o600, backlog: 1, file: &file)
@@ -92,7 +92,7 @@ struct LocalSocketFileTests {
         #expect(error?.errno == ENOENT)
     }
 
-    @Test func onlySocketsThatListenAreAdopted() throws {
+    @Test func onlyListeningSocketsAreAdopted() throws {
         var file: LocalSocketFile?
         let socket = try open(file: &file)
         let number = socket.rawValue
@@ -110,7 +110,7 @@ struct LocalSocketFileTests {
     }
 
     // The IPv4-mapped address that a dual-stack socket reports for an IPv4 peer (RFC 4291 §2.5.5.2).
-    @Test func anIPv4PeerOfAnIPv6SocketIsIPv4() throws {
+    @Test func ipv4PeerOfAnIPv6SocketIsIPv4() throws {
         let number = socket(AF_INET6, Int32(1), 0)
         try #require(number >= 0)
         let listener = FileDescriptor(owning: number)

@@ -33,14 +33,14 @@ struct LocalSocketTests {
         #expect(try client.receive() == [4])
     }
 
-    @Test func connectsWithinTheMachine() throws {
+    @Test func connectsLocally() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         #expect(try listener.accept() == nil)
         try exchange(through: listener, in: folder.path)
         try exchange(through: listener, in: folder.path)
     }
 
-    @Test func nobodyElseCanConnect() throws {
+    @Test func socketIsAccessibleOnlyToItsOwner() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         var status = stat()
         #expect(unsafe lstat(folder.path + "/s", &status) == 0)
@@ -63,7 +63,7 @@ struct LocalSocketTests {
     }
     #endif
 
-    @Test func aListenerThatEndedLeavesItsNameToTheNext() throws {
+    @Test func nameOfAnEndedListenerCanBeReused() throws {
         do { _ = try LocalListener(folder: folder.path, name: "s") }
         let error = #expect(throws: SystemError.self) { _ = try connect(to: folder.path) }
         #expect(error?.meansNobodyListens == true)
@@ -75,7 +75,7 @@ struct LocalSocketTests {
         #expect(missing?.code == .noEntry)
     }
 
-    @Test func theEndOfAPeerIsNoError() throws {
+    @Test func disconnectedPeerIsNoError() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         let client = try connect(to: folder.path)
         do { _ = try listener.accept() }
@@ -83,7 +83,7 @@ struct LocalSocketTests {
         #expect(throws: SystemError.self) { try client.send([1]) }
     }
 
-    @Test func waitsNoLongerThanItsPatience() throws {
+    @Test func readTimesOut() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         let client = try LocalConnection(folder: folder.path, name: "s", timeoutSeconds: 1)
         let error = #expect(throws: SystemError.self) { _ = try client.receive() }

@@ -23,7 +23,7 @@ struct LogFileTests {
         file.append { $0.append(contentsOf: (text + "\n").utf8) }
     }
 
-    @Test func whatWasAppendedIsThereWhenItEnds() throws {
+    @Test func appendedLinesAreWrittenBeforeTheEnd() throws {
         let file = try LogFile(.file(path), log: Log(level: .error))
         for number in 0..<10_000 { Self.append("\(number)", to: file) }
         file.finish()
@@ -34,7 +34,7 @@ struct LogFileTests {
         #expect(try lines(of: path).count == 10_000)
     }
 
-    @Test func linesOfSeveralThreadsDoNotMix() throws {
+    @Test func linesOfSeveralThreadsAreNotMixed() throws {
         let file = try LogFile(.file(path), log: Log(level: .error))
         let ended = Latch(count: 4)
         for thread in 0..<4 {
@@ -52,7 +52,7 @@ struct LogFileTests {
         }
     }
 
-    @Test func whatIsThereStays() throws {
+    @Test func existingLinesAreKept() throws {
         for text in ["first", "second"] {
             let file = try LogFile(.file(path), log: Log(level: .error))
             Self.append(text, to: file)
@@ -65,7 +65,7 @@ struct LogFileTests {
     }
 
     /// Like logrotate: rename the file, then reopen the log.
-    @Test func aRenamedFileIsLeftForANewOne() throws {
+    @Test func renamedFileIsReplacedByANewOne() throws {
         let file = try LogFile(.file(path), log: Log(level: .error))
         for round in 0..<20 {
             Self.append("round \(round)", to: file)
@@ -81,7 +81,7 @@ struct LogFileTests {
         #expect(try lines(of: path) == ["last"])
     }
 
-    @Test func whatDoesNotFitIsCounted() throws {
+    @Test func droppedLinesAreCounted() throws {
         let warnings = Mutex<[String]>([])
         let log = Log(level: .warning, sink: .custom { entry in warnings.withLock { $0.append(entry.text) } })
         let file = try LogFile(.file(path), limit: 0, log: log)
@@ -95,7 +95,7 @@ struct LogFileTests {
     }
 
     #if os(Linux)
-    @Test func aFullDiskIsToldOnce() throws {
+    @Test func fullDiskIsReportedOnce() throws {
         let errors = Mutex<[String]>([])
         let log = Log(level: .error, sink: .custom { entry in errors.withLock { $0.append(entry.message) } })
         let file = try LogFile(.file("/dev/full"), log: log)
@@ -105,7 +105,7 @@ struct LogFileTests {
     }
     #endif
 
-    @Test func aFileThatCannotBeOpenedIsAnErrorAtTheStart() {
+    @Test func fileThatCannotBeOpenedIsAnErrorAtStartup() {
         let error = #expect(throws: SystemError.self) {
             _ = try LogFile(.file(folder.path + "/missing/access.log"), log: Log(level: .error))
         }

@@ -28,7 +28,7 @@ struct LogTests {
         #expect(lines.all == ["warning something key=\(text)\n"])
     }
 
-    @Test func aLevelThatIsOffCostsNothing() {
+    @Test func disabledLevelCostsNothing() {
         let lines = Lines()
         let log = Log(level: .warning) { lines.append($0) }
         func unused() -> String {
@@ -42,7 +42,7 @@ struct LogTests {
         #expect(lines.all == ["error broken\n"])
     }
 
-    @Test func aComposedTextKeepsItsEscapesAndCannotForgeALine() {
+    @Test func composedTextIsEscapedOnce() {
         let lines = Lines()
         let log = Log(level: .access) { lines.append($0) }
         log.text(.access, #""GET /a\x22b""#.utf8)
@@ -52,7 +52,7 @@ struct LogTests {
     }
 
     // W073: the five usual levels, and one for responses.
-    @Test func eachLevelHoldsTheOnesBeforeIt() {
+    @Test func everyLevelIncludesThePrecedingOnes() {
         #expect(Log.Level.allCases == [.error, .warning, .info, .access, .verbose, .debug])
         let lines = Lines()
         let log = Log(level: .verbose) { lines.append($0) }
@@ -67,7 +67,7 @@ struct LogTests {
         #expect(!Log(level: .info).isOn(.access))
     }
 
-    @Test func aLineBeginsWithTheTime() throws {
+    @Test func lineBeginsWithTheTime() throws {
         let lines = Lines()
         Log(level: .info) { lines.append($0) }.info("now")
         let line = try #require(lines.first)
@@ -77,7 +77,7 @@ struct LogTests {
     }
 
     // W074: the sink can be replaced.
-    @Test func aSinkGetsWhatWasSaidInParts() throws {
+    @Test func customSinkReceivesTheParts() throws {
         let entries = Mutex<[LogEntry]>([])
         let log = Log(level: .info, sink: .custom { entry in entries.withLock { $0.append(entry) } })
         log.warning("some\tthing", ["path": "/a b\n", "count": "3"])
@@ -96,7 +96,7 @@ struct LogTests {
         (Log.Level.error, "<3>"), (.warning, "<4>"), (.info, "<6>"), (.access, "<6>"), (.verbose, "<7>"),
         (.debug, "<7>"),
     ])
-    func aLineForTheJournalBeginsWithItsPriority(level: Log.Level, prefix: String) {
+    func journalLineBeginsWithItsPriority(level: Log.Level, prefix: String) {
         let entry = LogEntry(level: level, message: "said", metadata: [.init(key: "by", value: "a\n<1>b")])
         #expect(String(decoding: entry.journalLine, as: UTF8.self) == prefix + "said by=\"a\\x0a<1>b\"\n")
     }
@@ -106,7 +106,7 @@ struct LogTests {
         ("8:1234:5", false),
         (":", false), ("8:", false), ("-8:1234", false), ("0x8:1234", false), (" 8:1234", false),
     ])
-    func theJournalIsKnownByItsStream(stream: String, isJournal: Bool) {
+    func journalIsRecognizedByItsStream(stream: String, isJournal: Bool) {
         #expect(Journal.names(stream, device: 8, inode: 1234) == isJournal)
     }
 }

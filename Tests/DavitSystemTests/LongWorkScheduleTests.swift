@@ -36,7 +36,7 @@ struct LongWorkScheduleTests {
         #expect(order == ["b", "c", "a", "b", "c", "a", "b"])
     }
 
-    @Test func oneClientUsesAllTurnsOnlyWhileNoOtherWaits() throws {
+    @Test func oneClientUsesAllTurnsOnlyIfNoOtherWaits() throws {
         let schedule = Schedule(limits(running: 2))
         for _ in 0..<4 { #expect(schedule.add(job("a"), isAdmitted: false)) }
         let first = try #require(schedule.next())
@@ -91,7 +91,7 @@ struct LongWorkScheduleTests {
         #expect(order == ["a", "b", "c"])
     }
 
-    @Test func tooManyWaitingJobsAreRefusedUnlessTheirRequestWasAdmitted() {
+    @Test func excessWaitingJobsAreRefusedUnlessAdmitted() {
         let schedule = Schedule(
             limits(running: 1) {
                 $0.waitingJobs = 3
@@ -105,7 +105,7 @@ struct LongWorkScheduleTests {
         #expect(schedule.add(job("a"), isAdmitted: true))
     }
 
-    @Test func aDroppedJobHasNoTurn() throws {
+    @Test func droppedJobHasNoTurn() throws {
         let schedule = Schedule(limits(running: 1))
         let (first, dropped, last) = (job("a"), job("b"), job("c"))
         for job in [first, dropped, last] { #expect(schedule.add(job, isAdmitted: false)) }
@@ -119,7 +119,7 @@ struct LongWorkScheduleTests {
         #expect(!schedule.hasNext && schedule.next() == nil)
     }
 
-    @Test func onlyCleaningUpSurvivesTheEnd() {
+    @Test func onlyCleanupSurvivesTheEnd() {
         let schedule = Schedule(limits(running: 1))
         let cleaning = job("a", isCancellable: false)
         for job in [job("a"), cleaning, job("b")] { #expect(schedule.add(job, isAdmitted: false)) }

@@ -13,7 +13,7 @@ struct LongWorkThreadsTests {
         return LongWorkThreads(limits)
     }
 
-    @Test func resultsComeBack() async {
+    @Test func resultsAreReturned() async {
         let threads = threads {
             $0.waitingJobsPerClient = 500
             $0.runningJobs = 3
@@ -36,7 +36,7 @@ struct LongWorkThreadsTests {
         threads.shutdown()
     }
 
-    @Test func shortWorkRunsWhileAllTurnsAreTaken() async {
+    @Test func shortWorkRunsWhileAllTurnsAreInUse() async {
         let pool = BlockingPool(threads: 1, longWork: threads().limits)
         let (hasBegun, mayEnd) = (Signal(), Latch(count: 1))
         async let long = pool.longWork.run(for: "a") {
@@ -79,7 +79,7 @@ struct LongWorkThreadsTests {
         threads.shutdown()
     }
 
-    @Test func cancellingDropsWhatWaitsAndStopsWhatRuns() async {
+    @Test func cancellationDropsWaitingAndStopsRunningJobs() async {
         let threads = threads()
         let (hasBegun, mayEnd) = (Signal(), Latch(count: 1))
         let running = Task {
@@ -106,7 +106,7 @@ struct LongWorkThreadsTests {
         threads.shutdown()
     }
 
-    @Test func theEndStopsWhatRuns() async {
+    @Test func shutdownStopsRunningJobs() async {
         let threads = threads()
         let hasBegun = Signal()
         let job = Task {

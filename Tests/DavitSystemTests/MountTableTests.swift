@@ -14,12 +14,12 @@ struct MountTableTests {
         ("/srv/share", ["23", "24"]), ("/srv/share/b c", ["24"]), ("/srv/share/a", []), ("/srv/none", []),
         ("/", ["22", "23", "24", "25"]),
     ])
-    func findsWhatIsMountedBelow(root: String, ids: [String]) {
+    func findsMountsBelowAPath(root: String, ids: [String]) {
         let lines = MountTable.lines(of: Array(Self.table.utf8), below: Array(root.utf8))
         #expect(lines.map { String(decoding: $0.prefix { $0 != 32 }, as: UTF8.self) } == ids)
     }
 
-    @Test func aPathIsAsItIsAndNotAsItIsWritten() {
+    @Test func pathsAreUnescaped() {
         let line = #"24 22 0:22 /x /srv/b\040c/\134d rw - ext4 /dev/sdc1 rw"#
         #expect(MountTable.point(of: Array(line.utf8)[...]) == Array(#"/srv/b c/\d"#.utf8))
         #expect(MountTable.point(of: Array("24 22 0:22 /x".utf8)[...]) == nil)

@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 struct OwnedFolderTests {
-    @Test func makesWhatIsMissingForItsOwnerOnly() throws {
+    @Test func missingFoldersAreCreatedOnlyForTheirOwner() throws {
         let folder = try Folder()
         let owned = try OwnedFolder(path: folder.path + "/a/b")
         #expect(owned.path == (try OwnedFolder.canonical(folder.path)) + "/a/b")
@@ -17,7 +17,7 @@ struct OwnedFolderTests {
         #expect(mode(of: folder.path + "/a/b/lock") == 0o600)
     }
 
-    @Test func hasOneOwnerAtATimeAndSaysWho() throws {
+    @Test func secondOwnerIsRefusedWithTheProcessID() throws {
         let folder = try Folder()
         var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
         #expect(throws: OwnedFolder.Failure.held(byProcess: getpid())) {
@@ -29,7 +29,7 @@ struct OwnedFolderTests {
     }
 
     /// A process that is being started holds such a copy until exec.
-    @Test func isFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() throws {
+    @Test func folderIsFreeDespiteACopiedDescriptor() throws {
         let folder = try Folder()
         var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
         let copy = try #require(copyOfDescriptor(of: folder.path + "/lock"))
@@ -39,7 +39,7 @@ struct OwnedFolderTests {
         close(copy)
     }
 
-    @Test func saysWhyItCannotBeUsed() throws {
+    @Test func reportsWhyItCannotBeUsed() throws {
         let folder = try Folder()
         close(unsafe open(folder.path + "/file", O_WRONLY | O_CREAT, 0o600))
         #expect(throws: OwnedFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {

@@ -20,7 +20,7 @@ import Testing
         "1000-2000 r-xp 00000000 fe:00 17   /usr/bin/davit",
         "1000-2000 r-xp 00026000 fe:00 17                   /usr/lib/a name with spaces.so",
     ])
-    func codeOfFilesIsUnmapped(mapping: String) {
+    func unmodifiedCodeOfFilesIsUnmapped(mapping: String) {
         let text = Self.smaps(mapping, anonymousKilobytes: 0)
         #expect(CodeMappings.untouched(in: Array(text.utf8)) == [0x1000..<0x2000])
     }
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Unmapping would discard modifications of the code.
-    @Test func changedCodeStays() {
+    @Test func modifiedCodeIsKept() {
         let text =
             Self.smaps("1000-2000 r-xp 00000000 fe:00 17 /usr/bin/davit", anonymousKilobytes: 4)
             + Self.smaps("2000-3000 r--p 00001000 fe:00 17 /usr/bin/davit", anonymousKilobytes: 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(CodeMappings.untouched(in: Array(text.utf8)) == [0x3000..<0x4000])
     }
 
-    @Test func theProcessGoesOnWithoutWhatItGaveBack() throws {
+    @Test func processContinuesAfterReturningMemory() throws {
         let before = (0..<1000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 4096) }
         ProcessMemory.returnCode()
         ProcessMemory.returnFreeHeap()

@@ -17,7 +17,7 @@ struct ServiceManagerTests {
             ("77", "-1", []), ("77", "x", []), ("", "1", []), ("77", "99999999999", []),
             ("77", "2147483647", []),
         ] as [(String?, String?, [Int32])])
-    func socketsAreForOneProcess(process: String?, count: String?, sockets: [Int32]) {
+    func socketsAreInheritedByOneProcess(process: String?, count: String?, sockets: [Int32]) {
         #expect(ServiceManager.inheritedSockets(process: process, count: count, own: 77) == sockets)
     }
 
@@ -28,7 +28,7 @@ struct ServiceManagerTests {
             ("77", "0", nil),
             ("77", nil, nil), ("77", "x", nil), ("77", "-1", nil),
         ] as [(String?, String?, Duration?)])
-    func theWatchdogIsForOneProcess(process: String?, microseconds: String?, interval: Duration?) {
+    func watchdogIsForOneProcess(process: String?, microseconds: String?, interval: Duration?) {
         #expect(
             ServiceManager.watchdogInterval(process: process, microseconds: microseconds, own: 77) == interval
         )
@@ -73,5 +73,5 @@ struct ServiceManagerTests {
     @Test(arguments: [
         "/nowhere/notify", "notify", "", "vsock:2:1234", "@" + String(repeating: "x", count: 200),
     ])
-    func aManagerThatIsNotThereIsNoError(address: String) { ServiceManager.notify("READY=1", at: address) }
+    func missingManagerIsNoError(address: String) { ServiceManager.notify("READY=1", at: address) }
 }

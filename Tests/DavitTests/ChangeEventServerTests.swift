@@ -32,7 +32,7 @@ struct ChangeEventServerTests {
         try body(try #require(addresses.first))
     }
 
-    @Test func othersAndProgramsAreTold() throws {
+    @Test func reportsChangesByClientsAndOtherPrograms() throws {
         try serve(try server()) { address throws in
             let events = try EventSocket(address, "/files/?events&in=d/")
             #expect(events.wait(for: "HTTP/1.1 200 OK\r\n"))
@@ -47,7 +47,7 @@ struct ChangeEventServerTests {
     }
 
     /// The grace period does not apply to event streams, which do not end by themselves.
-    @Test func streamsEndAtOnceWhenTheServerStops() throws {
+    @Test func streamsEndImmediatelyOnShutdown() throws {
         var end: EventSocket?
         let server = try server { $0.grace = .seconds(3600) }
         try serve(server) { address throws in
@@ -61,7 +61,7 @@ struct ChangeEventServerTests {
         #expect(end?.text.hasSuffix("0\r\n\r\n") == true)
     }
 
-    @Test func whatIsMissedWhileItIsStoppedIsTold() throws {
+    @Test func changesWhileStoppedAreReported() throws {
         var id = ""
         do {
             let server = try server()
@@ -91,7 +91,7 @@ struct ChangeEventServerTests {
         }
     }
 
-    @Test func strangersAreNotTold() throws {
+    @Test func eventsRequireAuthentication() throws {
         let server = try server { $0.accounts = [Configuration.Account(name: "anna", password: "secret")] }
         try serve(server) { address throws in
             let events = try EventSocket(address, "/files/?events")

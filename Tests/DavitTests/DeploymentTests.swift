@@ -49,20 +49,20 @@ struct DeploymentTests {
         ([], "127.0.0.1 false 0"), (["192.0.2.7"], "127.0.0.1 false 0"), (["unix"], "127.0.0.1 false 0"),
         (["127.0.0.1"], "192.0.2.1 true 99"), (["10.0.0.0/8", "127.0.0.0/8"], "192.0.2.1 true 99"),
     ])
-    func trustedProxiesAreBelieved(trusted: [String], answer: String) throws {
+    func onlyTrustedProxiesAreBelieved(trusted: [String], answer: String) throws {
         try serve(Self.configuration { $0.proxies.trusted = trusted }) { _, client throws in
             #expect(try client.send("GET /who", Self.fields).content == answer)
         }
     }
 
-    @Test func whatIsNoProxyIsRefused() {
+    @Test func invalidProxiesAreRefused() {
         #expect(throws: ServerError.trustedProxyMalformed("localhost")) {
             _ = try WebServer(
                 configuration: Self.configuration { $0.proxies.trusted = ["localhost"] }, Self.whoIs)
         }
     }
 
-    @Test func aUnixSocketTakesTheProxysWord() throws {
+    @Test func unixSocketTrustsTheProxy() throws {
         let path = folder.path + "/s"
         let configuration = Self.configuration {
             $0.hosts = []
@@ -82,7 +82,7 @@ struct DeploymentTests {
     }
 
     /// Reachable from other machines, without accounts.
-    @Test func aSocketForEverybodyNeedsAccounts() throws {
+    @Test func publicSocketNeedsAccounts() throws {
         let socket = try Socket.listen(on: .ipv4Any(port: 0), backlog: 1)
         let number = socket.rawValue
         #expect(throws: ServerError.accountsNeeded(host: "0.0.0.0")) {
@@ -93,7 +93,7 @@ struct DeploymentTests {
     }
 
     // The client, the log and the access log contain the same number.
-    @Test func aFailureCanBeFoundInTheLogs() throws {
+    @Test func failureHasTheSameNumberInAllLogs() throws {
         let path = folder.path + "/access.json"
         let entries = Mutex<[LogEntry]>([])
         let configuration = Self.configuration {
@@ -117,7 +117,7 @@ struct DeploymentTests {
         #expect(lines.last?.contains("request") == false)
     }
 
-    @Test func anAccessLogThatCannotBeOpenedIsAnError() {
+    @Test func accessLogThatCannotBeOpenedIsAnError() {
         let path = folder.path + "/missing/log"
         let error = #expect(throws: ServerError.self) {
             _ = try WebServer(

@@ -126,7 +126,7 @@ struct PrefixTests {
         }
     }
 
-    @Test func aClientIsNotBelieved() throws {
+    @Test func untrustedPrefixIsIgnored() throws {
         try serve(Self.configuration()) { client, _ throws in
             let answer = try client.send("PROPFIND /", ["X-Forwarded-Prefix: /x", "Depth: 0"])
             #expect(answer.content.contains("<D:href>/</D:href>"))
@@ -137,7 +137,7 @@ struct PrefixTests {
         }
     }
 
-    @Test func eachPublicURLHasItsPath() throws {
+    @Test func everyPublicURLHasItsPath() throws {
         let configuration = Self.configuration {
             $0.publicURLs = ["https://a.example/x", "https://b.example", "https://c.example/y"]
         }
@@ -152,7 +152,7 @@ struct PrefixTests {
         }
     }
 
-    @Test func nothingIsOutsideThePrefix() throws {
+    @Test func pathsOutsideThePrefixAreNotFound() throws {
         try serve(Self.configuration { $0.prefix = "/dav" }) { client, url throws in
             #expect(url?.hasSuffix("/dav/") == true)
             #expect(try client.send("GET /").status == 404)
@@ -163,13 +163,13 @@ struct PrefixTests {
     }
 
     @Test(arguments: ["dav", "/a//b", "/.."])
-    func prefixesThatCannotBeAreRefused(prefix: String) throws {
+    func invalidPrefixesAreRefused(prefix: String) throws {
         #expect(throws: ServerError.prefixMalformed(prefix)) {
             try serve(Self.configuration { $0.prefix = prefix }) { _, _ in }
         }
     }
 
-    @Test func aPublicURLBesideThePrefixIsRefused() throws {
+    @Test func publicURLOutsideThePrefixIsRefused() throws {
         #expect(throws: ServerError.publicURLOutsidePrefix("https://a/files")) {
             let configuration = Self.configuration {
                 $0.prefix = "/dav"

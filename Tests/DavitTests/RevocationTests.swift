@@ -82,7 +82,7 @@ struct RevocationTests {
         return download
     }
 
-    @Test func requestsOfRemovedAccountsEnd() throws {
+    @Test func requestsOfRemovedAccountsAreAborted() throws {
         try serve { server, address in
             let events = (try events(address, Self.ofAnna), try events(address, Self.ofBert))
             let downloads = (try download(address, Self.ofAnna), try download(address, Self.ofBert))
@@ -110,7 +110,7 @@ struct RevocationTests {
         }
     }
 
-    @Test func requestsEndWithAnOldPassword() throws {
+    @Test func requestsWithAnOldPasswordAreAborted() throws {
         try serve { server, address in
             let events = (try events(address, Self.ofAnna), try events(address, Self.ofBert))
             try server.replaceAccounts([.init(name: "anna", password: "new"), Self.bert])
@@ -124,7 +124,7 @@ struct RevocationTests {
 
     /// Reading the same accounts again ends no request, even if passwords are hashed with a new salt.
     @Test(arguments: [nil, [AuthenticationSettings.Scheme.basic]])
-    func requestsOfUnchangedAccountsGoOn(schemes: [AuthenticationSettings.Scheme]?) throws {
+    func requestsOfUnchangedAccountsContinue(schemes: [AuthenticationSettings.Scheme]?) throws {
         try serve(schemes: schemes) { server, address in
             let upload = try upload(address, "a", Self.ofAnna)
             let download = try download(address, Self.ofAnna)
@@ -138,7 +138,7 @@ struct RevocationTests {
 
     /// The upload of a removed account remains until it expires; only an account with the same name can
     /// append to it.
-    @Test func uploadsOfRemovedAccountsBelongToNobodyElse() throws {
+    @Test func uploadsOfRemovedAccountsAreKeptFromOthers() throws {
         try serve { server, address in
             let client = ChangeEventClient(address: address)
             let created = try client.send(
@@ -173,7 +173,7 @@ struct RevocationTests {
     }
 
     /// An application with its own authentication ends the requests that it selects.
-    @Test func applicationsEndRequests() throws {
+    @Test func applicationCanAbortRequests() throws {
         try serve { server, address in
             let uploads = (try upload(address, "a", Self.ofAnna), try upload(address, "b", Self.ofAnna))
             server.endRequests { $0.target.rawPath == Array("/a".utf8) }

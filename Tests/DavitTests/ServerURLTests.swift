@@ -18,7 +18,7 @@ struct ServerURLTests {
 
     // W022: the primary address; a default port is omitted.
     @Test(arguments: rows)
-    func namesTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
+    func urlOfTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
         let addresses = hosts.map { BoundAddress(host: $0, port: port) }
         let text = ServerURL.text(of: addresses, isSecure: isSecure) { family in
             let address = primary.dropFirst(family == .ipv4 ? 0 : 1).first ?? ""
@@ -27,7 +27,7 @@ struct ServerURLTests {
         #expect(text == url)
     }
 
-    @Test func aUnixSocketAloneHasAURLOfItsOwn() {
+    @Test func unixSocketHasItsOwnURL() {
         let local = BoundAddress(path: "/run/d a.sock")
         let url = ServerURL.text(of: [local], isSecure: false) { _ in nil }
         #expect(url == "http+unix://%2Frun%2Fd%20a.sock/")
@@ -39,7 +39,7 @@ struct ServerURLTests {
     // W069: the addresses of the machine are unknown; any that is found must belong to it and be reachable
     // from other machines.
     @Test(arguments: [SocketAddress.Family.ipv4, .ipv6])
-    func thePrimaryAddressIsOneOfThisMachine(family: SocketAddress.Family) {
+    func primaryAddressBelongsToThisMachine(family: SocketAddress.Family) {
         let all = InterfaceAddresses.all()
         #expect(all.contains { $0.isLoopback })
         guard let primary = InterfaceAddresses.primary(family) else {

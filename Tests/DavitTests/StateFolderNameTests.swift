@@ -10,18 +10,18 @@ struct StateFolderNameTests {
     ]
 
     @Test(arguments: places)
-    func liesUnderTheUsersStateFolder(environment: [String: String], share: String, path: String) throws {
+    func pathIsInTheUsersStateFolder(environment: [String: String], share: String, path: String) throws {
         #expect(try StateFolderName.path(forShare: Array(share.utf8)) { environment[$0] } == path)
     }
 
     @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
-    func saysThatThereIsNone(environment: [String: String]) {
+    func missingHomeIsAnError(environment: [String: String]) {
         #expect(throws: ServerError.noStateFolder) {
             try StateFolderName.path(forShare: [47]) { environment[$0] }
         }
     }
 
-    @Test func pathsThatDifferHaveNamesThatDifferAndFit() throws {
+    @Test func distinctSharesHaveDistinctShortNames() throws {
         let long = [UInt8](repeating: 0x61, count: 4000)
         let shares: [[UInt8]] = [
             [47], Array("/a/b".utf8), Array("/a%2Fb".utf8), [47, 0xFF], [47] + long, [47] + long + [0x62],

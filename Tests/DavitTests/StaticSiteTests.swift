@@ -14,7 +14,7 @@ struct StaticSiteTests {
         return configuration
     }
 
-    @Test func aSiteStandsBesideAShareAndARoute() throws {
+    @Test func siteShareAndRouteCoexist() throws {
         let folder = try TemporaryFolder()
         for name in ["www", "files"] { _ = try OwnedFolder(path: folder.path + "/" + name) }
         let path = folder.path + "/www/index.html"
@@ -45,7 +45,7 @@ struct StaticSiteTests {
         #expect(try client.send("GET /download").content == "<p>four")
     }
 
-    @Test func aSiteNeedsItsFolder() {
+    @Test func missingSiteFolderIsAnError() {
         #expect(throws: ServerError.shareNotUsable(path: "/no/such/folder", .missing)) {
             try WebServer(StaticSite("/no/such/folder"), configuration: Self.configuration())
         }

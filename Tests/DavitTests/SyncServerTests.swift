@@ -55,7 +55,7 @@ struct SyncServerTests {
 
     /// Changes made while the server is stopped are in the first response, for the same object and for a new
     /// one.
-    @Test func whatHappensWhileItIsStoppedIsTold() throws {
+    @Test func changesWhileStoppedAreReported() throws {
         var token = ""
         try serve(try server()) { client throws in
             #expect(try client.send("MKCOL /files/d").status == 201)
@@ -79,7 +79,7 @@ struct SyncServerTests {
     }
 
     /// Without a request, there is no file, thread or watch.
-    @Test func whoNeverSynchronisesPaysNothing() throws {
+    @Test func unusedSyncCostsNothing() throws {
         try serve(try server()) { client throws in
             #expect(try client.send("PUT /files/a", content: "1").status == 201)
             #expect(try client.send("PROPFIND /files/", ["Depth: 1"]).status == 207)
@@ -87,7 +87,7 @@ struct SyncServerTests {
         #expect(throws: (any Error).self) { try SmallFiles.read(folder.path + "/state/journal.sqlite") }
     }
 
-    @Test func itCanBeTurnedOff() throws {
+    @Test func syncCanBeDisabled() throws {
         let server = try server { $0.answersSyncCollection = false }
         try serve(server) { client throws in
             let answer = try client.send("REPORT /files/", content: Self.body(""))
@@ -97,7 +97,7 @@ struct SyncServerTests {
     }
 
     /// The server is stopped during a comparison: it does not hang, and the next start continues.
-    @Test func stoppingDoesNotWaitForAComparison() throws {
+    @Test func shutdownDoesNotWaitForAComparison() throws {
         for folder in 0..<200 {
             let path = self.folder.path + "/share/\(folder)"
             _ = try OwnedFolder(path: path)

@@ -44,7 +44,7 @@ struct WebServerTests {
     }
 
     // X15: one port, and one authentication below.
-    @Test func sharesAndRoutesAreBesideEachOther() throws {
+    @Test func sharesAndRoutesUseOnePort() throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
             #expect(try client.send("GET /hello").content == "Hello")
             #expect(try client.send("PUT /files/x", content: "one").status == 201)
@@ -63,7 +63,7 @@ struct WebServerTests {
     }
 
     // Content stored where another share is mounted could never be requested.
-    @Test func aShareInsideAnotherIsAnotherServer() throws {
+    @Test func nestedShareIsADifferentServer() throws {
         let server = try WebServer(configuration: Self.configuration()) { routes in
             routes.mount("/", share("a"))
             routes.mount("/b", share("b"))
@@ -87,7 +87,7 @@ struct WebServerTests {
 
     // Clients check for WebDAV on any path, most of them at the root.
     @Test(arguments: options)
-    func optionsTellsOfTheShares(target: String, status: Int) throws {
+    func optionsAnnounceTheShares(target: String, status: Int) throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
             let answer = try client.send("OPTIONS \(target)")
             #expect(answer.status == status)
@@ -96,7 +96,7 @@ struct WebServerTests {
         }
     }
 
-    @Test func oneAuthenticationIsForAll() throws {
+    @Test func oneAuthenticationProtectsEverything() throws {
         let configuration = Self.configuration { $0.accounts = [.init(name: "anna", password: "secret")] }
         try serve(try WebServer(configuration: configuration, routes)) { client throws in
             let field = "Authorization: Basic YW5uYTpzZWNyZXQ="
@@ -138,7 +138,7 @@ struct WebServerTests {
         return settings.problem ?? .badHash
     }
 
-    @Test func aServerWithoutAccountsGetsNone() throws {
+    @Test func accountsCannotBeAddedLater() throws {
         let server = try WebServer(configuration: Self.configuration(), routes)
         #expect(throws: ServerError.noAccounts) {
             try server.replaceAccounts([.init(name: "anna", password: "x")])
@@ -166,7 +166,7 @@ struct WebServerTests {
         }
     }
 
-    @Test func middlewareStandsBehindAndBeforeAuthentication() throws {
+    @Test func middlewareRunsInsideAndOutsideAuthentication() throws {
         let configuration = Self.configuration {
             $0.accounts = [.init(name: "anna", password: "secret")]
             $0.middleware = [Mark(name: "First"), Mark(name: "Second")]
@@ -188,7 +188,7 @@ struct WebServerTests {
     }
 
     // X14, and CORS, whose preflights come before authentication.
-    @Test func otherSitesAreKeptOutUnlessTheyAreNamed() throws {
+    @Test func otherOriginsAreRefusedUnlessAllowed() throws {
         let configuration = Self.configuration {
             $0.accounts = [.init(name: "anna", password: "secret")]
             $0.cors = CORS(origins: ["https://app.example"])
@@ -216,7 +216,7 @@ struct WebServerTests {
 
     // MARK: Starting
 
-    @Test func eachShareHasAStateFolderOfItsOwn() throws {
+    @Test func everyShareNeedsItsOwnStateFolder() throws {
         #expect(throws: ServerError.self) {
             try WebServer(configuration: Self.configuration()) { routes in
                 routes.mount("/1", share("a"))
@@ -230,7 +230,7 @@ struct WebServerTests {
     }
 
     // Each share answers `davit check` in its own state folder.
-    @Test func eachShareCanBeChecked() throws {
+    @Test func everyShareCanBeChecked() throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
             for name in ["a", "b"] {
                 #expect(try ControlClient.ask(.check, in: folder.path + "/state-" + name) == .lines([]))
@@ -249,14 +249,14 @@ struct WebServerTests {
         }
     }
 
-    @Test func aFolderThatIsMissingIsNamed() {
+    @Test func missingFolderIsNamed() {
         let missing = folder.path + "/missing"
         #expect(throws: ServerError.shareNotUsable(path: missing, .missing)) {
             try WebServer(configuration: Self.configuration()) { $0.mount("/1", WebDAVShare(missing)) }
         }
     }
 
-    @Test func serversAreBesideEachOther() throws {
+    @Test func serversCanRunConcurrently() throws {
         let first = try WebServer(configuration: Self.configuration()) { $0.mount("/", share("a")) }
         let second = try WebServer(configuration: Self.configuration { $0.serverName = nil }) {
             $0.get("/") { _ in .text("second") }
@@ -274,7 +274,7 @@ struct WebServerTests {
     }
 
     // W001, W008: the selected port, and the name in `Server`.
-    @Test func addressesAndNameAreThoseOfTheConfiguration() async throws {
+    @Test func addressesAndNameFollowTheConfiguration() async throws {
         let server = try WebServer(configuration: Self.configuration { $0.serverName = "Test/1 (x)" }, routes)
         #expect(server.addresses.isEmpty && server.url == nil)
         let addresses = try server.start()
@@ -290,7 +290,7 @@ struct WebServerTests {
     static let badNames = ["", "a\r\nX: y", "ä"]
 
     @Test(arguments: badNames)
-    func aNameThatNoFieldCanHaveIsRefused(name: String) {
+    func invalidServerNameIsRefused(name: String) {
         #expect(throws: ServerError.serverNameMalformed(name)) {
             try WebServer(configuration: Self.configuration { $0.serverName = name }) { _ in }
         }
@@ -298,7 +298,7 @@ struct WebServerTests {
 
     // MARK: Access without accounts
 
-    @Test func othersThanThisMachineNeedAccountsOrAWord() throws {
+    @Test func nonLocalAddressesRequireAccountsOrAnOptIn() throws {
         #expect(throws: ServerError.accountsNeeded(host: "0.0.0.0")) {
             try WebServer(configuration: Self.configuration { $0.hosts = ["0.0.0.0"] }, routes)
         }
@@ -329,7 +329,7 @@ struct WebServerTests {
 
     // W055, X12: large files of a form are on disk, and are kept where requested.
     @Test(arguments: [10, 3_000_000], [nil, "a"])
-    func formsBringFiles(size: Int, temporaryFolder: String?) throws {
+    func filesOfFormsCanBeKept(size: Int, temporaryFolder: String?) throws {
         let path = folder.path
         let configuration = Self.configuration { configuration in
             configuration.temporaryFolder = temporaryFolder.map { path + "/" + $0 }
@@ -358,14 +358,14 @@ struct WebServerTests {
         }
     }
 
-    @Test func aTemporaryFolderMustBeThere() throws {
+    @Test func temporaryFolderMustExist() throws {
         let configuration = Self.configuration { $0.temporaryFolder = folder.path + "/missing" }
         #expect(throws: ServerError.self) { try WebServer(configuration: configuration) { _ in } }
     }
 
     // W060: generated content is compressed for clients that accept it, unless disabled.
     @Test(arguments: [true, false])
-    func whatIsMadeIsCoded(compresses: Bool) throws {
+    func generatedContentIsCompressed(compresses: Bool) throws {
         let configuration = Self.configuration { $0.compresses = compresses }
         let server = try WebServer(configuration: configuration) { routes in
             routes.get("/text") { _ in .text(String(repeating: "text ", count: 1000)) }

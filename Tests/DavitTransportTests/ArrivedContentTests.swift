@@ -18,7 +18,7 @@ struct ArrivedContentTests {
 
     static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
 
-    @Test func aSplitAtEveryPositionMakesTheSameRequests() throws {
+    @Test func requestsCanBeSplitAnywhere() throws {
         let server = try TestServer(atOnce: Self.echo)
         let bytes = Array((RequestTests.mixed + Self.put + Self.put).utf8)
         for position in 1..<bytes.count {
@@ -32,7 +32,7 @@ struct ArrivedContentTests {
     }
 
     /// The handler is called without a task only if it need not wait for content.
-    @Test func contentIsNeverAskedForBeforeItArrived() throws {
+    @Test func contentIsNotRequestedBeforeItArrives() throws {
         let server = try TestServer(atOnce: { request in
             HTTPResponse(.ok, body: .bytes(request.body.arrived ?? Array("too early".utf8)))
         })
@@ -46,7 +46,7 @@ struct ArrivedContentTests {
         }
     }
 
-    @Test func contentThatWasLookedAtCanStillBeRead() throws {
+    @Test func inspectedContentCanStillBeRead() throws {
         let looks = Atomic<Int>(0)
         let server = try TestServer(atOnce: { request in
             if request.body.arrived == Array("hello".utf8) { looks.add(1, ordering: .relaxed) }
@@ -59,7 +59,7 @@ struct ArrivedContentTests {
         #expect(looks.load(ordering: .relaxed) == 1)
     }
 
-    @Test func afterTheFirstReadItIsNoLongerThereAsAWhole() throws {
+    @Test func contentIsNotAvailableAsAWholeAfterARead() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             let buffer = IOBuffer(capacity: 2)
@@ -72,7 +72,7 @@ struct ArrivedContentTests {
         #expect(try peer.response().status == 500, "empty content has arrived completely")
     }
 
-    @Test func contentNobodyLookedAtIsNotTheNextRequest() throws {
+    @Test func unreadContentIsNotTheNextRequest() throws {
         let server = try TestServer(atOnce: { _ in HTTPResponse(.noContent) })
         let peer = try server.connect()
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(RequestTests.get.utf8.count)\r\n\r\n"
@@ -84,7 +84,7 @@ struct ArrivedContentTests {
 
     /// Responses that are too large, or that close the connection, are left to the task.
     @Test(arguments: [true, false])
-    func anAnswerThatCannotBeComposedAtOnceFollowsItsContent(isLarge: Bool) throws {
+    func responseByATaskFollowsItsContent(isLarge: Bool) throws {
         let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)
         let server = try TestServer(atOnce: { request in
             guard request.body.arrived?.count == 5 else { return nil }
@@ -102,7 +102,7 @@ struct ArrivedContentTests {
         }
     }
 
-    @Test func continueIsNotSentWhereTheContentIsThere() throws {
+    @Test func continueIsNotSentIfContentHasArrived() throws {
         let server = try TestServer(atOnce: Self.echo)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok")

@@ -34,7 +34,7 @@ struct AtOnceTests {
         #expect(try peer.response().text == "at once /a")
     }
 
-    @Test func aSplitAtEveryPositionMakesTheSameRequests() throws {
+    @Test func requestsCanBeSplitAnywhere() throws {
         let server = try Self.server()
         let bytes = Array(Self.requests.utf8)
         for position in 1..<bytes.count {
@@ -45,7 +45,7 @@ struct AtOnceTests {
         }
     }
 
-    @Test func piecesOfEverySizeMakeTheSameRequests() throws {
+    @Test func requestsCanArriveInPiecesOfAnySize() throws {
         let server = try Self.server()
         let bytes = Array(Self.requests.utf8)
         for size in [1, 2, 7, 61] {
@@ -69,7 +69,7 @@ struct AtOnceTests {
     }
 
     /// The socket accepts only a part of the responses; the rest waits for the peer, in order.
-    @Test func answersThatTheSocketDoesNotTakeArriveLater() throws {
+    @Test func responsesWaitUntilTheSocketAcceptsThem() throws {
         let content = ResponseWritingTests.content(30_000)
         let server = try TestServer(atOnce: { _ in HTTPResponse(.ok, body: .bytes(content)) })
         let peer = try server.connect()
@@ -81,7 +81,7 @@ struct AtOnceTests {
     }
 
     @Test(arguments: ResponseWritingTests.sizes)
-    func contentOfEverySizeArrivesWhole(count: Int) throws {
+    func contentOfEverySizeArrives(count: Int) throws {
         let content = ResponseWritingTests.content(count)
         let file = try TestFile(content)
         let server = try TestServer(atOnce: { request in
@@ -96,7 +96,7 @@ struct AtOnceTests {
         }
     }
 
-    @Test func aFileThatShrankIsNotPresentedAsWhole() throws {
+    @Test func truncatedFileClosesTheConnection() throws {
         let file = try TestFile([1, 2, 3], claiming: 4)
         let response = { @Sendable in HTTPResponse(.ok, body: .file(file, offset: 0, length: 4)) }
         let server = try TestServer(atOnce: { request in
@@ -109,7 +109,7 @@ struct AtOnceTests {
     }
 
     @Test(arguments: RequestTests.persistence)
-    func theConnectionLivesAsAsked(request: String, isKept: Bool, connection: String?) throws {
+    func persistenceFollowsTheRequest(request: String, isKept: Bool, connection: String?) throws {
         let server = try Self.server()
         let peer = try server.connect()
         try peer.send(request)
@@ -122,7 +122,7 @@ struct AtOnceTests {
         }
     }
 
-    @Test func aBrokenRequestBehindAGoodOneIsRefusedAfterItsAnswer() throws {
+    @Test func malformedRequestIsRefusedAfterThePreviousResponse() throws {
         let server = try Self.server()
         let peer = try server.connect()
         try peer.send(RequestTests.get + "GET /a HTTP/1.1\r\n\r\n")
@@ -132,7 +132,7 @@ struct AtOnceTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func aHalfClosedConnectionStillGetsItsAnswers() throws {
+    @Test func halfClosedConnectionGetsItsResponses() throws {
         let server = try Self.server()
         let peer = try server.connect()
         try peer.send(RequestTests.get + RequestTests.get)
@@ -142,7 +142,7 @@ struct AtOnceTests {
     }
 
     @Test(.enabled(if: !Wire.isSecure, "the deadline can pass between the handshake and the request"))
-    func anIdleConnectionIsClosedInTheEnd() throws {
+    func idleConnectionTimesOut() throws {
         let server = try Self.server {
             $0.deadlines.parking = .milliseconds(1)
             $0.deadlines.keepAlive = .milliseconds(1)
@@ -154,7 +154,7 @@ struct AtOnceTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func anIdleConnectionIsClosedByAShutdown() throws {
+    @Test func shutdownClosesIdleConnections() throws {
         let server = try Self.server { $0.grace = .seconds(60) }
         let peer = try server.connect()
         try peer.send(RequestTests.get)
@@ -165,7 +165,7 @@ struct AtOnceTests {
 
     /// The loop learns of the shutdown before the request. Closing the connection then would reset it.
     @Test(arguments: [RequestTests.get, task])
-    func aRequestThatHasArrivedIsAnsweredDespiteAShutdown(last: String) throws {
+    func arrivedRequestIsAnsweredDespiteAShutdown(last: String) throws {
         let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))
         let server = try TestServer(
             { $0.grace = .seconds(60) },
@@ -194,7 +194,7 @@ struct AtOnceTests {
         server.server.waitUntilStopped()
     }
 
-    @Test func eachAnswerIsLoggedOnce() async throws {
+    @Test func everyResponseIsLoggedOnce() async throws {
         let (records, log) = AsyncStream<AccessRecord>.makeStream()
         let server = try Self.server { $0.accessLog = { log.yield($0) } }
         let peer = try server.connect()
@@ -213,7 +213,7 @@ struct AtOnceTests {
     }
 
     /// Maintenance runs while requests arrive, and afterwards until it reports that nothing is left to do.
-    @Test func upkeepFollowsRequests() async throws {
+    @Test func maintenanceFollowsRequests() async throws {
         let (calls, call) = AsyncStream<Int>.makeStream()
         let count = Atomic<Int>(0)
         let server = try Self.server {

@@ -9,7 +9,7 @@ struct BindingTests {
         try TestServer { $0.endpoints = endpoints }
     }
 
-    @Test func localhostIsBothFamiliesOnOnePort() throws {
+    @Test func localhostBindsBothFamiliesToOnePort() throws {
         let server = try Self.server([.init(host: "localhost", port: 0)])
         #expect(server.addresses.map(\.host) == ["127.0.0.1", "::1"])
         #expect(Set(server.addresses.map(\.port)).count == 1)
@@ -21,18 +21,18 @@ struct BindingTests {
         }
     }
 
-    @Test func endpointsWithoutAPortShareOne() throws {
+    @Test func endpointsWithoutAPortShareOnePort() throws {
         let server = try Self.server([.init(host: "127.0.0.1", port: 0), .init(host: "127.0.0.2", port: 0)])
         #expect(server.addresses.map(\.host) == ["127.0.0.1", "127.0.0.2"])
         #expect(Set(server.addresses.map(\.port)).count == 1)
     }
 
-    @Test func anEndpointGivenTwiceIsBoundOnce() throws {
+    @Test func duplicateEndpointIsBoundOnce() throws {
         let server = try Self.server([.init(host: "127.0.0.1", port: 0), .init(host: "127.0.0.1", port: 0)])
         #expect(server.addresses.count == 1)
     }
 
-    @Test func aPortInUseIsNamed() throws {
+    @Test func portInUseIsReported() throws {
         let first = try Self.server([.init(host: "127.0.0.1", port: 0)])
         let port = first.addresses[0].port
         #expect(throws: TransportError(.inUse, host: "127.0.0.1", port: port)) {
@@ -40,18 +40,18 @@ struct BindingTests {
         }
     }
 
-    @Test func anAddressOfAnotherMachineIsNamed() {
+    @Test func unavailableAddressIsReported() {
         // Reserved for documentation (RFC 5737), so no interface has it.
         #expect(throws: TransportError(.notAvailable, host: "192.0.2.1", port: 0)) {
             try Self.server([.init(host: "192.0.2.1", port: 0)])
         }
     }
 
-    @Test func nothingToListenOnIsAnError() {
+    @Test func emptyEndpointListIsAnError() {
         #expect(throws: TransportError(.noEndpoint)) { try Self.server([]) }
     }
 
-    @Test func aServerStartsOnce() throws {
+    @Test func serverStartsOnlyOnce() throws {
         let server = try Self.server([.init(host: "127.0.0.1", port: 0)])
         #expect(throws: TransportError(.alreadyStarted)) { try server.server.start() }
     }

@@ -35,7 +35,7 @@ struct CompressedStreamTests {
 
     /// The client can read the beginning before the rest is generated.
     @Test(arguments: [2_000, 10_000])
-    func theBeginningIsThereBeforeTheEnd(closedFrom: Int) async throws {
+    func beginningArrivesBeforeTheEnd(closedFrom: Int) async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
         let server = try TestServer { _ in
         } handler: { request async throws(HTTPError) in

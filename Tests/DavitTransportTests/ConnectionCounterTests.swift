@@ -7,7 +7,7 @@ struct ConnectionCounterTests {
     static let first = NetworkAddress.ipv4(127, 0, 0, 1, port: 1)
     static let second = NetworkAddress(family: .ipv6, high: 0, low: 1, port: 1)
 
-    @Test func thePortDoesNotMakeAnotherPeer() {
+    @Test func portDoesNotDistinguishPeers() {
         let connectionCounter = ConnectionCounter(limit: 10, limitPerAddress: 1)
         #expect(connectionCounter.enter(.ipv4(127, 0, 0, 1, port: 1)))
         #expect(!connectionCounter.enter(.ipv4(127, 0, 0, 1, port: 2)))
@@ -17,7 +17,7 @@ struct ConnectionCounterTests {
     }
 
     /// A proxy connects on behalf of many clients.
-    @Test func proxiesHaveNoLimitOfTheirOwn() throws {
+    @Test func proxiesHaveNoLimitPerAddress() throws {
         let proxies = [try #require(IPNetwork("127.0.0.0/8")), try #require(IPNetwork("2001:db8::/32"))]
         let connectionCounter = ConnectionCounter(limit: 10, limitPerAddress: 1, unlimited: proxies)
         for _ in 0..<3 {
@@ -44,7 +44,7 @@ struct ConnectionCounterTests {
     }
 
     /// Several listeners can wait for room.
-    @Test func roomIsAnnouncedToAllWhoWait() {
+    @Test func roomIsAnnouncedToAllListeners() {
         let connectionCounter = ConnectionCounter(limit: 1, limitPerAddress: 10)
         let calls = (Counter(), Counter())
         #expect(connectionCounter.enter(Self.first))

@@ -18,7 +18,7 @@ struct ConnectionHookTests {
 
     private static let last = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-    @Test func w039AConnectionIsRefusedByItsAddress() async throws {
+    @Test func w039ConnectionIsRefusedByItsAddress() async throws {
         let seen = Seen<ConnectionEndpoints>()
         let isOpen = Atomic<Bool>(false)
         let server = try TestServer {
@@ -67,7 +67,7 @@ struct ConnectionHookTests {
     static let places = ["127.0.0.1", "::1", "*"]
 
     @Test(arguments: places)
-    func w047ARequestKnowsBothEndsOfItsConnection(place: String) throws {
+    func w047RequestKnowsBothEndpoints(place: String) throws {
         let server = try TestServer {
             $0.endpoints = [.init(host: place, port: 0)]
         } handler: { request throws(HTTPError) in
@@ -125,7 +125,7 @@ struct ConnectionHookTests {
         #expect(records.all.count == 1)
     }
 
-    @Test func w046AConnectionWithoutARequestIsReportedToo() async throws {
+    @Test func w046ConnectionWithoutARequestIsReported() async throws {
         let records = Seen<ConnectionRecord>()
         let server = try TestServer { $0.connectionClosed = { records.add($0) } }
         do { try server.connect().shutDownWriting() }

@@ -15,7 +15,7 @@ struct ContentTests {
     }
 
     @Test(arguments: [1, 1000, 16 * 1024, 300_000, 3_000_000])
-    func contentArrivesWhole(count: Int) throws {
+    func contentArrivesCompletely(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             let content = try await TestServer.read(request)
@@ -38,7 +38,7 @@ struct ContentTests {
     /// Chunks larger and smaller than the buffers of both sides, followed by more requests than the input
     /// buffer usually holds: no request is mistaken for content, and none is lost.
     @Test(arguments: [7, 1021, 16 * 1024, 40_009, 1024 * 1024])
-    func chunksOfAllSizesAndThenTheNextRequests(capacity: Int) throws {
+    func chunksOfAllSizesPrecedeFurtherRequests(capacity: Int) throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             guard request.method == .put else { return try await TestServer.echo(request) }
@@ -63,7 +63,7 @@ struct ContentTests {
     }
 
     /// Content precedes the error, so that the error is found while several chunks are received in one call.
-    @Test func aBrokenChunkBehindContentIsRefused() throws {
+    @Test func malformedChunkAfterContentIsRefused() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             HTTPResponse(.ok, body: .bytes(try await TestServer.readFilling(request, 1024 * 1024)))
@@ -91,14 +91,14 @@ struct ContentTests {
         #expect(try peer.response().text == "GET /a ")
     }
 
-    @Test func continueIsNotSentWhenContentIsThereAlready() throws {
+    @Test func continueIsNotSentIfContentHasArrived() throws {
         let server = try TestServer()
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok")
         #expect(try peer.response().text == "PUT /a ok")
     }
 
-    @Test func aRefusalComesInsteadOfContinueAndTheConnectionEnds() throws {
+    @Test func refusalReplacesContinueAndClosesTheConnection() throws {
         let server = try TestServer(handler: Self.refuse)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -113,7 +113,7 @@ struct ContentTests {
     @Test(arguments: [
         "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     ])
-    func littleUnreadContentIsDroppedAndNotTakenForARequest(rest: String) throws {
+    func shortUnreadContentIsSkipped(rest: String) throws {
         let server = try TestServer(handler: Self.refuse)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + rest + Self.next)
@@ -124,7 +124,7 @@ struct ContentTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func muchUnreadContentEndsTheConnectionButTheAnswerArrives() throws {
+    @Test func longUnreadContentClosesTheConnectionAfterTheResponse() throws {
         let server = try TestServer(handler: Self.refuse)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000000\r\n\r\n")
@@ -135,7 +135,7 @@ struct ContentTests {
         peer.sendUntilRefused(limit: 100_000_000)
     }
 
-    @Test func endlessChunksAreNotReadToTheEnd() throws {
+    @Test func endlessChunksAreNotReadCompletely() throws {
         let server = try TestServer(handler: Self.refuse)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n")
@@ -143,7 +143,7 @@ struct ContentTests {
         peer.sendUntilRefused(limit: 100_000_000)
     }
 
-    @Test func aBodyCutShortIsADisconnection() async throws {
+    @Test func truncatedBodyIsADisconnection() async throws {
         let (outcomes, continuation) = AsyncStream<HTTPError>.makeStream()
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
@@ -168,7 +168,7 @@ struct ContentTests {
         }
     }
 
-    @Test func slowContentIsATimeout() throws {
+    @Test func slowContentTimesOut() throws {
         let server = try TestServer { $0.deadlines.window = .milliseconds(1) }
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
@@ -179,7 +179,7 @@ struct ContentTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func aSlowHeadIsATimeout() throws {
+    @Test func slowHeadTimesOut() throws {
         let server = try TestServer { $0.deadlines.head = .milliseconds(1) }
         let peer = try server.connect()
         try peer.send("GET /a HTTP/1.1\r\n")
@@ -188,7 +188,7 @@ struct ContentTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func contentCannotBeReadAfterTheAnswer() async throws {
+    @Test func contentCannotBeReadAfterTheResponse() async throws {
         let (bodies, continuation) = AsyncStream<HTTPError>.makeStream()
         let box = Box()
         let server = try TestServer { _ in

@@ -26,7 +26,7 @@ struct DisconnectTests {
     }
 
     @Test(arguments: End.allCases)
-    func aDisconnectCancelsTheTaskOfTheRequest(end: End) async throws {
+    func disconnectCancelsTheTaskOfTheRequest(end: End) async throws {
         let (hasBegun, isCancelled) = (AsyncSignal(), AsyncSignal())
         let server = try Self.server(hasBegun, isCancelled)
         var peer: Peer? = try server.connect()
@@ -44,7 +44,7 @@ struct DisconnectTests {
         if let peer { #expect(try peer.response().text == "short") }
     }
 
-    @Test func aDisconnectBeforeTheTaskBeginsCancelsItToo() async throws {
+    @Test func disconnectBeforeTheTaskBeginsCancelsIt() async throws {
         let (hasBegun, isCancelled) = (AsyncSignal(), AsyncSignal())
         let server = try Self.server(hasBegun, isCancelled)
         let peer = try server.connect()
@@ -54,7 +54,7 @@ struct DisconnectTests {
         #expect(try peer.response().text == "short")
     }
 
-    @Test func aConnectedClientIsNotCancelled() async throws {
+    @Test func connectedClientIsNotCancelled() async throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             HTTPResponse(Task.isCancelled ? .serviceUnavailable : .ok)

@@ -37,7 +37,7 @@ struct ImmediateContentTests {
         try TestServer(handler: { _ in HTTPResponse(.ok, body: .stream(Silence(isGone))) })
     }
 
-    @Test func whoClosesTheConnectionIsNoticedAtOnce() async throws {
+    @Test func closedConnectionIsDetectedImmediately() async throws {
         let isGone = AsyncSignal()
         let server = try Self.server(isGone)
         do {
@@ -51,7 +51,7 @@ struct ImmediateContentTests {
 
     /// When a tab is closed, the browser only shuts down its sending side; without this check, only a later
     /// write would reveal that it no longer reads.
-    @Test func soIsWhoSendsNoMore() async throws {
+    @Test func halfClosedConnectionIsDetectedImmediately() async throws {
         let isGone = AsyncSignal()
         let server = try Self.server(isGone)
         let peer = try server.connect()
@@ -62,7 +62,7 @@ struct ImmediateContentTests {
         _ = server
     }
 
-    @Test func soIsWhoHasGoneBeforeItBegins() async throws {
+    @Test func disconnectBeforeTheStreamBeginsIsDetected() async throws {
         let isGone = AsyncSignal()
         let server = try Self.server(isGone)
         let peer = try server.connect()

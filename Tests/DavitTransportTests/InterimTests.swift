@@ -26,7 +26,7 @@ struct InterimTests {
         }
     }
 
-    @Test func theyComeInFrontOfTheFinalOneAndHaveNoContent() throws {
+    @Test func interimResponsesPrecedeTheFinalOneWithoutContent() throws {
         let server = try Self.server()
         let peer = try server.connect()
         for _ in 0..<2 {
@@ -41,7 +41,7 @@ struct InterimTests {
         }
     }
 
-    @Test func theyAreNoAnswerToAnExpectation() throws {
+    @Test func interimResponsesDoNotReplaceContinue() throws {
         let server = try Self.server()
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -50,14 +50,14 @@ struct InterimTests {
     }
 
     /// Interim responses are not sent to HTTP/1.0 clients (RFC 9110 §15.2).
-    @Test func aClientOfHTTP10GetsNone() throws {
+    @Test func clientsOfHTTP10GetNoInterimResponses() throws {
         let server = try Self.server()
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.0\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello")
         #expect(try peer.response().status == 200)
     }
 
-    @Test func contentThatNobodyNeedsIsCutOffFromElsewhere() async throws {
+    @Test func unneededContentCanBeAbortedByAnotherTask() async throws {
         let (reading, isCut) = (AsyncSignal(), AsyncSignal())
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in

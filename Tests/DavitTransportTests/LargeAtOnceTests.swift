@@ -21,7 +21,7 @@ struct LargeAtOnceTests {
     }
 
     /// More than the socket buffers hold: the peer reads only after all requests are sent.
-    @Test func nothingIsLostOrMixedUpWhereTheSocketIsFull() throws {
+    @Test func noContentIsLostWhenTheSocketIsFull() throws {
         let content = ResponseWritingTests.content(1_500_000)
         let file = try TestFile(content)
         let server = try server(file)
@@ -35,7 +35,7 @@ struct LargeAtOnceTests {
         }
     }
 
-    @Test func aHeadRequestGetsNoContent() throws {
+    @Test func headRequestGetsNoContent() throws {
         let file = try TestFile(ResponseWritingTests.content(100_005))
         let server = try server(file)
         let peer = try server.connect()
@@ -44,7 +44,7 @@ struct LargeAtOnceTests {
         #expect(try peer.response().content.count == 100_000)
     }
 
-    @Test func theConnectionEndsAsAsked() throws {
+    @Test func persistenceFollowsTheRequest() throws {
         let file = try TestFile(ResponseWritingTests.content(100_005))
         let server = try server(file)
         let peer = try server.connect()
@@ -57,7 +57,7 @@ struct LargeAtOnceTests {
 
     /// The head has been sent when the file turns out to be too short: the connection is aborted, and the log
     /// records it once.
-    @Test func aFileThatShrankIsNotPresentedAsWhole() async throws {
+    @Test func truncatedFileAbortsTheConnection() async throws {
         let (records, log) = AsyncStream<AccessRecord>.makeStream()
         let file = try TestFile(ResponseWritingTests.content(100_000), claiming: 100_001)
         let server = try server(file) { log.yield($0) }

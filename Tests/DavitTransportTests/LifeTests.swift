@@ -7,7 +7,7 @@ import Testing
 /// The lifecycle of connections: parking, limits, disconnects, shutdown.
 @Suite(.timeLimit(.minutes(15)))
 struct LifeTests {
-    @Test func aParkedConnectionWakesUp() async throws {
+    @Test func parkedConnectionCanBeUsedAgain() async throws {
         let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
         let peer = try server.connect()
         for _ in 0..<3 {
@@ -18,7 +18,7 @@ struct LifeTests {
     }
 
     /// A burst of connections must not hold the memory of all tasks until the parking deadline.
-    @Test func connectionsThatAreTooManyToWaitAreParkedAtOnce() async throws {
+    @Test func excessWaitingConnectionsAreParkedImmediately() async throws {
         let server = try TestServer {
             $0.deadlines.parking = .seconds(3600)
             $0.deadlines.keepAlive = .seconds(3600)
@@ -45,7 +45,7 @@ struct LifeTests {
         await server.wait(for: .parked)
     }
 
-    @Test func aParkedConnectionThatThePeerEndsIsClosed() async throws {
+    @Test func parkedConnectionIsClosedWithItsPeer() async throws {
         let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
         let peer = try server.connect()
         try peer.send(RequestTests.get)
@@ -56,7 +56,7 @@ struct LifeTests {
         await server.wait(for: .connectionClosed)
     }
 
-    @Test func aSilentConnectionIsClosedInTheEnd() throws {
+    @Test func silentConnectionTimesOut() throws {
         let server = try TestServer {
             $0.deadlines.parking = .milliseconds(1)
             $0.deadlines.keepAlive = .milliseconds(1)
@@ -65,7 +65,7 @@ struct LifeTests {
     }
 
     @Test(.enabled(if: !Wire.isSecure, "the deadline can pass between the handshake and the request"))
-    func anIdleConnectionIsClosedInTheEnd() throws {
+    func idleConnectionTimesOut() throws {
         let server = try TestServer {
             $0.deadlines.parking = .milliseconds(1)
             $0.deadlines.keepAlive = .milliseconds(1)
@@ -77,7 +77,7 @@ struct LifeTests {
         #expect(try used.rest() == [])
     }
 
-    @Test func aRequestInFlightEndsAfterShutdown() async throws {
+    @Test func requestInFlightEndsAfterShutdown() async throws {
         let hasBegun = AsyncSignal()
         let mayEnd = AsyncSignal()
         let server = try TestServer {
@@ -105,7 +105,7 @@ struct LifeTests {
         server.server.waitUntilStopped()
     }
 
-    @Test func aRequestThatDoesNotEndIsCancelledAfterTheGrace() async throws {
+    @Test func endlessRequestIsCancelledAfterTheGracePeriod() async throws {
         let hasBegun = AsyncSignal()
         let server = try TestServer {
             $0.loops = 2
@@ -122,7 +122,7 @@ struct LifeTests {
         #expect(throws: (any Error).self) { try peer.response() }
     }
 
-    @Test func aHandlerIsCancelledWhenItsPeerIsGone() async throws {
+    @Test func disconnectCancelsTheHandler() async throws {
         let hasBegun = AsyncSignal()
         let wasCancelled = AsyncSignal()
         let server = try TestServer { _ in
@@ -143,7 +143,7 @@ struct LifeTests {
     }
 
     @Test(.enabled(if: !Wire.isSecure, "the handshake would wait as well"))
-    func connectionsOverTheLimitWaitTheirTurn() async throws {
+    func connectionsOverTheLimitWait() async throws {
         let server = try TestServer { $0.maxConnections = 2 }
         var open = try (0..<2).map { _ in try server.connect() }
         for peer in open {
@@ -170,7 +170,7 @@ struct LifeTests {
     }
 
     @Test(.enabled(if: !Wire.isSecure, "the handshake fails"))
-    func aLackOfDescriptorsIsSurvived() async throws {
+    func lackOfDescriptorsIsSurvived() async throws {
         let failures = Atomic<Int>(0)
         let server = try TestServer {
             $0.accept = { listener in

@@ -55,7 +55,7 @@ struct LocalBindingTests {
         }
     }
 
-    @Test func aLocalSocketIsServedAndRemoved() throws {
+    @Test func localSocketIsServedAndRemoved() throws {
         let server = try server()
         #expect(server.addresses == [BoundAddress(path: path)])
         let name = path.dropFirst(5)
@@ -66,7 +66,7 @@ struct LocalBindingTests {
         #expect(!isThere)
     }
 
-    @Test func itStandsBesideInternetAddresses() throws {
+    @Test func localSocketAndInternetAddressesCoexist() throws {
         let server = try server(endpoints: [.init(host: "127.0.0.1", port: 0)])
         #expect(server.addresses.map(\.path) == [nil, path])
         let peer = try server.connect(secured: false)
@@ -77,7 +77,7 @@ struct LocalBindingTests {
         server.server.waitUntilStopped()
     }
 
-    @Test func aNameInUseIsToldAndStays() throws {
+    @Test func nameInUseIsReportedAndKept() throws {
         let first = try server()
         #expect(throws: TransportError(.inUse, host: path)) { try server() }
         #expect(try answer().hasSuffix("unix:"))
@@ -86,7 +86,7 @@ struct LocalBindingTests {
     }
 
     /// If another error prevents the start, the socket file is removed.
-    @Test func aStartThatFailsLeavesNoName() throws {
+    @Test func failedStartRemovesTheSocket() throws {
         let taken = try TestServer()
         let port = taken.addresses[0].port
         #expect(throws: TransportError.self) { try server(endpoints: [.init(host: "127.0.0.1", port: port)]) }
@@ -98,7 +98,7 @@ struct LocalBindingTests {
     }
 
     /// All clients share one peer on a local socket, for example a proxy.
-    @Test func aLocalSocketHasNoLimitPerPeer() throws {
+    @Test func localSocketHasNoLimitPerPeer() throws {
         let server = try server { $0.maxConnectionsPerAddress = 1 }
         let name = String(path.dropFirst(5))
         let idle = try LocalConnection(folder: "/tmp", name: name, timeoutSeconds: 60)
@@ -109,7 +109,7 @@ struct LocalBindingTests {
         server.server.waitUntilStopped()
     }
 
-    @Test func socketsThatAreHandedOverAreServed() throws {
+    @Test func inheritedSocketsAreServed() throws {
         let internet = try Socket.listen(on: .ipv4Loopback(port: 0), backlog: 16)
         let port = try Socket.localAddress(of: internet.rawValue).port
         var file: LocalSocketFile?
@@ -138,7 +138,7 @@ struct LocalBindingTests {
         file?.remove()
     }
 
-    @Test func whatDoesNotListenIsRefused() throws {
+    @Test func socketThatDoesNotListenIsRefused() throws {
         let listener = try Socket.listen(on: .ipv4Loopback(port: 0), backlog: 1)
         let client = try Socket.connect(to: try Socket.localAddress(of: listener.rawValue))
         #expect(throws: TransportError(.notListening, host: "\(client.rawValue)")) {
@@ -149,7 +149,7 @@ struct LocalBindingTests {
         }
     }
 
-    @Test func theEndIsAnnouncedOnce() async throws {
+    @Test func endIsAnnouncedOnce() async throws {
         let (ends, continuation) = AsyncStream<Void>.makeStream()
         let server = try TestServer { $0.willStop = { continuation.yield() } }
         server.server.shutdown()
@@ -161,7 +161,7 @@ struct LocalBindingTests {
         #expect(count == 1)
     }
 
-    @Test func aLoopThatTurnsSaysSo() async throws {
+    @Test func runningLoopReportsIt() async throws {
         let (beats, continuation) = AsyncStream<Void>.makeStream()
         let server = try TestServer { $0.heartbeat = (.milliseconds(1), { continuation.yield() }) }
         var iterator = beats.makeAsyncIterator()
@@ -171,7 +171,7 @@ struct LocalBindingTests {
     }
 
     /// The access log contains the client behind a trusted proxy and the bytes it sent.
-    @Test func theAccessLogNamesTheClientBehindAProxy() async throws {
+    @Test func accessLogNamesTheClientBehindAProxy() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
         let echo = Echo().applying(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
         let server = try TestServer {

@@ -17,7 +17,7 @@ struct PauseTests {
         #expect(try peer.response().text == "GET /a ")
     }
 
-    @Test func openConnectionsGoOnAndNewOnesAreRefused() async throws {
+    @Test func openConnectionsContinueAndNewOnesAreRefused() async throws {
         let server = try BindingTests.server([.init(host: "localhost", port: 0)])
         let open = try server.connect()
         try Self.expectAnswer(open)
@@ -34,14 +34,14 @@ struct PauseTests {
     }
 
     /// The system has already established the connection, and its peer may have sent a request.
-    @Test func aConnectionThatWaitsIsAcceptedBeforeThePause() async throws {
+    @Test func pendingConnectionIsAcceptedBeforeThePause() async throws {
         let server = try TestServer()
         let peers = try (0..<20).map { _ in try server.connect() }
         await Self.pause(server)
         for peer in peers { try Self.expectAnswer(peer) }
     }
 
-    @Test func whatDoesNotFitIsAnError() async throws {
+    @Test func invalidPauseAndResumeAreErrors() async throws {
         let server = try TestServer()
         #expect(throws: TransportError(.alreadyStarted)) { try server.server.resumeListening() }
         await Self.pause(server)
@@ -54,7 +54,7 @@ struct PauseTests {
         #expect(throws: TransportError(.notRunning)) { try server.server.resumeListening() }
     }
 
-    @Test func aPortThatWasTakenMeanwhileIsNamedAndTriedAgain() async throws {
+    @Test func takenPortIsNamedAndRetried() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port
         await Self.pause(server)
@@ -71,7 +71,7 @@ struct PauseTests {
     }
 
     /// A process that is being started holds such a copy until exec.
-    @Test func thePortIsFreeAlsoWhileSomebodyHasACopyOfTheDescriptor() async throws {
+    @Test func portIsFreeDespiteACopiedDescriptor() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port
         let copy = try Self.copyOfListener(at: port)
@@ -89,7 +89,7 @@ struct PauseTests {
         throw TransportError(.notListening, host: "127.0.0.1", port: port)
     }
 
-    @Test func aServerStopsWhileItIsPaused() async throws {
+    @Test func pausedServerCanBeStopped() async throws {
         let server = try TestServer { $0.loops = 2 }
         await Self.pause(server)
         server.server.shutdown()
@@ -97,7 +97,7 @@ struct PauseTests {
         #expect(throws: (any Error).self) { try server.connect() }
     }
 
-    @Test func dismissedConnectionsEndAndNewOnesCome() async throws {
+    @Test func dismissedConnectionsEndAndNewOnesAreAccepted() async throws {
         let hasBegun = AsyncSignal()
         let mayEnd = AsyncSignal()
         let server = try TestServer { _ in
@@ -125,7 +125,7 @@ struct PauseTests {
     }
 
     /// W019, and W001 with port 0.
-    @Test func aServerStartsAgainOnThePortItHad() throws {
+    @Test func serverRestartsOnThePreviousPort() throws {
         let server = try TestServer { $0.endpoints = [.init(host: "localhost", port: 0)] }
         for _ in 0..<3 {
             for address in server.addresses { try Self.expectAnswer(try Peer(address)) }
@@ -138,7 +138,7 @@ struct PauseTests {
         try Self.expectAnswer(try server.connect())
     }
 
-    @Test func anotherPortIsChosenIfThatOfTheLastTimeIsTaken() throws {
+    @Test func anotherPortIsChosenIfThePreviousIsTaken() throws {
         let server = try TestServer()
         server.server.shutdown()
         server.server.waitUntilStopped()

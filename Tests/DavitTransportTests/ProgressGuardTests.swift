@@ -15,7 +15,7 @@ struct ProgressGuardTests {
         #expect(guardian.beginWait(now: Self.seconds(104)) == Self.seconds(110))
     }
 
-    @Test func enoughBytesBeginANewWindow() {
+    @Test func enoughBytesStartANewWindow() {
         var guardian = Self.make()
         _ = guardian.beginWait(now: 0)
         guardian.endWait(now: Self.seconds(9))
@@ -23,7 +23,7 @@ struct ProgressGuardTests {
         #expect(guardian.beginWait(now: Self.seconds(9)) == Self.seconds(19))
     }
 
-    @Test func tooFewBytesDoNot() {
+    @Test func tooFewBytesDoNotStartANewWindow() {
         var guardian = Self.make()
         _ = guardian.beginWait(now: 0)
         guardian.endWait(now: Self.seconds(9))

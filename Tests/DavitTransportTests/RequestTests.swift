@@ -12,7 +12,7 @@ struct RequestTests {
     static let mixed = get + put + chunked + get
     static let mixedAnswers = ["GET /a ", "PUT /b hello", "PUT /c hello world", "GET /a "]
 
-    @Test func aConnectionCarriesOneRequestAfterTheOther() throws {
+    @Test func connectionCarriesSeveralRequests() throws {
         let server = try TestServer()
         let peer = try server.connect()
         for _ in 0..<3 {
@@ -33,7 +33,7 @@ struct RequestTests {
         for index in 0..<500 { #expect(try peer.response().text == "GET /\(index) ") }
     }
 
-    @Test func piecesOfEverySizeMakeTheSameRequests() throws {
+    @Test func requestsCanArriveInPiecesOfAnySize() throws {
         let server = try TestServer()
         let bytes = Array(Self.mixed.utf8)
         for size in [1, 2, 3, 7, 16, 61] {
@@ -47,7 +47,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aSplitAtEveryPositionMakesTheSameRequests() throws {
+    @Test func requestsCanBeSplitAnywhere() throws {
         let server = try TestServer()
         let bytes = Array(Self.mixed.utf8)
         for position in 1..<bytes.count {
@@ -78,7 +78,7 @@ struct RequestTests {
     ]
 
     @Test(arguments: persistence)
-    func theConnectionLivesAsAsked(request: String, isKept: Bool, connection: String?) throws {
+    func persistenceFollowsTheRequest(request: String, isKept: Bool, connection: String?) throws {
         let server = try TestServer()
         let peer = try server.connect()
         try peer.send(request)
@@ -106,7 +106,7 @@ struct RequestTests {
     ]
 
     @Test(arguments: refused)
-    func aRequestThatCannotBeReadIsRefusedAndTheConnectionEnds(request: String, status: Int) throws {
+    func malformedRequestIsRefusedAndTheConnectionCloses(request: String, status: Int) throws {
         let server = try TestServer()
         let peer = try server.connect()
         let parts = request.split(separator: "~", omittingEmptySubsequences: false)
@@ -119,7 +119,7 @@ struct RequestTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func aHalfClosedConnectionStillGetsItsAnswer() throws {
+    @Test func halfClosedConnectionGetsItsResponse() throws {
         let server = try TestServer()
         let peer = try server.connect()
         try peer.send(Self.get)
@@ -128,7 +128,7 @@ struct RequestTests {
         #expect(try peer.rest() == [])
     }
 
-    @Test func aHandlerThatKeepsItsRequestKeepsItsFields() async throws {
+    @Test func retainedRequestKeepsItsFields() async throws {
         let kept = Kept()
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in

@@ -18,7 +18,7 @@ struct ResponseWritingTests {
     }
 
     @Test(arguments: sizes)
-    func bytesArriveWhole(count: Int) throws {
+    func bytesArriveCompletely(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             HTTPResponse(.ok, body: .bytes(Self.content(count)))
@@ -31,7 +31,7 @@ struct ResponseWritingTests {
     }
 
     @Test(arguments: sizes)
-    func filesArriveWhole(count: Int) throws {
+    func filesArriveCompletely(count: Int) throws {
         let file = try TestFile(Self.content(count))
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
@@ -64,7 +64,7 @@ struct ResponseWritingTests {
     }
 
     @Test(arguments: [1000, 1_000_000])
-    func aFileThatShrankIsNotPresentedAsWhole(count: Int) throws {
+    func truncatedFileClosesTheConnection(count: Int) throws {
         let file = try TestFile(Self.content(count), claiming: Int64(count) + 1)
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -76,7 +76,7 @@ struct ResponseWritingTests {
     }
 
     @Test(arguments: sizes)
-    func streamsArriveWhole(count: Int) throws {
+    func streamsArriveCompletely(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
@@ -110,7 +110,7 @@ struct ResponseWritingTests {
 
     /// Content of a different length than declared must not appear complete (RFC 9112 §8).
     @Test(arguments: [1, 1_000, 70_000, 1_000_000], [-1, 1, 100_000])
-    func aStreamThatBreaksItsPromiseCutsTheConnection(count: Int, excess: Int) throws {
+    func streamOfWrongLengthClosesTheConnection(count: Int, excess: Int) throws {
         let length = max(0, count - excess)
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -127,7 +127,7 @@ struct ResponseWritingTests {
 
     /// HTTP/1.0 clients get no chunks (RFC 9112 §6.1); closing the connection ends the content (§6.3).
     @Test(arguments: sizes)
-    func streamsForOldClientsEndWithTheConnection(count: Int) throws {
+    func streamsForHTTP10EndWithTheConnection(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
@@ -140,7 +140,7 @@ struct ResponseWritingTests {
         #expect(response.content == Self.content(count))
     }
 
-    @Test func aStreamIsNotAskedForHead() throws {
+    @Test func streamIsNotReadForHead() throws {
         let stream = AskedStream()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -152,7 +152,7 @@ struct ResponseWritingTests {
         #expect(stream.count == 0)
     }
 
-    @Test func aStreamThatFailsCutsTheConnection() throws {
+    @Test func failingStreamClosesTheConnection() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             let good = request.target.rawPath == [UInt8(ascii: "/")] ? 0 : 500_000
@@ -170,7 +170,7 @@ struct ResponseWritingTests {
         #expect(throws: (any Error).self) { try late.response() }
     }
 
-    @Test func aSlowReaderIsWhatTheStreamWaitsFor() throws {
+    @Test func streamWaitsForASlowReader() throws {
         let stream = AskedStream()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -185,7 +185,7 @@ struct ResponseWritingTests {
         }
     }
 
-    @Test func answersToAPeerThatDoesNotReadWait() throws {
+    @Test func pipelinedResponsesWaitForThePeer() throws {
         let count = Atomic<Int>(0)
         let size = 30_000
         let content = Self.content(size)
@@ -204,7 +204,7 @@ struct ResponseWritingTests {
         }
     }
 
-    @Test func aHandlerThatHopsComesBack() throws {
+    @Test func handlerCanSwitchThreads() throws {
         let pool = BlockingPool(threads: 2)
         defer { pool.shutdown() }
         let server = try TestServer {
@@ -225,7 +225,7 @@ struct ResponseWritingTests {
         }
     }
 
-    @Test func theAccessLogTellsWhatWasSent() async throws {
+    @Test func accessLogCountsSentBytes() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
         let server = try TestServer {
             $0.accessLog = { continuation.yield($0) }
@@ -251,7 +251,7 @@ struct ResponseWritingTests {
         #expect(second.status == .badRequest)
     }
 
-    @Test func aRequestThatIsCutOffHasItsLineToo() async throws {
+    @Test func abortedRequestIsLogged() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
         let server = try TestServer {
             $0.accessLog = { continuation.yield($0) }
@@ -269,7 +269,7 @@ struct ResponseWritingTests {
     }
 
     /// Each event is sent immediately, the head with the first one, because the next may be an hour away.
-    @Test func eventsGoOutAsTheyHappen() throws {
+    @Test func eventsAreSentImmediately() throws {
         let gate = AsyncSignal()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
@@ -291,7 +291,7 @@ struct ResponseWritingTests {
     }
 
     /// The grace period is only for requests that end by themselves.
-    @Test func eventsEndWhenTheServerStops() throws {
+    @Test func eventsEndOnShutdown() throws {
         let server = try TestServer {
             $0.grace = .seconds(3600)
         } handler: { _ throws(HTTPError) in
@@ -310,7 +310,7 @@ struct ResponseWritingTests {
     }
 
     /// On the global pool, a producer might wait for threads that other work of the app occupies.
-    @Test func aProducerRunsOnTheLoopOfItsConnection() throws {
+    @Test func producerRunsOnTheLoopOfItsConnection() throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             .stream(type: "text/plain") { writer in

@@ -25,7 +25,7 @@ struct SecureRedirectTests {
     ]
 
     @Test(arguments: cases)
-    func isAnswered(_ request: String, status: Int, location: String?) throws {
+    func plainRequestIsAnswered(_ request: String, status: Int, location: String?) throws {
         let server = try TLSTests.server(handler: { _ throws(HTTPError) in
             Issue.record("the handler must not be called")
             return HTTPResponse(.ok)
@@ -43,7 +43,7 @@ struct SecureRedirectTests {
         }
     }
 
-    @Test func theConnectionDoesNotCountTwice() async throws {
+    @Test func connectionIsCountedOnce() async throws {
         let server = try TLSTests.server(nil) { $0.maxConnectionsPerAddress = 1 }
         for _ in 0..<3 {
             let plain = try server.connect(secured: false)

@@ -15,7 +15,7 @@ struct SocketAddressTests {
         #expect(addresses.map(\.port) == [80])
     }
 
-    @Test func whatIsNoNameIsUnknown() {
+    @Test func invalidNameIsUnknown() {
         #expect(throws: SocketAddress.LookUpError.unknown) { try SocketAddress.lookUp(host: "a b", port: 80) }
     }
 }

@@ -43,7 +43,7 @@ struct TLSTests {
         #expect(try peer.rest() == [], "the server sends close_notify (RFC 8446 §6.1)")
     }
 
-    @Test func aSlowKeySignsOffTheLoop() throws {
+    @Test func slowKeySignsOffTheLoop() throws {
         let rsa = try TestCertificate.make(
             "localhost", kind: .rsa(bits: 2048), extensions: [(TestPKI.alternativeName, "DNS:localhost")])
         let context = try Wire.context(identities: [TLSIdentity(chain: rsa.chain, key: rsa.key)])
@@ -57,7 +57,7 @@ struct TLSTests {
     }
 
     /// The network may split records anywhere, and records may split messages (RFC 8446 §5.1).
-    @Test func recordsArriveByteByByte() throws {
+    @Test func recordsCanArriveByteByByte() throws {
         let server = try Self.server()
         for most: Int32 in [0x303, 0x304] {
             let peer = try Peer(server.addresses[0], .init(most: most), bytewise: true)
@@ -66,7 +66,7 @@ struct TLSTests {
         }
     }
 
-    @Test func aHeadInARecordForEachByteIsOneHead() throws {
+    @Test func headInOneByteRecordsIsParsed() throws {
         let server = try Self.server()
         let peer = try Self.peer(server)
         for byte in RequestTests.mixed.utf8 { try peer.send([byte]) }
@@ -83,7 +83,7 @@ struct TLSTests {
     }
 
     @Test(arguments: [Int32(0x303), 0x304])
-    func aSessionGoesOnWithTheNextConnection(_ version: Int32) throws {
+    func sessionIsResumedByTheNextConnection(_ version: Int32) throws {
         let server = try Self.server()
         let first = try Self.peer(server, .init(least: version, most: version))
         let session = try Self.session(of: first)
@@ -94,7 +94,7 @@ struct TLSTests {
         #expect(try second.response().status == 200)
     }
 
-    @Test func newCertificatesAreForNewConnections() throws {
+    @Test func newCertificatesApplyToNewConnections() throws {
         let tickets = TicketKeys(now: TestPKI.now)
         let server = try Self.server(try Wire.context(tickets: tickets))
         let old = try Self.peer(server)
@@ -112,7 +112,7 @@ struct TLSTests {
     }
 
     /// RFC 6066 §3.
-    @Test func theNameChoosesTheCertificate() throws {
+    @Test func serverNameSelectsTheCertificate() throws {
         let identities = [try TestPKI.leaf("one.example"), try TestPKI.leaf("two.example")]
         let server = try Self.server(try Wire.context(identities: identities))
         for (name, expected) in [("two.example", 1), ("one.example", 0), ("other.example", 0)] {
@@ -123,7 +123,7 @@ struct TLSTests {
     }
 
     /// RFC 7301 §3.2.
-    @Test func onlyHTTP11IsSpoken() throws {
+    @Test func onlyHTTP11IsNegotiated() throws {
         let server = try Self.server()
         let peer = try Self.peer(server, .init(protocols: ["h2", "http/1.1"]))
         try peer.send(Self.get)
@@ -140,7 +140,7 @@ struct TLSTests {
         HTTPResponse(.ok, body: .bytes(Array((request.clientCertificate?.subject ?? "-").utf8)))
     }
 
-    @Test func clientsMayShowCertificates() throws {
+    @Test func clientCertificatesAreOptional() throws {
         let authority = try TestPKI.authority.get()
         let anna = try TestPKI.client("anna", signedBy: authority)
         let context = try Wire.context(clients: .asked([authority.certificate]))
@@ -167,7 +167,7 @@ struct TLSTests {
     }
 
     @Test(arguments: [Int32(0x303), 0x304])
-    func clientsMustShowCertificates(_ version: Int32) throws {
+    func clientCertificatesCanBeRequired(_ version: Int32) throws {
         let authority = try TestPKI.authority.get()
         let other = try CertificateGenerator.makeAuthority(named: "Other", now: TestPKI.now)
         let context = try Wire.context(clients: .demanded([authority.certificate]))
@@ -188,7 +188,7 @@ struct TLSTests {
         }
     }
 
-    @Test func aRequestKnowsThatItIsSecure() throws {
+    @Test func requestReportsWhetherItIsSecure() throws {
         let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = {
             request throws(HTTPError) in
             HTTPResponse(.ok, body: .bytes(Array("\(request.isSecure)".utf8)))
@@ -216,7 +216,7 @@ struct TLSTests {
     }
 
     /// The handshake deadline does not apply to requests.
-    @Test func aConnectionOutlivesTheDeadlineOfItsHandshake() async throws {
+    @Test func handshakeDeadlineDoesNotApplyToRequests() async throws {
         let server = try Self.server(nil) {
             $0.deadlines.handshake = .milliseconds(600)
             $0.deadlines.keepAlive = .milliseconds(1500)
@@ -242,7 +242,7 @@ struct TLSTests {
         #expect(Clock.coarseNow() - start >= 50_000_000, "deadlines never pass early")
     }
 
-    @Test func garbageIsNoHandshake() throws {
+    @Test func invalidHandshakeIsRefused() throws {
         let server = try Self.server()
         let peer = try server.connect(secured: false)
         try peer.sendRaw([22, 3, 1, 0, 4] + Array("oops".utf8))
@@ -252,7 +252,7 @@ struct TLSTests {
     }
 
     /// Truncated content is not complete content (RFC 8446 §6.1).
-    @Test func aCutRequestIsNotAnswered() async throws {
+    @Test func truncatedRequestIsNotAnswered() async throws {
         let (errors, continuation) = AsyncStream<HTTPError>.makeStream()
         let hasBegun = AsyncSignal()
         let server = try Self.server(handler: { request throws(HTTPError) in
@@ -279,7 +279,7 @@ struct TLSTests {
     }
 
     /// An aborted response ends without close_notify, which is the only sign of truncation for HTTP/1.0.
-    @Test func aResponseThatBreaksOffIsTruncated() throws {
+    @Test func abortedResponseEndsWithoutCloseNotify() throws {
         let server = try Self.server(handler: { _ throws(HTTPError) in
             HTTPResponse(
                 .ok,
@@ -293,7 +293,7 @@ struct TLSTests {
         #expect(throws: Peer.Failure.truncated) { try peer.response() }
     }
 
-    @Test func aRequestInFlightEndsAfterShutdown() async throws {
+    @Test func requestInFlightEndsAfterShutdown() async throws {
         let hasBegun = AsyncSignal()
         let mayEnd = AsyncSignal()
         let server = try Self.server(nil) {

@@ -55,7 +55,7 @@ struct TimerWheelTests {
         }
     }
 
-    @Test func aLongPauseMissesNothing() {
+    @Test func longPauseMissesNoDeadline() {
         var oracle = Oracle()
         for index in 0..<50 { oracle.schedule(index, at: Int64(index + 1) * 40 * Self.slot) }
         #expect(oracle.advance(by: 2001 * Self.slot).count == 50)
@@ -73,7 +73,7 @@ struct TimerWheelTests {
         }
     }
 
-    @Test func aLaterDeadlineIsOnlyNoted() {
+    @Test func laterDeadlineIsDeferred() {
         var wheel = TimerWheel(now: 0)
         let entry = TimerEntry()
         wheel.schedule(entry, at: 2 * Self.slot)

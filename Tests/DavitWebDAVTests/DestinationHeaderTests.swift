@@ -68,11 +68,11 @@ struct DestinationHeaderTests {
     ]
 
     @Test(arguments: malformed)
-    func namesWhatItRefuses(value: String, error: DestinationHeader.ParseError) {
+    func reportsParseErrors(value: String, error: DestinationHeader.ParseError) {
         #expect(throws: error) { try DestinationHeader.parse(Array(value.utf8).span) }
     }
 
-    @Test func everyTruncationIsAValueOrAnError() {
+    @Test func truncationsNeverTrap() {
         let value = Array("http://user@example.com:80/a/b?c#d".utf8)
         for length in 0...value.count {
             let header = try? DestinationHeader.parse(Array(value[..<length]).span)

@@ -28,7 +28,7 @@ struct ErrorBodyTests {
     @Test(arguments: [
         (ErrorBody.Condition.digestMismatch, "digest-mismatch"), (.digestMalformed, "digest-malformed"),
     ])
-    func conditionsOfNoStandardHaveANamespaceOfTheirOwn(condition: ErrorBody.Condition, name: String) throws {
+    func davitConditionsHaveTheirOwnNamespace(condition: ErrorBody.Condition, name: String) throws {
         let error = try XMLDocument.parse(ErrorBody.encode(condition)).root
         #expect(error.namespace == "DAV:" && error.local == "error")
         #expect(error.children.map(\.namespace) == ["urn:davit:condition"])
@@ -60,7 +60,7 @@ struct ErrorBodyTests {
         #expect(try XMLDocument.parse(Array(document.utf8)).root.text == href)
     }
 
-    @Test func everySanitisedByteCanStandInXML() throws {
+    @Test func everySanitisedByteIsValidInXML() throws {
         for byte in UInt8.min...UInt8.max {
             let href = Href.sanitise([0x2F, byte])
             #expect(href == [0x2F, byte] || href == Array("/%".utf8) + Self.hex(byte))

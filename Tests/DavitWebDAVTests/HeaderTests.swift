@@ -79,7 +79,7 @@ struct HeaderTests {
         if let token { #expect(LockTokenHeader.parse(token.codedURL.span) == token) }
     }
 
-    @Test func aNewLockTokenIsAUUIDOfVersion4() {
+    @Test func newLockTokenIsAUUIDOfVersion4() {
         // RFC 9562 §5.4: version and variant are fixed, all other bits are random.
         #expect(
             LockToken.make(from: [UInt8](repeating: 0xFF, count: 16)).uri

@@ -56,7 +56,7 @@ struct IfHeaderEvaluationTests {
         #expect(try IfHeader(parsing: Array(field.utf8).span).submittedTokens == tokens)
     }
 
-    @Test func asksOnlyAsFarAsNeeded() throws {
+    @Test func evaluationStopsEarly() throws {
         let field = "</a> (<urn:x>) (<urn:y>) </b> (Not <urn:x>) </c> (<urn:x>)"
         let header = try IfHeader(parsing: Array(field.utf8).span)
         var asked: [String?] = []
@@ -69,7 +69,7 @@ struct IfHeaderEvaluationTests {
 
     struct Unavailable: Error {}
 
-    @Test func passesOnTheErrorOfTheOneWhoKnows() throws {
+    @Test func errorsOfTheStateAreThrown() throws {
         let header = try IfHeader(parsing: Array("(<urn:x>)".utf8).span)
         #expect(throws: Unavailable.self) {
             try header.evaluate { _ throws(Unavailable) in throw Unavailable() }

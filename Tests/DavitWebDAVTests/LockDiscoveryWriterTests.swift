@@ -40,7 +40,7 @@ struct LockDiscoveryWriterTests {
     ]
 
     @Test(arguments: locks)
-    func answersLock(locks: [ActiveLock], elements: String) throws {
+    func writesLockResponses(locks: [ActiveLock], elements: String) throws {
         // §9.10.1.
         let body = LockDiscoveryWriter.lockResponse(locks)
         #expect(
@@ -53,13 +53,13 @@ struct LockDiscoveryWriterTests {
     }
 
     @Test(arguments: locks)
-    func theSameStandsInAMultistatus(locks: [ActiveLock], elements: String) throws {
+    func multistatusHasTheSameLockDiscovery(locks: [ActiveLock], elements: String) throws {
         #expect(
             try MultistatusWriterTests.property { $0.lockDiscovery(locks) }
                 == "<D:lockdiscovery>\(elements)</D:lockdiscovery>")
     }
 
-    @Test func theOwnerOfARequestComesBack() throws {
+    @Test func ownerOfARequestIsReturned() throws {
         let request = """
             <lockinfo xmlns="DAV:"><lockscope><shared/></lockscope><locktype><write/></locktype>\
             <owner>\(String(repeating: "x", count: 300))<a xmlns="urn:x"/></owner></lockinfo>

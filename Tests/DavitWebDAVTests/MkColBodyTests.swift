@@ -35,7 +35,7 @@ struct MkColBodyTests {
         #expect(parsed.isPlainCollection == isPlain)
     }
 
-    @Test func refusesWhatIsAboutSomethingElse() {
+    @Test func refusesOtherDocuments() {
         #expect(throws: BodyError.notThis(line: 1)) { try MkColBody.parse(Array("<x/>".utf8)) }
         #expect(throws: BodyError.malformed(line: 1)) { try MkColBody.parse(Self.body("<D:set/>")) }
         #expect(throws: BodyError.self) { try MkColBody.parse(Array("<D:mkcol".utf8)) }

@@ -65,7 +65,7 @@ struct MultistatusWriterTests {
                 """)
     }
 
-    @Test func saysWhyAPropertyWasNotSet() throws {
+    @Test func propertyErrorsHaveAStatusAndCondition() throws {
         // §9.2.1 and §9.2.2.
         let text = try Self.inside { writer in
             writer.beginResponse(href: Array("/a".utf8))
@@ -87,7 +87,7 @@ struct MultistatusWriterTests {
                 """)
     }
 
-    @Test func leavesOutEmptyPropStats() throws {
+    @Test func emptyPropStatsAreOmitted() throws {
         let text = try Self.inside { writer in
             writer.beginResponse(href: Array("/a".utf8))
             writer.beginPropStat()
@@ -106,7 +106,7 @@ struct MultistatusWriterTests {
                 """)
     }
 
-    @Test func aResponseAlwaysHasAResult() throws {
+    @Test func everyResponseHasAResult() throws {
         // §14.24: `(href, ((href*, status) | (propstat+)))`. A prop without members requests nothing.
         for begins in [false, true] {
             let text = try Self.inside { writer in
@@ -128,7 +128,7 @@ struct MultistatusWriterTests {
     ]
 
     @Test(arguments: hrefs)
-    func endsHrefsOfCollectionsInASlash(href: String, isCollection: Bool, written: String) throws {
+    func hrefsOfCollectionsEndInASlash(href: String, isCollection: Bool, written: String) throws {
         let text = try Self.inside { writer in
             writer.beginResponse(href: Array(href.utf8), isCollection: isCollection)
             writer.endResponse()
@@ -146,7 +146,8 @@ struct MultistatusWriterTests {
     ]
 
     @Test(arguments: memberHrefs)
-    func joinsAndEncodesHrefsOfMembers(base: String, member: String, isCollection: Bool, href: String) throws
+    func hrefsOfMembersAreJoinedAndEncoded(base: String, member: String, isCollection: Bool, href: String)
+        throws
     {
         let text = try Self.inside { writer in
             writer.beginResponse(
@@ -167,7 +168,7 @@ struct MultistatusWriterTests {
     ]
 
     @Test(arguments: names)
-    func namesAreReadBack(name: PropertyName, element: String) throws {
+    func namesRoundTrip(name: PropertyName, element: String) throws {
         let body = "<D:propfind xmlns:D='DAV:'><D:prop>\(element)</D:prop></D:propfind>"
         #expect(try PropFindBody.parse(Array(body.utf8)) == .prop([name]))
         #expect(try Self.property { $0.emptyProperty(name) } == element)
@@ -213,7 +214,7 @@ struct MultistatusWriterTests {
     }
 
     @Test(arguments: names)
-    func aNameThatIsWrittenAgainAndAgainIsTheSame(name: PropertyName, element: String) throws {
+    func renderedNameEqualsTheWrittenOne(name: PropertyName, element: String) throws {
         let rendered = EmptyPropertyElement(name)
         #expect(try Self.property { $0.emptyProperty(rendered) } == element)
         #expect(try Self.property { $0.emptyProperty(name) } == element)
@@ -231,7 +232,7 @@ struct MultistatusWriterTests {
     }
 
     @Test(arguments: [64, 1000, 32_768])
-    func isTakenInPiecesWhileItIsMade(capacity: Int) throws {
+    func outputCanBeTakenWhileItIsWritten(capacity: Int) throws {
         let writer = MultistatusWriter()
         let buffer = IOBuffer(capacity: capacity)
         var body: [UInt8] = []
@@ -260,7 +261,7 @@ struct MultistatusWriterTests {
         #expect(root.children.last?.text == "done")
     }
 
-    @Test func aValueGoesInAndOutUnchanged() throws {
+    @Test func valueRoundTripsUnchanged() throws {
         let body = """
             <?xml version="1.0"?><d:propertyupdate xmlns:d="DAV:" xmlns:q="urn:q" xml:lang="en"><d:set><d:prop>\
             <q:p a='"'>x &lt;<!-- c --><q:r>d:e</q:r><![CDATA[<]]> <?f g?></q:p></d:prop></d:set></d:propertyupdate>

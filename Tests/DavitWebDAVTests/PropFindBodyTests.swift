@@ -2,7 +2,7 @@ import DavitWebDAV
 import Testing
 
 struct PropFindBodyTests {
-    @Test func anEmptyBodyAsksForAllProperties() throws {
+    @Test func emptyBodyRequestsAllProperties() throws {
         // RFC 4918 §9.1.
         #expect(try PropFindBody.parse([]) == .allprop(include: []))
     }

@@ -96,7 +96,7 @@ struct PropertyUpdateTests {
         #expect(throws: error) { try PropertyUpdate.parse(Array(body.utf8)) }
     }
 
-    @Test func theSumOfTheValuesIsLimited() throws {
+    @Test func totalSizeOfValuesIsLimited() throws {
         var limits = BodyLimits()
         limits.valueBytes = 100
         let name = String(repeating: "n", count: 40)
@@ -111,7 +111,7 @@ struct PropertyUpdateTests {
         #expect(throws: BodyError.malformed(line: 1)) { try PropertyUpdate.parse(body(1025)) }
     }
 
-    @Test func aValueKnowsItsText() throws {
+    @Test func valueHasItsText() throws {
         let update = try PropertyUpdate.parse(
             Array(Self.update("<D:set><D:prop><D:a>T&amp;<b>F</b><!--c--></D:a></D:prop></D:set>").utf8))
         guard case .set(_, let value) = update.instructions.first else {

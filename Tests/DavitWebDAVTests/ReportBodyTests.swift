@@ -59,7 +59,7 @@ struct ReportBodyTests {
         #expect(throws: row.error) { try ReportBody.parse(Array(row.body.utf8)) }
     }
 
-    @Test func nestedPropertiesCountAsWell() throws {
+    @Test func nestedPropertiesCount() throws {
         var limits = BodyLimits()
         limits.properties = 3
         let three = "<e:property name='a'><e:property name='b'/></e:property><e:property name='c'/>"
@@ -94,7 +94,7 @@ struct ReportBodyTests {
         #expect(value.map { String(decoding: $0.element, as: UTF8.self) } == row.result)
     }
 
-    @Test func documentsThatCannotBeReadHaveNoValue() {
+    @Test func unreadableDocumentsHaveNoValue() {
         for document in ["", "<a>", "<a/>"] {
             #expect(PropertyValue.replacingHrefs(in: Array(document.utf8)) { _ in nil } == nil)
         }

@@ -76,7 +76,7 @@ struct SearchMatcherTests {
     }
 
     /// The work between two checks is independent of the length of the text and the pattern.
-    @Test func matchingStopsWhenTheStepsAreUsed() throws {
+    @Test func matchingStopsAtTheStepLimit() throws {
         let pattern = try #require(SearchPattern("%ab%a_b%"))
         let alphabet = SearchAlphabet([pattern])
         var decoded = SearchText(String(repeating: "a", count: 5000), isFolded: false)
@@ -134,7 +134,7 @@ struct SearchMatcherTests {
     }
 
     /// A character with more bytes than any script needs matches wildcards only.
-    @Test func aCharacterWithHundredsOfMarksMatchesOnlyWildcards() throws {
+    @Test func longCharacterMatchesOnlyWildcards() throws {
         let long = "a" + String(repeating: "\u{301}", count: 100)
         #expect(try Self.match("_", long).matches)
         #expect(try Self.match("%", long).matches)
@@ -144,7 +144,7 @@ struct SearchMatcherTests {
 
     /// Random patterns and texts over few characters, some of which are canonically equivalent.
     @Test(arguments: [5323, 4918, 2026] as [UInt64])
-    func randomPatternsAreReadAsTheOracleReadsThem(seed: UInt64) throws {
+    func randomPatternsMatchTheOracle(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let characters: [Character] = ["a", "b", "\u{e9}", "e\u{301}", "👍🏽"]
         for _ in 0..<1500 {
@@ -163,7 +163,7 @@ struct SearchMatcherTests {
     }
 
     /// Parts of more than 64 characters, in texts that almost contain them.
-    @Test func longPartsWithWildcardsAreReadAsTheOracleReadsThem() throws {
+    @Test func longPartsWithWildcardsMatchTheOracle() throws {
         var generator = SeededGenerator(seed: 64)
         for _ in 0..<60 {
             let count = [63, 64, 65, 127, 128, 129, 200].randomElement(using: &generator) ?? 64

@@ -22,7 +22,7 @@ struct SearchPatternTests {
     @Test(arguments: ["\\", "a\\", "\\a", "\\\\\\"])
     func refuses(pattern: String) { #expect(SearchPattern(pattern) == nil) }
 
-    @Test func lowerCaseMayBeLonger() throws {
+    @Test func lowercasePatternMayBeLonger() throws {
         #expect(try #require(SearchPattern("İ%")).lowercased.matches("İx".lowercased()))
     }
 
@@ -48,7 +48,7 @@ struct SearchPatternTests {
         return all
     }
 
-    @Test func everyPatternIsReadAsTheOracleReadsIt() throws {
+    @Test func everyShortPatternMatchesTheOracle() throws {
         let texts = Self.texts(of: ["a", "b"], upTo: 5)
         for pattern in Self.texts(of: ["a", "b", "%", "_"], upTo: 4) {
             let parsed = try #require(SearchPattern(String(pattern)))

@@ -14,12 +14,12 @@ struct SlugTests {
     ]
 
     @Test(arguments: rows)
-    func makesANameAMemberCanHave(value: String, name: String?) {
+    func derivesAValidName(value: String, name: String?) {
         #expect(Slug.name(from: Array(value.utf8)).map { String(decoding: $0, as: UTF8.self) } == name)
     }
 
     @Test(arguments: ["n", "é", "日"])
-    func cutsLongNamesBetweenCharactersAndKeepsTheExtension(character: String) throws {
+    func longNamesAreCutBetweenCharactersAndKeepTheExtension(character: String) throws {
         let value = String(repeating: character, count: 300) + ".jpg"
         let name = try #require(Slug.name(from: Array(value.utf8)))
         let text = try #require(String(validating: name, as: UTF8.self))

@@ -68,7 +68,7 @@ struct XMLEncodingTests {
     ]
 
     @Test(arguments: rows)
-    func isReadInItsEncoding(_ row: Row) throws {
+    func documentIsReadInItsEncoding(_ row: Row) throws {
         for quote in ["\"", "'"] {
             let declaration =
                 row.declared.map { "<?xml version=\"1.0\" encoding=\(quote)\($0)\(quote)?>" } ?? ""
@@ -93,7 +93,7 @@ struct XMLEncodingTests {
     ]
 
     @Test(arguments: declarations)
-    func declarationsMayHaveWhiteSpace(_ declaration: String) throws {
+    func declarationsMayContainWhiteSpace(_ declaration: String) throws {
         let bytes = Self.bytes("\(declaration)<a>\u{E9}</a>", .latin1)
         #expect(try XMLDocument.parse(bytes).root.text == "\u{E9}")
     }
@@ -132,7 +132,7 @@ struct XMLEncodingTests {
     }
 
     /// The limit applies to received bytes, not to decoded ones.
-    @Test func theLimitIsAboutWhatWasReceived() throws {
+    @Test func limitAppliesToReceivedBytes() throws {
         let text =
             "<?xml version='1.0' encoding='latin1'?><a>" + String(repeating: "\u{E9}", count: 1000) + "</a>"
         for (form, charset) in [(Form.latin1, nil), (.utf16Big, Charset.utf16BigEndian)] {

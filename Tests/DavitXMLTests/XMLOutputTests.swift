@@ -52,7 +52,7 @@ struct XMLOutputTests {
         #expect(Self.text { $0.element("", "a", escaped: text) } == "<a>\(written)</a>")
     }
 
-    @Test func everyByteIsReadBackInText() throws {
+    @Test func everyByteRoundTripsInText() throws {
         for byte in UInt8.min...UInt8.max {
             for text in [[byte], [byte, 0x62], [0x61, byte, 0x62]] {
                 let output = XMLOutput()
@@ -77,7 +77,7 @@ struct XMLOutputTests {
     ]
 
     @Test(arguments: attributeValues)
-    func attributeValuesAreReadBack(value: String, written: String) throws {
+    func attributeValuesRoundTrip(value: String, written: String) throws {
         let output = XMLOutput()
         output.markup("<a xmlns=\"urn:x\" b=\"")
         output.attributeValue(value)
@@ -88,7 +88,7 @@ struct XMLOutputTests {
 
     /// Sizes around those of the output memory and of libxml2's buffer.
     @Test(arguments: [1, 2047, 2048, 2049, 3999, 4000, 4095, 4096, 4097, 8192, 16_000, 70_000])
-    func longTextIsWholeWhateverTheWayItGoes(count: Int) {
+    func longTextIsCompleteOnEveryPath(count: Int) {
         let text = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
         let expected = String(decoding: text, as: UTF8.self)
         #expect(Self.text { $0.bytes(text) } == expected)
@@ -99,7 +99,7 @@ struct XMLOutputTests {
     }
 
     @Test(arguments: [1, 2, 7, 4096, 100_000])
-    func takesInPiecesOfAnySize(size: Int) {
+    func outputCanBeTakenInPiecesOfAnySize(size: Int) {
         let output = XMLOutput()
         var expected: [UInt8] = []
         var taken: [UInt8] = []
@@ -120,7 +120,7 @@ struct XMLOutputTests {
         #expect(output.count == 0 && output.drain().isEmpty)
     }
 
-    @Test func drainingAfterTakingGivesTheRest() {
+    @Test func drainingAfterTakingReturnsTheRest() {
         let output = XMLOutput()
         output.bytes(Array("abcdef".utf8))
         var piece: [UInt8] = [0, 0]

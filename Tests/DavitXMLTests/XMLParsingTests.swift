@@ -53,7 +53,7 @@ struct XMLParsingTests {
         #expect(!root.children[0].isNamed("b", in: "DAV:"))
     }
 
-    @Test func anElementKeepsItsDocumentAlive() throws {
+    @Test func elementKeepsItsDocumentAlive() throws {
         func leaf() throws -> XMLElement {
             try #require(try XMLDocument.parse(Array("<a><b>kept</b></a>".utf8)).root.children.first)
         }
@@ -96,7 +96,7 @@ struct XMLParsingTests {
     ]
 
     @Test(arguments: notUnicode)
-    func refusesWhatIsNeitherUTF8NorUTF16(document: [UInt8]) {
+    func refusesOtherEncodings(document: [UInt8]) {
         #expect { try XMLDocument.parse(document) } throws: { error in
             if case .malformed = error as? XMLError { true } else { false }
         }
@@ -108,7 +108,7 @@ struct XMLParsingTests {
     ]
 
     @Test(arguments: positions)
-    func saysWhere(document: String, position: XMLPosition) {
+    func errorReportsThePosition(document: String, position: XMLPosition) {
         #expect(throws: XMLError.malformed(position)) { try XMLDocument.parse(Array(document.utf8)) }
     }
 
@@ -122,7 +122,7 @@ struct XMLParsingTests {
         }
     }
 
-    @Test func everyChangedByteGivesADocumentOrAnError() {
+    @Test func mutatedDocumentsNeverTrap() {
         let document = Array("<!DOCTYPE a [<!ENTITY b 'c'>]><D:a xmlns:D='DAV:' b='&b;'><!--c--></D:a>".utf8)
         for offset in document.indices {
             for byte in [0, 0x22, 0x26, 0x27, 0x3C, 0x3E, 0x5B, 0x5D, 0x20, 0x80, 0xFF] as [UInt8] {

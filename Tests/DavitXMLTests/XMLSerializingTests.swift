@@ -79,7 +79,7 @@ struct XMLSerializingTests {
     }
 
     @Test(arguments: values)
-    func keepsTheValue(document: String, element: String) throws {
+    func serializedValueIsPreserved(document: String, element: String) throws {
         let value = try #require(Self.value(in: try XMLDocument.parse(Array(document.utf8)).root))
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
         // Serializing again returns the same, even after parsing the result alone or inside another document.
@@ -96,7 +96,7 @@ struct XMLSerializingTests {
         }
     }
 
-    @Test func utf16ComesBackAsUTF8() throws {
+    @Test func utf16IsSerializedAsUTF8() throws {
         let document = "\u{FEFF}<v xmlns='b' c='\u{E9}'>\u{1F600}</v>".utf16.flatMap {
             [UInt8($0 & 0xFF), UInt8($0 >> 8)]
         }

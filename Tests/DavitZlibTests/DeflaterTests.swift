@@ -7,7 +7,7 @@ struct DeflaterTests {
     ]
 
     @Test(arguments: formats, [1, 6, 9])
-    func comesBack(formats: (write: Deflater.Format, read: Inflater.Format), level: Int) throws {
+    func contentRoundTrips(formats: (write: Deflater.Format, read: Inflater.Format), level: Int) throws {
         for content in [[], [65], Feed.listing(members: 3000), Feed.noise(100_000)] {
             for expected in [nil, content.count, 0] {
                 for room in [7, 5000] {
@@ -19,7 +19,7 @@ struct DeflaterTests {
         }
     }
 
-    @Test func piecesAreOneStream() throws {
+    @Test func piecesFormOneStream() throws {
         let content = Feed.listing(members: 100)
         let pieces = stride(from: 0, to: content.count, by: 7).map { Array(content[$0...].prefix(7)) }
         let whole = try Feed.deflate([content]).flatMap { $0 }
@@ -29,7 +29,7 @@ struct DeflaterTests {
 
     /// After a flush, a peer can decode everything written so far.
     @Test(arguments: [10, 64, 1000])
-    func aFlushedPieceCanBeRead(room: Int) throws {
+    func flushedPieceCanBeDecoded(room: Int) throws {
         let pieces = [Feed.listing(members: 1), [65], Feed.noise(500), Feed.listing(members: 50)]
         let outputs = try Feed.deflate(pieces, flush: .sync, room: room)
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 1 << 20))
@@ -40,7 +40,7 @@ struct DeflaterTests {
         try inflater.finish()
     }
 
-    @Test func withoutAFlushPiecesAreGathered() throws {
+    @Test func piecesAreBufferedWithoutAFlush() throws {
         let outputs = try Feed.deflate([Array("a".utf8), Array("b".utf8)])
         // At most the header of the format.
         #expect(outputs[0].count <= 10)
@@ -48,7 +48,7 @@ struct DeflaterTests {
     }
 
     @Test(arguments: [0, 1, 200, 250, 251, 1000, 70_000])
-    func nothingIsLongerThanItsBound(count: Int) throws {
+    func outputIsWithinItsBound(count: Int) throws {
         for content in [Feed.noise(count), [UInt8](repeating: 0, count: count)] {
             for expected in [nil, count] {
                 let deflater = try Deflater(.gzip, expectedBytes: expected)
@@ -59,7 +59,7 @@ struct DeflaterTests {
         }
     }
 
-    @Test func nothingHappensAfterTheEnd() throws {
+    @Test func finishedDeflaterIgnoresInput() throws {
         var deflater = try Deflater(.gzip)
         var output = [UInt8](repeating: 0, count: 100)
         for isFirst in [true, false] {
@@ -72,7 +72,7 @@ struct DeflaterTests {
     }
 
     /// The header has no name and no time, so the same content results in the same bytes.
-    @Test func theHeadSaysNothing() throws {
+    @Test func headerHasNoNameAndNoTime() throws {
         let coded = try Feed.deflate(Array("a".utf8))
         #expect(Array(coded.prefix(8)) == [0x1F, 0x8B, 8, 0, 0, 0, 0, 0])
     }

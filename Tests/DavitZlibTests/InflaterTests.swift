@@ -23,7 +23,7 @@ struct InflaterTests {
     static let empty = "1f8b080000000000000303000000000000000000"
 
     @Test(arguments: wellFormed)
-    func readsWhatOthersWrite(name: String, format: Inflater.Format, hex: String) throws {
+    func decodesOutputOfOtherPrograms(name: String, format: Inflater.Format, hex: String) throws {
         let bytes = Feed.bytes(hex: hex)
         for room in [1, 2, 26, 27, 28, 1000] {
             #expect(try Feed.inflate([bytes], format, room: room) == Self.text)
@@ -37,7 +37,7 @@ struct InflaterTests {
     }
 
     @Test(arguments: wellFormed)
-    func noticesThatTheEndIsMissing(name: String, format: Inflater.Format, hex: String) throws {
+    func missingEndIsDetected(name: String, format: Inflater.Format, hex: String) throws {
         let bytes = Feed.bytes(hex: hex)
         for count in 0..<bytes.count {
             // After the first of two members, the input is complete.
@@ -48,7 +48,7 @@ struct InflaterTests {
         }
     }
 
-    @Test func saysWhereTheInputMayEnd() throws {
+    @Test func reportsWhereTheInputMayEnd() throws {
         let bytes = Feed.bytes(hex: Self.gzip)
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 100))
         var output = [UInt8](repeating: 0, count: 100)
@@ -66,14 +66,14 @@ struct InflaterTests {
     ]
 
     @Test(arguments: followed)
-    func noticesWhatFollowsTheEnd(format: Inflater.Format, hex: String, error: InflateError) throws {
+    func trailingDataIsDetected(format: Inflater.Format, hex: String, error: InflateError) throws {
         let bytes = Feed.bytes(hex: hex)
         #expect(throws: error) { try Feed.inflate([bytes], format) }
         #expect(throws: error) { try Feed.inflate(bytes.map { [$0] }, format) }
     }
 
     /// Detects a change of any bit, except in unused fields of the header.
-    @Test func noticesBrokenBytes() throws {
+    @Test func corruptBytesAreDetected() throws {
         for (format, hex, unchecked) in [
             (Inflater.Format.gzip, Self.gzip, 4...9), (.deflate, Self.zlib, -1 ... -1),
         ] {
@@ -113,7 +113,7 @@ struct InflaterTests {
         }
     }
 
-    @Test func stopsAtItsLimit() throws {
+    @Test func lengthLimitIsExact() throws {
         let bytes = try Feed.deflate(Self.text)
         #expect(try Feed.inflate([bytes], limit: ExpansionLimit(bytes: 27)) == Self.text)
         for limit in [0, 1, 26] as [Int64] {
@@ -136,7 +136,7 @@ struct InflaterTests {
     }
 
     /// 10 MB of zeros in 10 KB: rejected before much of it is expanded.
-    @Test func stopsWhatExpandsTooMuch() throws {
+    @Test func excessiveExpansionIsRefused() throws {
         let bomb = try Feed.deflate([UInt8](repeating: 0, count: 10_000_000))
         let limit = ExpansionLimit(bytes: .max)
         var inflater = try Inflater(.gzip, limit: limit)

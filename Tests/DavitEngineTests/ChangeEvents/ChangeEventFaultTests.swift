@@ -28,7 +28,7 @@ struct ChangeEventFaultTests {
     }
 
     /// The numbers of a new journal start below those that the readers know.
-    @Test func aJournalThatIsMadeAnewIsFollowed() async throws {
+    @Test func streamFollowsARecreatedJournal() async throws {
         let reader = try await reader()
         journal.add("a")
         #expect(try await reader.next() == Event("change", "+ /a"))
@@ -45,7 +45,7 @@ struct ChangeEventFaultTests {
         #expect(reader.id == "data:,davit-sync-bb-6")
     }
 
-    @Test func forgottenRemovalsAreNoMissedOnes() async throws {
+    @Test func forgottenRemovalsResetTheStream() async throws {
         let reader = try await reader()
         journal.state.withLock { $0.position = JournalPosition(journal: "aa", last: 9_000, forgotten: 5_000) }
         journal.notify()
@@ -55,7 +55,7 @@ struct ChangeEventFaultTests {
     }
 
     /// The journal does not report that an error is over; the next tick tries again.
-    @Test func afterAFaultNothingIsMissing() async throws {
+    @Test func noEventIsLostAfterAFault() async throws {
         let reader = try await reader()
         for fault in [JournalError.interrupted, .state(.outOfSpace), .store(.busy)] {
             journal.state.withLock { $0.error = fault }
@@ -74,7 +74,7 @@ struct ChangeEventFaultTests {
     }
 
     /// A later reader starts at a later number and receives no change twice.
-    @Test func eachIsToldFromWhereItBegan() async throws {
+    @Test func eachReaderStartsAtItsOwnNumber() async throws {
         let first = try await reader()
         journal.add("a", tells: false)
         let second = try await reader()
@@ -89,7 +89,7 @@ struct ChangeEventFaultTests {
         #expect(try await third.next() == Event("change", "+ /c"))
     }
 
-    @Test func whereNothingCanBeSaidThereIsNoStream() async throws {
+    @Test func failingJournalRefusesTheStream() async throws {
         journal.state.withLock { $0.error = .state(.outOfSpace) }
         let client = TestClient(WebDAVHandler(share: share, page: nil))
         #expect(try await client.send("GET", "/?events").status == 507)

@@ -8,7 +8,7 @@ import Testing
 struct ChangeEventStreamTests {
     typealias Event = EventReader.Event
 
-    @Test func itGoesOnWhereItWas() async throws {
+    @Test func streamResumesFromTheLastID() async throws {
         let share = try TestShare.live()
         var id = ""
         do {
@@ -40,7 +40,7 @@ struct ChangeEventStreamTests {
     ]
 
     @Test(arguments: unknown)
-    func whoseStateIsUnknownListsAnew(id: String) async throws {
+    func unknownIDCausesAReset(id: String) async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d") == 0)
         let reader = try await share.events("/?events&in=d/&in=", since: id)
@@ -49,7 +49,7 @@ struct ChangeEventStreamTests {
         #expect(try await reader.next() == Event("change", "+ /a/"))
     }
 
-    @Test func whoMissedTooMuchListsAnew() async throws {
+    @Test func tooManyMissedEventsCauseAReset() async throws {
         let share = try TestShare.live()
         let id = try await share.events("/?events").id
         #expect(share.shell("touch $(seq 1100)") == 0)
@@ -58,7 +58,7 @@ struct ChangeEventStreamTests {
     }
 
     /// The pending events of a slow reader are limited; other readers still receive all events.
-    @Test func whoReadsTooSlowlyListsAnew() async throws {
+    @Test func slowReaderIsReset() async throws {
         let share = try TestShare.live()
         let slow = try await share.events("/?events")
         let fast = try await share.events("/?events")
@@ -74,7 +74,7 @@ struct ChangeEventStreamTests {
     }
 
     /// A name that changes often between two reads is reported once.
-    @Test func namesAreToldOnce() async throws {
+    @Test func repeatedChangesOfANameAreReportedOnce() async throws {
         let share = try TestShare.live()
         let slow = try await share.events("/?events")
         let fast = try await share.events("/?events")
@@ -89,7 +89,7 @@ struct ChangeEventStreamTests {
         #expect(told.lines.count == 6)
     }
 
-    @Test func itEndsWhenTheServerIsToStop() async throws {
+    @Test func streamEndsOnShutdown() async throws {
         let share = try TestShare.live()
         let reader = try await share.events("/?events")
         #expect(try await share.client.send("LOCK", "/a", text: lockBody(scope: "shared")).status == 201)
@@ -103,7 +103,7 @@ struct ChangeEventStreamTests {
         #expect(try await other.next() == nil)
     }
 
-    @Test func itShowsThatItIsThere() async throws {
+    @Test func idleStreamSendsKeepAlives() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d") == 0)
         let reader = try await share.events("/d/?events")
@@ -121,7 +121,7 @@ struct ChangeEventStreamTests {
         #expect(block?.hasPrefix("id: data:,davit-sync-") == true && block != "id: \(id)")
     }
 
-    @Test func thereAreNoMoreThanAreAllowed() async throws {
+    @Test func streamsAreLimited() async throws {
         let share = try TestShare.live { $0.eventStreamLimit = 2 }
         let first = try await share.events("/?events")
         var second: EventReader? = try await share.events("/?events")
@@ -135,7 +135,7 @@ struct ChangeEventStreamTests {
 
     // MARK: The response
 
-    @Test func itIsForBrowsersAndPassesProxies() async throws {
+    @Test func responseSuitsBrowsersAndProxies() async throws {
         let share = try TestShare.live { $0.isReadOnly = true }
         do {
             let response = try await share.client.begin("GET", "/?events", [("Accept", "text/event-stream")])
@@ -160,7 +160,7 @@ struct ChangeEventStreamTests {
     ]
 
     @Test(arguments: refused)
-    func whatCannotBeIsSaid(target: String, accept: String?, status: UInt16) async throws {
+    func invalidRequestsAreRefused(target: String, accept: String?, status: UInt16) async throws {
         let share = try TestShare.live()
         #expect(share.shell("touch f") == 0)
         let fields = accept.map { [("Accept", $0)] } ?? []
@@ -168,13 +168,13 @@ struct ChangeEventStreamTests {
     }
 
     /// A file has no members.
-    @Test func ofAFileTheQueryMeansNothing() async throws {
+    @Test func queryIsIgnoredForFiles() async throws {
         let share = try TestShare.live()
         #expect(share.shell("echo 1 > f") == 0)
         #expect(try await share.client.send("GET", "/f?events").text == "1\n")
     }
 
-    @Test func withoutAJournalItIsSaid() async throws {
+    @Test func missingJournalIsReported() async throws {
         let share = try TestShare()
         let answer = try await share.client.send("GET", "/?events")
         #expect(answer.status == 404)

@@ -9,7 +9,7 @@ import Testing
 struct ChangeEventTests {
     typealias Event = EventReader.Event
 
-    @Test func othersAndProgramsAreTold() async throws {
+    @Test func reportsChangesByClientsAndOtherPrograms() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d") == 0)
         let reader = try await share.events("/?events")
@@ -36,7 +36,7 @@ struct ChangeEventTests {
     ]
 
     @Test(arguments: names)
-    func everyNameIsSafe(shell: String, line: String) async throws {
+    func everyNameIsEscaped(shell: String, line: String) async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir 'd %'") == 0)
         let reader = try await share.events("/d%20%25?events")
@@ -44,7 +44,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == Event("change", line))
     }
 
-    @Test func oneStreamWatchesSeveralFolders() async throws {
+    @Test func oneStreamCanWatchSeveralFolders() async throws {
         let share = try TestShare.live()
         #expect(share.shell(#"mkdir -p a/x 'b c' "$(printf 'z\377')" other"#) == 0)
         let reader = try await share.events("/?events&in=a/x/&in=b%20c&in=z%FF/&in=gone/&in=a/x")
@@ -64,7 +64,7 @@ struct ChangeEventTests {
         #expect(Set(last) == ["gone /a/x/", "change + /b%20c/4/"])
     }
 
-    @Test func allBelowIsToldToWhoAsksForIt() async throws {
+    @Test func infiniteDepthReportsAllDescendants() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir -p a/b/c e") == 0)
         let reader = try await share.events("/a/?events&depth=infinity")
@@ -80,7 +80,7 @@ struct ChangeEventTests {
     @Test(arguments: [
         "rmdir a/b", "mv a/b a/c", "mv a c", "rm -r a", "rmdir a/b; echo 1 > a/b", "rmdir a/b; ln -s . a/b",
     ])
-    func whenItGoesItEnds(commands: String) async throws {
+    func streamEndsWhenItsFolderIsRemoved(commands: String) async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir -p a/b") == 0)
         let reader = try await share.events("/a/b/?events")
@@ -89,7 +89,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == nil)
     }
 
-    @Test func anotherFolderOfThatNameIsThatFolder() async throws {
+    @Test func replacedFolderIsTreatedAsTheNewOne() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir -p a n; touch a/old n/new") == 0)
         let reader = try await share.events("/a/?events")
@@ -103,7 +103,7 @@ struct ChangeEventTests {
         #expect(told.last == Event("gone", "/a/") || told.last?.lines.contains("+ /a/new") == true)
     }
 
-    @Test func namesThatAreNotServedAreNotTold() async throws {
+    @Test func hiddenNamesAreNotReported() async throws {
         let share = try TestShare.live {
             $0.rules.allowsHiddenItems = false
             $0.rules.allowedExtensions = ["txt"]
@@ -113,7 +113,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == Event("change", "+ /a.txt"))
     }
 
-    @Test func hrefsAreThoseOfTheClient() async throws {
+    @Test func hrefsIncludeTheMountPrefix() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d; ln -s d link") == 0)
         let router = Router { $0.mount("/x/files", WebDAVHandler(share: share.share, page: nil)) }
@@ -132,7 +132,7 @@ struct ChangeEventTests {
 
     // MARK: Locks
 
-    @Test func locksAreTold() async throws {
+    @Test func lockChangesAreReported() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir -p d/e; touch d/a d/e/b f") == 0)
         let reader = try await share.events("/d/?events")
@@ -172,7 +172,7 @@ struct ChangeEventTests {
         #expect(!share.state.hasLocks)
     }
 
-    @Test func aNewNameThatIsLockedIsToldAsBoth() async throws {
+    @Test func lockOnANewNameReportsNameAndLock() async throws {
         let share = try TestShare.live()
         let reader = try await share.events("/?events")
         let answer = try await share.client.send("LOCK", "/new", text: lockBody(scope: "exclusive"))

@@ -32,7 +32,7 @@ struct OtherSiteTests {
     ]
 
     @Test(arguments: rows)
-    func theyAreNotTold(row: Row) async throws {
+    func crossOriginRequestsAreRefused(row: Row) async throws {
         let share = try TestShare.live { $0.pageOrigins = ["https://app.example"] }
         for method in ["GET", "HEAD"] {
             let response = try await share.client.begin(method, "/?events", row.fields)

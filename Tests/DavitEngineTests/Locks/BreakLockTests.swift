@@ -72,14 +72,14 @@ struct BreakLockTests {
     @Test(arguments: scenarios)
     func holds(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    @Test func aReadOnlyShareKeepsItsLocks() async throws {
+    @Test func readOnlyShareKeepsItsLocks() async throws {
         let share = try TestShare { $0.isReadOnly = true }
         let answer = try await share.client.send(
             "POST", "/?action=unlock", Self.form, text: "member=a&token=urn%3Auuid%3A1")
         #expect(answer.status == 403)
     }
 
-    @Test func whoWhatAndWhoseIsSaid() async throws {
+    @Test func brokenLocksAreReportedWithOwnerAndActor() async throws {
         let broken = Mutex<[BrokenLock]>([])
         let share = try TestShare { $0.hooks.lockBroken = { lock in broken.withLock { $0.append(lock) } } }
         #expect(share.shell("mkdir d; touch d/a") == 0)
@@ -105,7 +105,7 @@ struct BreakLockTests {
     }
 
     @Test("hooks are asked before a lock is broken, and notified of it", arguments: [true, false])
-    func hooksAreAsked(isAllowed: Bool) async throws {
+    func hooksDecideOnBreakingLocks(isAllowed: Bool) async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare {
             $0.hooks.allows = { action in
@@ -139,7 +139,7 @@ struct BreakLockTests {
     }
 
     /// Another lock has replaced it while the hook was deciding.
-    @Test func whatWasNotAskedAboutIsNotBroken() async throws {
+    @Test func lockTakenWhileAHookDecidesIsNotBroken() async throws {
         let tokens = Mutex<[String]>([])
         let box = Mutex<TestShare?>(nil)
         let share = try TestShare {
@@ -165,7 +165,7 @@ struct BreakLockTests {
 
     // MARK: Administration
 
-    @Test func allLocksThatCountAreListed() async throws {
+    @Test func activeLocksAreListed() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d; touch d/a b gone") == 0)
         for target in ["/gone", "/d/a", "/b", "/", "/d/a"] {
@@ -187,7 +187,7 @@ struct BreakLockTests {
 
     // MARK: Visible to other users
 
-    @Test func othersSeeWhoHoldsItAndSinceWhen() async throws {
+    @Test func lockOwnerAndTimeAreVisibleToOthers() async throws {
         let share = try TestShare()
         #expect(share.shell("touch a b") == 0)
         let body =

@@ -49,12 +49,12 @@ struct LockOracleTests {
     // MARK: All single locks and pairs of locks
 
     @Test(arguments: Backend.allCases, Array(lockRequests.indices))
-    func oneLock(backend: Backend, first: Int) async throws {
+    func oneLockMatchesTheOracle(backend: Backend, first: Int) async throws {
         try await ask(backend, [Self.lockRequests[first]])
     }
 
     @Test(arguments: TestExtent.sample(of: Array(lockRequests.indices), every: 6))
-    func twoLocks(first: Int) async throws {
+    func twoLocksMatchTheOracle(first: Int) async throws {
         let backend = Backend.allCases[first % Backend.allCases.count]
         for second in Self.lockRequests[first...] {
             for owner in ["ann", "bob"] {
@@ -156,7 +156,7 @@ struct LockOracleTests {
     /// Requests that change resources, in sequence: tests the locks of resources that are removed, moved,
     /// replaced or copied.
     @Test(arguments: Backend.allCases, TestExtent.sample(of: Array(1...12), every: 3))
-    func aHistory(backend: Backend, seed: UInt64) async throws {
+    func randomHistoryMatchesTheOracle(backend: Backend, seed: UInt64) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
         let store = try backend.makeStore(in: stateFolder)
         // On a volume in memory, changes use another code path.

@@ -12,7 +12,7 @@ struct AccountsTests {
     ]
 
     @Test(arguments: badAccounts)
-    func refusesAccountsThatCouldNotWork(name: String, password: String, problem: Accounts.Problem) throws {
+    func refusesInvalidAccounts(name: String, password: String, problem: Accounts.Problem) throws {
         var accounts = Accounts()
         try accounts.add(name: "taken", password: "y")
         #expect(throws: problem) { try accounts.add(name: name, password: password) }
@@ -33,7 +33,7 @@ struct AccountsTests {
     static let badRealms = ["", "a\"b", "a\\b", "a\nb", String(repeating: "r", count: 129)]
 
     @Test(arguments: badRealms)
-    func refusesRealmsThatClientsReadInTwoWays(realm: String) {
+    func refusesAmbiguousRealms(realm: String) {
         var settings = AuthenticationSettings()
         settings.realm = realm
         #expect(throws: Accounts.Problem.badRealm) {
@@ -56,7 +56,7 @@ struct AccountsTests {
     ]
 
     @Test(arguments: texts)
-    func knowsWhatIsMeantToBeAHash(text: String, isHash: Bool) {
+    func hashesAreRecognized(text: String, isHash: Bool) {
         #expect(Accounts.isHash(text) == isHash)
     }
 
@@ -74,7 +74,7 @@ struct AccountsTests {
     ]
 
     @Test(arguments: hashes)
-    func aKeptTextAllowsItsSchemes(text: String, schemes: [AuthenticationSettings.Scheme]) throws {
+    func storedTextDeterminesTheSchemes(text: String, schemes: [AuthenticationSettings.Scheme]) throws {
         var accounts = Accounts()
         try accounts.add(name: "anna", hash: text)
         #expect(accounts.schemes == schemes)
@@ -99,7 +99,7 @@ struct AccountsTests {
         #expect(accounts.isEmpty)
     }
 
-    @Test func whatIsPrintedIsWhatIsTaken() async throws {
+    @Test func printedTextsAreAccepted() async throws {
         for text in [
             try Accounts.scryptText(password: "open:sesame"),
             try Accounts.digestText(name: "anna", password: "open:sesame", realm: "davit"),
@@ -113,7 +113,7 @@ struct AccountsTests {
         }
     }
 
-    @Test func digestAloneNeedsASecretOfEverybody() throws {
+    @Test func digestOnlyNeedsADigestSecretForEveryAccount() throws {
         var settings = AuthenticationSettings()
         settings.schemes = [.digestSHA256, .digestMD5]
         var accounts = Accounts(settings)
@@ -125,7 +125,7 @@ struct AccountsTests {
         }
     }
 
-    @Test func nothingThatIsKeptHasThePassword() throws {
+    @Test func passwordsAreNotStored() throws {
         for schemes: [AuthenticationSettings.Scheme] in [[.basic], [.digestSHA256, .digestMD5, .basic]] {
             var settings = AuthenticationSettings()
             settings.schemes = schemes
@@ -143,7 +143,7 @@ struct AccountsTests {
         }
     }
     #else
-    @Test func hashesAreRefused() {
+    @Test func hashesAreRefusedWithoutOpenSSL() {
         var accounts = Accounts()
         #expect(throws: Accounts.Problem.needsOpenSSL) { try accounts.add(name: "a", hash: "$scrypt$") }
     }

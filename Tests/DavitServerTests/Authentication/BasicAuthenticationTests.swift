@@ -31,7 +31,7 @@ struct BasicAuthenticationTests {
     ]
 
     @Test(arguments: accepted)
-    func letsAccountsThrough(credentials: String, name: String) async throws {
+    func validCredentialsAreAccepted(credentials: String, name: String) async throws {
         let gate = try Self.makeGate()
         // The second time, the result comes from the cache.
         for _ in 0..<2 {
@@ -64,7 +64,7 @@ struct BasicAuthenticationTests {
     ]
 
     @Test(arguments: refused, ["GET", "PROPFIND", "PUT", "OPTIONS", "BREW"])
-    func challengesAllOthers(fields: [String], method: String) async throws {
+    func otherRequestsAreChallenged(fields: [String], method: String) async throws {
         let response = try await Self.makeGate().send(fields, method: method)
         #expect(response.status == .unauthorized)
         // RFC 9110 §11.6.1: at least one challenge; one realm.
@@ -76,7 +76,7 @@ struct BasicAuthenticationTests {
         #expect((response.fields.first(.msAuthorVia) != nil) == (method == "OPTIONS"))
     }
 
-    @Test func aRefusedRequestHasNoPrincipal() async throws {
+    @Test func refusedRequestHasNoPrincipal() async throws {
         let gate = try Self.makeGate()
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", "Authorization: Basic YW5uYTo=")
         #expect(try await gate.handler.respond(to: request).status == .unauthorized)
@@ -88,13 +88,13 @@ struct BasicAuthenticationTests {
     ]
 
     @Test(arguments: lengths)
-    func comparesTheWholePassword(added: Int, status: HTTPStatus) async throws {
+    func wholePasswordIsCompared(added: Int, status: HTTPStatus) async throws {
         let pair = "long:" + String(repeating: "x", count: Accounts.limitBytes + added)
         #expect(try await Self.makeGate().basic(pair).status == status)
     }
 
     /// Truncated credentials are refused, and malformed ones do not count as failures.
-    @Test func aFieldThatIsCutOffIsRefused() async throws {
+    @Test func truncatedFieldIsRefused() async throws {
         let gate = try Self.makeGate()
         let value = Array("Basic YW5uYTpvcGVuOnNlc2FtZQ==")
         for length in 0..<value.count {
@@ -105,7 +105,7 @@ struct BasicAuthenticationTests {
         }
     }
 
-    @Test func basicAloneIsRefusedWhereItIsNotOffered() async throws {
+    @Test func basicIsRefusedIfNotOffered() async throws {
         #if TLS
         var settings = Self.schemes
         settings.schemes = [.digestSHA256]
@@ -121,7 +121,7 @@ struct BasicAuthenticationTests {
     }
 
     /// A second authentication for part of an application.
-    @Test func twoInARowBothLook() async throws {
+    @Test func nestedAuthenticationsBothCheck() async throws {
         var inner = Accounts()
         try inner.add(name: "root", password: "secret")
         let gate = try Self.makeGate()

@@ -90,7 +90,7 @@ struct DigestAuthenticationTests {
     }
 
     // §3.3, §3.7: the strongest algorithm first.
-    @Test func challengesWithEachAlgorithm() async throws {
+    @Test func challengesWithEveryAlgorithm() async throws {
         let challenges = try await Self.makeGate().send([]).fields.challenges
         #expect(challenges.count == 3)
         #expect(challenges.prefix(2).map { Self.parameter("algorithm", of: $0) } == ["SHA-256", "MD5"])
@@ -114,7 +114,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: orders)
-    func offersWhatIsConfigured(schemes: [AuthenticationSettings.Scheme]) async throws {
+    func offersTheConfiguredSchemes(schemes: [AuthenticationSettings.Scheme]) async throws {
         var settings = AuthenticationSettings()
         settings.schemes = schemes
         var accounts = Accounts(settings)
@@ -132,7 +132,7 @@ struct DigestAuthenticationTests {
     }
 
     @Test(arguments: DigestSecret.Algorithm.allCases)
-    func letsTheRightAnswerThrough(algorithm: DigestSecret.Algorithm) async throws {
+    func correctResponseIsAccepted(algorithm: DigestSecret.Algorithm) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate, algorithm)
         for count in 1...3 {
@@ -161,7 +161,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: spellings, [", ", ",", " ,\t", ",,"])
-    func takesOtherSpellings(changes: [String: String?], separator: String) async throws {
+    func otherSpellingsAreAccepted(changes: [String: String?], separator: String) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.changes = changes
@@ -169,7 +169,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    @Test func noAlgorithmMeansMD5() async throws {
+    @Test func missingAlgorithmMeansMD5() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate, .md5)
         client.changes = ["algorithm": nil]
@@ -200,7 +200,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: refused)
-    func refusesWhatIsMalformed(changes: [String: String?]) async throws {
+    func malformedFieldsAreRefused(changes: [String: String?]) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.changes = changes
@@ -212,7 +212,7 @@ struct DigestAuthenticationTests {
         }
     }
 
-    @Test func aFieldThatIsCutOffIsRefused() async throws {
+    @Test func truncatedFieldIsRefused() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         // All parameters after the response would be optional otherwise.
@@ -242,14 +242,14 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: targets)
-    func theAnswerIsForOneTarget(line: String, uri: String, status: HTTPStatus) async throws {
+    func responseIsValidForOneTarget(line: String, uri: String, status: HTTPStatus) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.uri = uri
         #expect(try await gate.send([client.field], target: line).status == status)
     }
 
-    @Test func andForTheServerAsAWhole() async throws {
+    @Test func responseIsValidForAnAsteriskTarget() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.method = "OPTIONS"
@@ -263,7 +263,7 @@ struct DigestAuthenticationTests {
         ("/y/f", .badRequest),
         ("/x/g", .badRequest), ("/x/x/f", .badRequest),
     ])
-    func theAnswerIsForTheTargetThatTheProxyWasAsked(uri: String, status: HTTPStatus) async throws {
+    func responseIsForTheTargetThatTheProxyReceived(uri: String, status: HTTPStatus) async throws {
         let gate = try Self.makeGate()
         let prefix = try #require(PathPrefix("/x"))
         let handler = gate.handler.applying(
@@ -275,7 +275,7 @@ struct DigestAuthenticationTests {
     }
 
     /// A target rewritten by middleware is not the signed one.
-    @Test func aRewrittenTargetIsTheOneThatWasSent() async throws {
+    @Test func responseIsForTheTargetBeforeARewrite() async throws {
         let gate = try Self.makeGate()
         let rewriting = BeforeHandling { request throws(HTTPError) in
             try request.rewriteTarget(to: "/elsewhere")
@@ -287,7 +287,7 @@ struct DigestAuthenticationTests {
         #expect(try await handler.respond(to: request).status == .noContent)
     }
 
-    @Test func theMethodCounts() async throws {
+    @Test func responseIsValidForOneMethod() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         #expect(try await gate.send([client.field], method: "DELETE").status == .unauthorized)
@@ -304,7 +304,7 @@ struct DigestAuthenticationTests {
             }
     }
 
-    @Test func nothingCanBeSentTwice() async throws {
+    @Test func responseCannotBeReplayed() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         let field = try client.field
@@ -317,7 +317,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    @Test func countsMayOvertakeEachOther() async throws {
+    @Test func countsMayArriveOutOfOrder() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         for count in ["00000003", "00000001", "00000080", "0000000A", "0000000b", "00000002"] {
@@ -326,7 +326,7 @@ struct DigestAuthenticationTests {
         }
     }
 
-    @Test func aNonceEnds() async throws {
+    @Test func nonceExpires() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         gate.clock.advance(seconds: 140)
@@ -374,7 +374,7 @@ struct DigestAuthenticationTests {
         #expect(isStale(try await gate.send([client.field])))
     }
 
-    @Test func aNonceIsForOneUser() async throws {
+    @Test func nonceIsForOneUser() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         #expect(try await gate.send([client.field]).status == .noContent)
@@ -386,7 +386,7 @@ struct DigestAuthenticationTests {
 
     // MARK: §3.4.4, names
 
-    @Test func aNameCanBeHashed() async throws {
+    @Test func nameCanBeHashed() async throws {
         let gate = try Self.makeGate()
         for (algorithm, digest) in [(DigestSecret.Algorithm.sha256, Digest.Algorithm.sha256), (.md5, .md5)] {
             var client = try await Self.begin(gate, algorithm)
@@ -403,7 +403,7 @@ struct DigestAuthenticationTests {
         }
     }
 
-    @Test func aNameCanBeExtended() async throws {
+    @Test func nameCanBeExtended() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.user = "Jäsøn Doe"
@@ -415,7 +415,7 @@ struct DigestAuthenticationTests {
     }
 
     /// A known vulnerability of other servers: an unknown name with a predictable secret.
-    @Test func anUnknownNameNeverPasses() async throws {
+    @Test func unknownNameIsNeverAccepted() async throws {
         let gate = try Self.makeGate()
         for (user, password) in [
             ("nobody", ""), ("nobody", "Circle of Life"), ("nobody", "Secret, or not?"), ("", ""),
@@ -431,7 +431,7 @@ struct DigestAuthenticationTests {
     }
 
     /// The secret of the substitute account must not admit the unknown name.
-    @Test func theSecretOfSomebodyElseDoesNotPass() async throws {
+    @Test func secretOfAnotherAccountIsRefused() async throws {
         let gate = try Self.makeGate()
         for user in ["Mufasa", "Jäsøn Doe"] {
             var client = try await Self.begin(gate)
@@ -451,7 +451,7 @@ struct DigestAuthenticationTests {
 
     /// §3.9.1. The response is correct except that this server did not create the nonce.
     @Test(arguments: examples)
-    func theExampleIsRightButForItsNonce(algorithm: DigestSecret.Algorithm, response: String) async throws {
+    func rfcExampleIsStaleOnlyForItsNonce(algorithm: DigestSecret.Algorithm, response: String) async throws {
         let lines = """
             Authorization: Digest username="Mufasa", realm="http-auth@example.org", uri="/dir/index.html", \
             algorithm=\(algorithm.name), nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", nc=00000001, \
@@ -466,7 +466,7 @@ struct DigestAuthenticationTests {
     }
 
     /// §3.9.2: SHA-512-256 is not offered.
-    @Test func theOtherExampleUsesAnotherAlgorithm() async throws {
+    @Test func rfcExampleWithAnotherAlgorithmIsRefused() async throws {
         let line = """
             Authorization: Digest username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b", \
             realm="api@example.org", uri="/doe.json", algorithm=SHA-512-256, \
@@ -480,7 +480,7 @@ struct DigestAuthenticationTests {
     }
 
     /// A request that cannot be answered without waiting is checked only once, and uses its count once.
-    @Test func aRequestThatIsNotAnsweredAtOnceCountsOnce() async throws {
+    @Test func requestIsCheckedOnceIfItMustWait() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)

@@ -17,7 +17,7 @@ struct GuessingTests {
         return try AuthenticationFixture(accounts, work: work)
     }
 
-    @Test func waitsGrowAndEnd() async throws {
+    @Test func waitsGrowToALimit() async throws {
         let gate = try Self.makeGate()
         for guess in 1...5 { #expect(try await gate.basic("anna:\(guess)").status == .unauthorized) }
         for wait: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {
@@ -35,7 +35,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss").status == .noContent)
     }
 
-    @Test func othersAreNotHeldUp() async throws {
+    @Test func otherAddressesAreNotDelayed() async throws {
         let gate = try Self.makeGate()
         for guess in 1...5 { _ = try await gate.basic("anna:\(guess)") }
         #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
@@ -44,14 +44,14 @@ struct GuessingTests {
         #expect(try await gate.send([]).status == .unauthorized)
     }
 
-    @Test func aWholeNetworkIsHeldUp() async throws {
+    @Test func wholeNetworkIsDelayed() async throws {
         let gate = try Self.makeGate()
         for guess in 1...5 { _ = try await gate.basic("anna:\(guess)", from: "2001:db8::\(guess)") }
         #expect(try await gate.basic("anna:päss", from: "2001:db8::ffff:1:1:1").status == .tooManyRequests)
         #expect(try await gate.basic("anna:päss", from: "2001:db8:0:1::1").status == .noContent)
     }
 
-    @Test func guessesFromManyAddressesHoldUpThoseWhoGuess() async throws {
+    @Test func distributedGuessesDelayOnlyTheGuessers() async throws {
         let gate = try Self.makeGate()
         for guess in 1...10 { _ = try await gate.basic("anna:\(guess)", from: "192.0.2.\(guess)") }
         #expect(try await gate.basic("anna:more", from: "192.0.2.1").status == .tooManyRequests)
@@ -60,7 +60,7 @@ struct GuessingTests {
     }
 
     /// The response must not reveal which names exist.
-    @Test func unknownNamesAreHeldUpInTheSameWay() async throws {
+    @Test func unknownNamesAreDelayedEqually() async throws {
         var answers: [[HTTPStatus]] = []
         for name in ["anna", "nobody"] {
             let work = InlineWork()
@@ -77,7 +77,7 @@ struct GuessingTests {
     }
 
     #if TLS
-    @Test func aRightPasswordIsHashedOnceInAWhile() async throws {
+    @Test func correctPasswordIsHashedRarely() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
         for _ in 0..<50 { #expect(try await gate.basic("anna:päss").status == .noContent) }
@@ -90,7 +90,7 @@ struct GuessingTests {
         #expect(work.count == 2)
     }
 
-    @Test func whatIsRememberedIsAnsweredAtOnce() async throws {
+    @Test func cachedPasswordIsAnsweredInline() async throws {
         let gate = try Self.makeGate()
         let handler = AtOnce().applying(gate.authentication)
         let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
@@ -143,7 +143,7 @@ struct GuessingTests {
     }
 
     /// A program that repeats an old password is not guessing.
-    @Test func theSameWrongPasswordIsOneGuess() async throws {
+    @Test func repeatedWrongPasswordIsOneGuess() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
         for _ in 0..<100 { #expect(try await gate.basic("anna:old").status == .unauthorized) }
@@ -156,7 +156,7 @@ struct GuessingTests {
         #expect(gate.reports.seconds == [])
     }
 
-    @Test func whoHasComeInGoesOnWhileOthersGuess() async throws {
+    @Test func verifiedClientContinuesDuringGuesses() async throws {
         let gate = try Self.makeGate()
         #expect(try await gate.basic("bert:päss").status == .noContent)
         for guess in 1...5 { _ = try await gate.basic("anna:\(guess)") }
@@ -165,7 +165,7 @@ struct GuessingTests {
     }
 
     /// A blocked address learns nothing from the cache.
-    @Test func whoIsHeldUpLearnsNothingFromWhatIsRemembered() async throws {
+    @Test func delayedClientLearnsNothingFromTheCache() async throws {
         let gate = try Self.makeGate()
         #expect(try await gate.basic("anna:päss").status == .noContent)
         for guess in 1...5 { _ = try await gate.basic("anna:\(guess)", from: "198.51.100.7") }
@@ -174,14 +174,14 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss", from: "203.0.113.9").status == .noContent)
     }
 
-    @Test func aFloodCostsNoHashes() async throws {
+    @Test func floodCostsNoHashes() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
         for guess in 0..<1000 { _ = try await gate.basic("user\(guess):\(guess)") }
         #expect(work.count == 5)
     }
 
-    @Test func otherAccountsCountAtOnce() async throws {
+    @Test func replacedAccountsApplyImmediately() async throws {
         let gate = try Self.makeGate()
         #expect(try await gate.basic("anna:päss").status == .noContent)
         #expect(try await gate.basic("anna:new").status == .unauthorized)
@@ -195,7 +195,7 @@ struct GuessingTests {
         #expect(try await gate.send([]).fields.challenges.count == 3)
     }
 
-    @Test func accountsThatCouldNotWorkChangeNothing() async throws {
+    @Test func invalidAccountsChangeNothing() async throws {
         let gate = try Self.makeGate()
         var settings = AuthenticationSettings()
         settings.realm = "other"
@@ -211,7 +211,7 @@ struct GuessingTests {
     }
 
     /// A password is checked again if the accounts change while it is being hashed.
-    @Test func aPasswordThatWasTakenAwayMeanwhileIsRefused() async throws {
+    @Test func passwordRevokedDuringHashingIsRefused() async throws {
         let work = HeldWork()
         let gate = try Self.makeGate(work)
         async let response = gate.basic("anna:päss").status
@@ -223,7 +223,7 @@ struct GuessingTests {
         #expect(try await response == .unauthorized)
     }
 
-    @Test func theSamePasswordIsHashedOnceAtATime() async throws {
+    @Test func samePasswordIsHashedOnceAtATime() async throws {
         let work = HeldWork()
         let gate = try Self.makeGate(work)
         let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -236,14 +236,14 @@ struct GuessingTests {
         #expect(work.count == 1)
     }
 
-    @Test func aFullQueueIs503() async throws {
+    @Test func fullQueueIs503() async throws {
         let response = try await Self.makeGate(FullQueue()).basic("anna:päss")
         #expect(response.status == .serviceUnavailable)
         #expect(response.fields.first(.retryAfter) != nil)
     }
 
     /// With Digest, blocked attempts are not checked; a client with a verified nonce continues.
-    @Test func digestIsHeldUpAsWell() async throws {
+    @Test func digestIsDelayedToo() async throws {
         let gate = try DigestAuthenticationTests.makeGate()
         var good = try await DigestAuthenticationTests.begin(gate)
         #expect(try await gate.send([good.field]).status == .noContent)

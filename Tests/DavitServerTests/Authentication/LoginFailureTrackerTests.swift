@@ -10,11 +10,11 @@ struct FailureLedgerTests {
     ]
 
     @Test(arguments: waits)
-    func theWaitGrowsToALimit(failures: Int, seconds: Int64) {
+    func waitGrowsToALimit(failures: Int, seconds: Int64) {
         #expect(LoginFailureTracker.ofAddress.seconds(after: failures) == seconds)
     }
 
-    @Test func anAddressWaitsForAsLongAsItIsSaid() {
+    @Test func addressWaitsForTheReportedTime() {
         var ledger = LoginFailureTracker()
         for failure in 1...4 {
             #expect(ledger.failed(address: 1, account: failure, now: 0) == 0)
@@ -28,7 +28,7 @@ struct FailureLedgerTests {
         #expect(ledger.wait(address: 2, account: 9, now: 0) == nil)
     }
 
-    @Test func aQuietTimeIsForgiven() {
+    @Test func failuresExpire() {
         var ledger = LoginFailureTracker()
         for _ in 1...20 { _ = ledger.failed(address: 1, account: 1, now: 0) }
         #expect(ledger.wait(address: 1, account: 1, now: 59 * second) == 1)
@@ -37,7 +37,7 @@ struct FailureLedgerTests {
     }
 
     /// Guesses at one account from many addresses delay only addresses with failures.
-    @Test func anAccountIsHeldUpForThoseWhoHaveFailed() {
+    @Test func accountIsDelayedOnlyForAddressesWithFailures() {
         var ledger = LoginFailureTracker()
         for address in 1...10 { _ = ledger.failed(address: address, account: 7, now: 0) }
         #expect(ledger.wait(address: 10, account: 7, now: 0) == 1)
@@ -49,7 +49,7 @@ struct FailureLedgerTests {
     }
 
     /// A client with many addresses fills only bounded tables, and cannot clear its own failures.
-    @Test func theTablesAreBounded() {
+    @Test func tablesAreBounded() {
         var ledger = LoginFailureTracker()
         for address in 0..<(4 * LoginFailureTracker.addressLimit) {
             _ = ledger.failed(address: address, account: address, now: 0)
@@ -97,7 +97,7 @@ struct NonceLedgerTests {
         ledger.take(count, of: number, time: Int64(number), account: account, oldest: 0)
     }
 
-    @Test func eachCountIsTakenOnce() {
+    @Test func everyCountIsAcceptedOnce() {
         var ledger = NonceCountTable()
         for count: UInt32 in [1, 2, 3, 5, 4, 100, 99, 6, 300, 301, 299, 200] {
             #expect(Self.take(&ledger, count), "\(count)")
@@ -112,7 +112,7 @@ struct NonceLedgerTests {
 
     /// Counts that are too old may have been used before.
     @Test(arguments: counts)
-    func theWindowHasAnEnd(first: UInt32, then: UInt32, isTaken: Bool) {
+    func oldCountsAreRefused(first: UInt32, then: UInt32, isTaken: Bool) {
         var ledger = NonceCountTable()
         #expect(Self.take(&ledger, first))
         #expect(Self.take(&ledger, then) == isTaken)
@@ -137,7 +137,7 @@ struct NonceLedgerTests {
         }
     }
 
-    @Test func aNonceBelongsToOneAccount() {
+    @Test func nonceBelongsToOneAccount() {
         var ledger = NonceCountTable()
         #expect(Self.take(&ledger, 1, account: 1))
         #expect(!Self.take(&ledger, 2, account: 2))
@@ -147,7 +147,7 @@ struct NonceLedgerTests {
     }
 
     /// Discarded nonces are refused and never accepted again.
-    @Test func theTableIsBoundedAndForgetsNoReplay() {
+    @Test func boundedTableNeverAcceptsAReplay() {
         var ledger = NonceCountTable()
         let numbers = 1...UInt64(3 * NonceCountTable.limit)
         for number in numbers { #expect(Self.take(&ledger, 1, of: number)) }

@@ -95,7 +95,7 @@ struct PasswordHashingTests {
 
     /// Regression: with 50 wrong passwords in flight from many addresses, 30 of 30 right logins were answered
     /// with 503.
-    @Test func newLoginsOfOtherAccountsWaitATurnEach() async throws {
+    @Test func newLoginsOfOtherAccountsWaitOneTurnEach() async throws {
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
             await attack(50, on: "anna", &wrong)
             let right = try await withThrowingTaskGroup(of: HTTPStatus.self) { right in
@@ -116,7 +116,7 @@ struct PasswordHashingTests {
         }
     }
 
-    @Test func newLoginsOfTheSameAccountAreServedInTheirTurn() async throws {
+    @Test func newLoginsOfTheSameAccountTakeTheirTurn() async throws {
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
             await attack(50, on: "anna", &wrong)
             let right = try await withThrowingTaskGroup(of: HTTPStatus.self) { right in
@@ -160,7 +160,7 @@ struct PasswordHashingTests {
     }
 
     /// An address with failures has the lowest priority, and so do its other attempts.
-    @Test func addressesThatFailComeLast() async throws {
+    @Test func addressesWithFailuresComeLast() async throws {
         work.step()
         #expect(try await gate.basic("anna:wrong", from: "198.51.100.1").status == .unauthorized)
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
@@ -180,7 +180,7 @@ struct PasswordHashingTests {
         }
     }
 
-    @Test func rememberedPasswordsDoNotWait() async throws {
+    @Test func cachedPasswordsDoNotWait() async throws {
         work.step()
         #expect(try await gate.basic("anna:päss", from: "192.0.2.1").status == .noContent)
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
@@ -211,7 +211,7 @@ struct PasswordHashingTests {
         }
     }
 
-    @Test func tooManyOfOneAddressAre429() async throws {
+    @Test func tooManyLoginsOfOneAddressAre429() async throws {
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
             for guess in 0..<5 {
                 wrong.addTask(executorPreference: executor) { [gate] in
@@ -233,7 +233,7 @@ struct PasswordHashingTests {
         }
     }
 
-    @Test func whoDisconnectsLeavesTheQueue() async throws {
+    @Test func disconnectedClientLeavesTheQueue() async throws {
         let first = executor.start { [gate] in try await gate.basic("anna:wrong").status }
         expectIdle(hashed: 1)
         let leaving = executor.start { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
@@ -251,7 +251,7 @@ struct PasswordHashingTests {
     }
 
     /// Different encodings of the same password do not cost more hashes.
-    @Test func otherSpellingsAreTheSamePassword() async throws {
+    @Test func otherEncodingsAreTheSamePassword() async throws {
         work.step(2)
         for password in ["päss", "wrong"] {
             for pad in 1...20 {

@@ -50,7 +50,7 @@ struct PasswordQueueTests {
     }
 
     /// An account served before waits until after those not served since.
-    @Test func whoComesAgainWaitsForTheOthers() {
+    @Test func repeatedAccountWaitsForTheOthers() {
         var fixture = Fixture()
         _ = fixture.add("a1", account: 1, address: 1)
         _ = fixture.add("b1", account: 2, address: 2)
@@ -60,7 +60,7 @@ struct PasswordQueueTests {
         #expect(fixture.all() == ["b1", "c1", "a2"])
     }
 
-    @Test func betterStandingsComeFirstAndNoneStarves() {
+    @Test func trustedAddressesComeFirstWithoutStarvation() {
         var fixture = Fixture()
         fixture.standings = [1: .failed, 2: .unknown, 3: .proven]
         for number in 1...4 {
@@ -77,7 +77,7 @@ struct PasswordQueueTests {
     }
 
     /// The trust in a client is evaluated at the time of selection.
-    @Test func whoFailsMeanwhileLosesTheStanding() {
+    @Test func failureWhileWaitingLosesTrust() {
         var fixture = Fixture()
         for account in 1...3 { _ = fixture.add("a\(account)", account: account, address: 1) }
         _ = fixture.add("b", account: 4, address: 2)
@@ -90,7 +90,7 @@ struct PasswordQueueTests {
         if case .lineFull = admission { true } else { false }
     }
 
-    @Test func linesAreShort() {
+    @Test func queueOfAnAccountIsLimited() {
         var fixture = Fixture()
         for number in 0..<Queue.perLine {
             #expect(!Self.isLineFull(fixture.add("\(number)", account: 1, address: 1)))
@@ -102,7 +102,7 @@ struct PasswordQueueTests {
         #expect(!Self.isLineFull(fixture.add("again", account: 1, address: 1)))
     }
 
-    @Test func anAddressHasALimit() {
+    @Test func queueOfAnAddressIsLimited() {
         var fixture = Fixture()
         for account in 0..<Queue.perAddress {
             #expect(!Self.isLineFull(fixture.add("", account: account, address: 1)))
@@ -111,7 +111,7 @@ struct PasswordQueueTests {
         #expect(!Self.isLineFull(fixture.add("", account: -1, address: 2)))
     }
 
-    @Test func aFullQueueDropsTheLongestLine() {
+    @Test func fullQueueDropsTheLongestLine() {
         var fixture = Fixture()
         for number in 0..<Queue.total {
             _ = fixture.add("a\(number)", account: 1, address: number, network: number / 2)
@@ -139,7 +139,7 @@ struct PasswordQueueTests {
         #expect(fixture.next() == "b")
     }
 
-    @Test func aFullQueueDropsTheWorstStanding() {
+    @Test func fullQueueDropsTheLeastTrusted() {
         var fixture = Fixture()
         for number in 0..<Queue.total - 1 { _ = fixture.add("a\(number)", account: 1, address: number) }
         fixture.standings = [-1: .failed, -2: .failed, -3: .proven]
@@ -156,7 +156,7 @@ struct PasswordQueueTests {
         #expect(fixture.next() == "proven")
     }
 
-    @Test func whoLeavesIsNotServed() {
+    @Test func removedEntryIsNotServed() {
         var fixture = Fixture()
         for account in 1...3 { _ = fixture.add("a\(account)", account: account, address: account) }
         #expect(fixture.queue.remove(ticket: 2)?.waiter == "a2")

@@ -36,7 +36,7 @@ struct AtOnceConditionTests {
     ]
 
     @Test(arguments: rushes)
-    func oneOfAHundredWins(rush: Rush) throws {
+    func onlyOneOfManyConcurrentRequestsSucceeds(rush: Rush) throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
             let answers = try client.sendAtOnce(
@@ -55,7 +55,7 @@ struct AtOnceConditionTests {
     /// No request changes the properties of a version that has been replaced in the meantime: a request
     /// answered with 412 has changed nothing, and a request before the PUT keeps its effect, because PUT
     /// keeps properties.
-    @Test func propertiesAreThoseOfTheVersionThatWasMeant() throws {
+    @Test func propertiesBelongToTheIntendedVersion() throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
             let answers = try client.sendAtOnce(

@@ -226,7 +226,7 @@ struct ShareRowTests {
     }
 
     @Test("macOS metadata files are stored in the state folder, across a restart")
-    func litterIsKeptAside() throws {
+    func sidecarsAreStoredOutsideTheShare() throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")
@@ -249,7 +249,8 @@ struct ShareRowTests {
         }
     }
 
-    @Test("macOS metadata files respect the free space limit") func litterLeavesRoom() throws {
+    @Test("macOS metadata files respect the free space limit") func sidecarsRespectTheFreeSpaceLimit() throws
+    {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         var share = WebDAVShare(files.path, stateFolder: folder.path + "/state")

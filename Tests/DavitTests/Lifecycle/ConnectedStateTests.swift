@@ -40,7 +40,7 @@ struct ConnectedStateTests {
         }
     }
 
-    @Test func aGapThatIsShorterIsNotTold() {
+    @Test func shortDisconnectionIsNotReported() {
         var bench = Bench(interval: 1000)
         bench.occupy()
         #expect(bench.told == [true])
@@ -56,7 +56,7 @@ struct ConnectedStateTests {
         #expect(bench.timer == nil)
     }
 
-    @Test func theIntervalBeginsWithTheLastEnd() {
+    @Test func delayStartsAtTheLastDisconnection() {
         var bench = Bench(interval: 1000)
         bench.occupy()
         bench.vacate()
@@ -72,7 +72,7 @@ struct ConnectedStateTests {
     }
 
     @Test(arguments: [0, -1] as [Int64])
-    func withoutAnIntervalEverythingIsToldAtOnce(interval: Int64) {
+    func withoutADelayEveryChangeIsReported(interval: Int64) {
         var bench = Bench(interval: interval)
         for _ in 0..<3 {
             bench.occupy()
@@ -82,7 +82,7 @@ struct ConnectedStateTests {
         #expect(bench.timer == nil)
     }
 
-    @Test func theEndOfTheServerIsTheEndOfItsClients() {
+    @Test func serverStopReportsTheDisconnection() {
         var bench = Bench(interval: 1000)
         bench.stop()
         #expect(bench.told == [])
@@ -101,7 +101,7 @@ struct ConnectedStateTests {
     }
 
     /// A client that connected before observation began is not reported as disconnected.
-    @Test func anEndWithoutABeginningIsNotTold() {
+    @Test func disconnectionWithoutAConnectionIsNotReported() {
         var bench = Bench(interval: 1000)
         bench.vacate()
         bench.advance(to: 5000)

@@ -44,7 +44,7 @@ struct ConnectionOverrideTests {
     }
 
     @Test(arguments: [10, 400_000])
-    func w040ATapSeesTheBytesOfAConnection(size: Int) throws {
+    func w040TapSeesTheBytesOfAConnection(size: Int) throws {
         let traffic = Mutex(Traffic())
         let answer = try Self.answer("GET /big", ["X-Mark: here"], []) {
             $0.connections.tap = { ends in
@@ -78,7 +78,7 @@ struct ConnectionOverrideTests {
         return copy
     }
 
-    @Test func w041TheTargetIsRewrittenBeforeRoutes() throws {
+    @Test func w041TargetIsRewrittenBeforeRouting() throws {
         let rewriting = BeforeHandling { request throws(HTTPError) in
             if request.target.rawPath == Array("/old".utf8) { try request.rewriteTarget(to: "/new") }
             return nil
@@ -87,7 +87,7 @@ struct ConnectionOverrideTests {
         #expect(try Self.answer("GET /other", [], [rewriting], Self.routes).status == 404)
     }
 
-    @Test func w042AResponseOfThePreflightEndsTheRequest() throws {
+    @Test func w042MiddlewareResponseEndsTheRequest() throws {
         let closed = BeforeHandling { _ throws(HTTPError) in HTTPResponse(.serviceUnavailable) }
         #expect(try Self.answer("GET /new", [], [closed], Self.routes).status == 503)
     }
@@ -104,7 +104,7 @@ struct ConnectionOverrideTests {
         #expect(try Self.answer("GET /new", [], [Replacing()], Self.routes).content == "instead")
     }
 
-    @Test func w044TheResponseIsSeenAndReplaced() throws {
+    @Test func w044ResponseCanBeReadAndReplaced() throws {
         let marking = AfterHandling { request, response throws(HTTPError) in
             var response = response
             response.fields.append(named: "X-Seen-By", request.remoteAddress?.host ?? "nobody")
@@ -115,13 +115,13 @@ struct ConnectionOverrideTests {
         #expect(answer["X-Seen-By"] == "127.0.0.1")
     }
 
-    @Test func w045AnErrorAbortsWithItsStatus() throws {
+    @Test func w045ErrorAbortsWithItsStatus() throws {
         #expect(try Self.answer("GET /fails", [], [], Self.routes).status == 409)
         let aborting = BeforeHandling { _ throws(HTTPError) in throw HTTPError(.forbidden, "not today") }
         #expect(try Self.answer("GET /new", [], [aborting], Self.routes).status == 403)
     }
 
-    @Test func w047TheRequestKnowsItsConnection() throws {
+    @Test func w047RequestKnowsItsConnection() throws {
         let answer = try Self.answer("GET /who", [], []) { routes in
             routes.get("/who") { request in
                 .text("\(request.remoteAddress?.isIPv6 ?? true) \(request.localAddress?.host ?? "")")

@@ -68,7 +68,7 @@ struct LifecycleControllerTests {
         #expect(String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 204 "))
     }
 
-    @Test func w017ASecondStartIsAnError() throws {
+    @Test func w017SecondStartIsAnError() throws {
         let bench = Bench()
         let addresses = try bench.start()
         #expect(bench.lifecycleController.isRunning)
@@ -77,7 +77,7 @@ struct LifecycleControllerTests {
         try Self.expectAnswer(try Self.connect(addresses[0]))
     }
 
-    @Test func w019AndW035StopAndStartAgainOnTheSamePort() async throws {
+    @Test func w019AndW035RestartUsesTheSamePort() async throws {
         let bench = Bench()
         var addresses: [BoundAddress] = []
         for round in 0..<3 {
@@ -95,7 +95,7 @@ struct LifecycleControllerTests {
     }
 
     /// An observer can restart the server as soon as it is notified of the stop.
-    @Test func aStartOnTheEventOfTheEndIsPossible() async throws {
+    @Test func observerCanRestartOnTheStoppedEvent() async throws {
         let bench = Bench()
         for _ in 0..<5 {
             let addresses = try bench.start()
@@ -105,7 +105,7 @@ struct LifecycleControllerTests {
         }
     }
 
-    @Test func aStartThatFailsCanBeTriedAgain() async throws {
+    @Test func failedStartCanBeRetried() async throws {
         let first = Bench()
         let port = try first.start()[0].port
         var transport = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)])
@@ -143,7 +143,7 @@ struct LifecycleControllerTests {
         try Self.expectAnswer(try Self.connect(addresses[0]))
     }
 
-    @Test func w038TheFirstAndTheLastConnectionAreTold() async throws {
+    @Test func w038FirstAndLastConnectionAreReported() async throws {
         let bench = Bench(Self.atOnce)
         let addresses = try bench.start()
         #expect(await bench.event() == .started(addresses))
@@ -161,7 +161,7 @@ struct LifecycleControllerTests {
     }
 
     /// With a delay that requires a timer of the event loop.
-    @Test func w014TheEndOfTheLastConnectionIsToldAfterTheDelay() async throws {
+    @Test func w014LastDisconnectionIsReportedAfterTheDelay() async throws {
         var options = Configuration.LifecycleOptions()
         options.disconnectDelay = .milliseconds(1)
         let bench = Bench(options)
@@ -174,7 +174,7 @@ struct LifecycleControllerTests {
         }
     }
 
-    @Test func w014AStopDoesNotWaitForTheDelay() async throws {
+    @Test func w014StopDoesNotWaitForTheDelay() async throws {
         var options = Configuration.LifecycleOptions()
         options.disconnectDelay = .seconds(3600)
         let bench = Bench(options)
@@ -186,7 +186,7 @@ struct LifecycleControllerTests {
         #expect(events == [.started(addresses), .firstClientConnected, .lastClientDisconnected, .stopped])
     }
 
-    @Test func w016InTheBackgroundItListensWhileSomebodyIsConnected() async throws {
+    @Test func w016BackgroundServerListensWhileClientsAreConnected() async throws {
         let bench = Bench(Self.atOnce)
         let addresses = try bench.start()
         #expect(await bench.event() == .started(addresses))
@@ -209,7 +209,7 @@ struct LifecycleControllerTests {
         try Self.expectAnswer(try Self.connect(addresses[0]))
     }
 
-    @Test func w016WhenTheBackgroundTimeEndsIdleConnectionsDo() async throws {
+    @Test func w016IdleConnectionsEndWithTheBackgroundTime() async throws {
         let bench = Bench(Self.atOnce)
         let addresses = try bench.start()
         let client = try Self.connect(addresses[0])
@@ -224,7 +224,7 @@ struct LifecycleControllerTests {
         #expect(events == [.started(addresses), .firstClientConnected, .lastClientDisconnected, .suspended])
     }
 
-    @Test func aPortThatWasTakenIsToldAndTriedAgain() async throws {
+    @Test func takenPortIsReportedAndRetried() async throws {
         let bench = Bench()
         let addresses = try bench.start()
         let port = addresses[0].port
@@ -244,13 +244,13 @@ struct LifecycleControllerTests {
         #expect(try await bench.lifecycleController.resume() == addresses)
     }
 
-    @Test func resumingWhatDoesNotRunIsAnError() async throws {
+    @Test func resumingAStoppedServerIsAnError() async throws {
         let bench = Bench()
         await bench.lifecycleController.suspend()
         await #expect(throws: TransportError(.notRunning)) { try await bench.lifecycleController.resume() }
     }
 
-    @Test func whoObservesLaterHearsOfTheEndOnly() async throws {
+    @Test func lateObserverReceivesOnlyTheEnd() async throws {
         let bench = Bench(Self.atOnce)
         let addresses = try bench.start()
         var later: ServerEvents.Iterator

@@ -124,7 +124,7 @@ struct LifecycleTests {
     ]
 
     @Test(arguments: stories)
-    func tells(story: Story) {
+    func reportsEventsAndActions(story: Story) {
         var lifecycle = Lifecycle(suspendsInBackground: story.suspendsInBackground)
         for (index, step) in story.steps.enumerated() {
             #expect(lifecycle.handle(step.input) == step.actions, "step \(index): \(step.input)")
@@ -133,7 +133,7 @@ struct LifecycleTests {
     }
 
     /// W021.
-    @Test func itRunsAlsoWhileItIsSuspended() {
+    @Test func suspendedServerCountsAsRunning() {
         var lifecycle = Lifecycle(suspendsInBackground: true)
         #expect(!lifecycle.isRunning)
         for step in Self.suspended { _ = lifecycle.handle(step.input) }
@@ -173,7 +173,7 @@ struct LifecycleTests {
 
     /// In every state and for every input, all actions are valid, and results do not cause endless loops.
     @Test(arguments: [true, false])
-    func everyStateSettles(suspendsInBackground: Bool) {
+    func everyStateBecomesStable(suspendsInBackground: Bool) {
         let ways = Self.reachable(suspendsInBackground)
         #expect(Set(ways.keys.map(\.phase)) == Set(Lifecycle.Phase.allCases))
         for (state, way) in ways {
@@ -235,7 +235,7 @@ struct LifecycleTests {
 
     /// For any order of inputs, events are reported in pairs, and background time is released.
     @Test(arguments: [true, false])
-    func everyWayTellsInPairs(suspendsInBackground: Bool) {
+    func everyInputOrderReportsPairedEvents(suspendsInBackground: Bool) {
         var held: [Lifecycle: Bool] = [Lifecycle(suspendsInBackground: suspendsInBackground): false]
         var queue = Array(held.keys)
         while let state = queue.popLast() {

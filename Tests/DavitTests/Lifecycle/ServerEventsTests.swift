@@ -13,7 +13,7 @@ struct ServerEventsTests {
         return all
     }
 
-    @Test func everyObserverGetsEverythingFromItsBeginningOn() async {
+    @Test func observersReceiveEventsFromTheirStart() async {
         let hub = EventHub()
         let first = hub.observe()
         hub.notify(.suspended)
@@ -24,7 +24,7 @@ struct ServerEventsTests {
         #expect(await Self.untilStopped(second) == [.firstClientConnected, .stopped])
     }
 
-    @Test func aSlowReaderIsToldWhatItMissed() async {
+    @Test func slowReaderIsNotifiedOfMissedEvents() async {
         let hub = EventHub()
         let events = hub.observe()
         for _ in 0..<ServerEvents.limit { hub.notify(.suspended) }
@@ -49,7 +49,7 @@ struct ServerEventsTests {
         }
     }
 
-    @Test func aReaderThatWaitsGetsWhatComes() async {
+    @Test func waitingReaderReceivesNewEvents() async {
         let hub = EventHub()
         let events = hub.observe()
         let reader = Task { await Self.untilStopped(events) }
@@ -58,7 +58,7 @@ struct ServerEventsTests {
         #expect(await reader.value == [.suspended, .suspended, .suspended, .stopped])
     }
 
-    @Test func itEndsWithTheServerAndWhatWaitedIsRead() async {
+    @Test func queuedEventsAreReadAfterTheServerEnds() async {
         var hub: EventHub? = EventHub()
         guard let events = hub?.observe() else { return }
         hub?.notify(.suspended)
@@ -68,7 +68,7 @@ struct ServerEventsTests {
         #expect(all == [.suspended])
     }
 
-    @Test func aCancelledReaderStops() async {
+    @Test func cancelledReaderStops() async {
         let hub = EventHub()
         let events = hub.observe()
         let reader = Task { await Self.untilStopped(events) }

@@ -18,7 +18,7 @@ private let program: String = {
 /// W020, with real signals, which must not be sent to the test process.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
 struct SignalTests {
-    @Test func oneSignalStopsAllServersOfAProcessOnce() throws {
+    @Test func signalStopsAllServersOfAProcessOnce() throws {
         let folder = try TemporaryFolder()
         let script = """
             says='\(folder.path)/says'

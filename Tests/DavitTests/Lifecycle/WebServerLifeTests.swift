@@ -36,7 +36,7 @@ struct WebServerLifeTests {
         <D:locktype><D:write/></D:locktype></D:lockinfo>
         """
 
-    @Test func w019AShareStartsAgainWithItsLocks() throws {
+    @Test func w019ShareRestartsWithItsLocks() throws {
         let server = try makeShare()
         var first: [BoundAddress] = []
         for round in 0..<3 {
@@ -59,7 +59,7 @@ struct WebServerLifeTests {
     }
 
     /// No thread of the old server can hold resources that the new one opens.
-    @Test func w019AnotherServerCanHaveTheStateAtOnce() throws {
+    @Test func w019StateIsReleasedImmediately() throws {
         for _ in 0..<30 {
             let server = try makeShare()
             let client = ChangeEventClient(address: try server.start()[0])
@@ -69,7 +69,7 @@ struct WebServerLifeTests {
         }
     }
 
-    @Test func w021AShareIsSuspendedWithItsState() async throws {
+    @Test func w021ShareIsSuspendedWithItsState() async throws {
         let server = try makeShare()
         let addresses = try server.start()
         let client = ChangeEventClient(address: addresses[0])
@@ -85,7 +85,7 @@ struct WebServerLifeTests {
         await server.stop()
     }
 
-    @Test func w017ASecondStartIsAnError() async throws {
+    @Test func w017SecondStartIsAnError() async throws {
         let server = try WebServer(configuration: Self.configuration()) { _ in }
         try server.start()
         #expect(throws: ServerError.cannotListen(TransportError(.alreadyStarted))) { try server.start() }
@@ -93,7 +93,7 @@ struct WebServerLifeTests {
         #expect(!server.isRunning)
     }
 
-    @Test func w035AndW038EventsComeInOrder() async throws {
+    @Test func w035AndW038EventsAreInOrder() async throws {
         let server = try WebServer(configuration: Self.configuration { $0.lifecycle.disconnectDelay = .zero })
         {
             $0.get("/") { _ in .text("here") }
@@ -112,7 +112,7 @@ struct WebServerLifeTests {
         #expect(await events.next() == .stopped)
     }
 
-    @Test func w012ConnectionsAreSeenThroughTheConfiguration() async throws {
+    @Test func w012ConnectionCallbacksAreConfigurable() async throws {
         let records = Mutex<[ConnectionRecord]>([])
         let isOpen = Atomic<Bool>(false)
         let configuration = Self.configuration {

@@ -54,7 +54,7 @@ struct SecureServerTests {
         try body(try #require(addresses.first))
     }
 
-    @Test func speaksTLSAndSaysSo() throws {
+    @Test func tlsIsUsedAndReported() throws {
         try write("localhost")
         let server = try server(.init(files()))
         try serve(server) { address throws in
@@ -67,7 +67,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test func certificatesAreReadAgain() throws {
+    @Test func certificatesAreReloaded() throws {
         let first = try write("localhost")
         let server = try server(.init(files()))
         try serve(server) { address throws in
@@ -85,7 +85,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test func reloadingRunsEveryAction() throws {
+    @Test func reloadRunsEveryAction() throws {
         try write("localhost")
         let server = try server(.init(files()))
         let runs = Mutex<[Int]>([])
@@ -94,7 +94,7 @@ struct SecureServerTests {
         #expect(runs.withLock { $0 } == [1, 2])
     }
 
-    @Test func theNameChoosesTheCertificate() throws {
+    @Test func serverNameSelectsTheCertificate() throws {
         let one = try write("one.example", to: "one")
         let two = try write("two.example", to: "two")
         try serve(try server(.init(files("one"), files("two")))) { address throws in
@@ -104,7 +104,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test func clientsShowCertificates() throws {
+    @Test func clientsCanAuthenticateWithCertificates() throws {
         try write("localhost")
         let authority = try TestPKI.authority.get()
         let path = try file("clients.pem", try authority.certificate.pem())
@@ -119,7 +119,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test func aServerMakesItsOwnAuthority() throws {
+    @Test func selfSignedAuthorityIsCreated() throws {
         let server = try server(.init(.selfSigned(folder: folder.path + "/tls")))
         let authority = try #require(server.certificateAuthority)
         let trusted = try SmallFile(reading: authority.path).bytes
@@ -146,7 +146,7 @@ struct SecureServerTests {
         }
     }
 
-    @Test func whatCannotBeUsedIsSaid() throws {
+    @Test func configurationErrorsAreReported() throws {
         try write("localhost")
         try write("other", to: "other")
         let good = try TestCertificate(

@@ -28,7 +28,7 @@ struct SelfSignedCertificatesTests {
         return (try identity.certificate.fingerprint(), try #require(maker.authority).fingerprint)
     }
 
-    @Test func isMadeOnceForTheNamesAndAddressesOfTheMachine() throws {
+    @Test func certificateCoversTheNamesAndAddressesOfTheMachine() throws {
         let maker = try maker(["files.example", "[2001:db8::5]", "*", "0.0.0.0", "no name at all"])
         let certificate = try maker.identity(now: now).certificate
         for host in ["localhost", "127.0.0.1", "::1", "files.example", "2001:db8::5"] {
@@ -47,7 +47,7 @@ struct SelfSignedCertificatesTests {
         #expect(try again.fingerprint() == certificate.fingerprint())
     }
 
-    @Test func keysAreForTheirOwnerAlone() throws {
+    @Test func keysAreReadableOnlyByTheirOwner() throws {
         _ = try fingerprints()
         #expect(try SmallFile(reading: path + "/authority-key.pem").mode == 0o600)
         #expect(try SmallFile(reading: path + "/server.pem").mode == 0o600)
@@ -65,14 +65,14 @@ struct SelfSignedCertificatesTests {
         #expect(later.authority == first.authority)
     }
 
-    @Test func anAuthorityThatEndsIsReplaced() throws {
+    @Test func expiredAuthorityIsReplaced() throws {
         let first = try fingerprints()
         let later = try fingerprints(after: 3650)
         #expect(later.leaf != first.leaf)
         #expect(later.authority != first.authority)
     }
 
-    @Test func isRenewedForAnotherHost() throws {
+    @Test func newHostRenewsTheCertificate() throws {
         let first = try fingerprints()
         let moved = try fingerprints(["192.0.2.77"])
         #expect(moved.leaf != first.leaf)
@@ -80,7 +80,7 @@ struct SelfSignedCertificatesTests {
         #expect(try fingerprints().leaf == moved.leaf, "a removed host does not cause a renewal")
     }
 
-    @Test func aBrokenCertificateIsReplaced() throws {
+    @Test func brokenCertificateIsReplaced() throws {
         let first = try fingerprints()
         for content in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
             try SmallFile.write(Array(content.utf8), to: path + "/server.pem", mode: 0o600)
@@ -91,7 +91,7 @@ struct SelfSignedCertificatesTests {
     }
 
     /// Clients trust the authority and would reject a new one.
-    @Test func aBrokenAuthorityIsAnError() throws {
+    @Test func brokenAuthorityIsAnError() throws {
         _ = try fingerprints()
         let keyPath = path + "/authority-key.pem"
         try SmallFile.write(Array("nothing".utf8), to: keyPath, mode: 0o600)
@@ -99,7 +99,7 @@ struct SelfSignedCertificatesTests {
         #expect(try SmallFile(reading: keyPath).bytes == Array("nothing".utf8))
     }
 
-    @Test func theFileForClientsIsWrittenAgain() throws {
+    @Test func publishedAuthorityIsRewritten() throws {
         let first = try fingerprints()
         try SmallFile.write([], to: path + "/authority.pem", mode: 0o644)
         #expect(try fingerprints().authority == first.authority)

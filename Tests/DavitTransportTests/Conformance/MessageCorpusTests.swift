@@ -15,13 +15,13 @@ struct MessageCorpusTests {
         CorpusMessage.requestLines + CorpusMessage.fields + CorpusMessage.lengths
         + CorpusMessage.transferCodings + CorpusMessage.chunks + CorpusMessage.connections
 
-    @Test func theCorpusIsOneOfDifferentMessages() {
+    @Test func corpusMessagesAreDistinct() {
         #expect(Set(Self.all.map(\.bytes)).count == Self.all.count)
         #expect(Self.all.count { $0.refusal != nil } >= 100)
     }
 
     @Test(arguments: all)
-    func isReadInOneWay(message: CorpusMessage) throws {
+    func messageHasOneInterpretation(message: CorpusMessage) throws {
         let witness = Witness()
         let server = try TestServer(handler: witness.echo)
         try expect(message, sent: [Self.whole(message)], to: server, witness)
@@ -29,14 +29,14 @@ struct MessageCorpusTests {
 
     /// The same, with requests answered without a task where possible.
     @Test(arguments: all)
-    func isReadInTheSameWayAtOnce(message: CorpusMessage) throws {
+    func interpretationIsTheSameInline(message: CorpusMessage) throws {
         let witness = Witness()
         let server = try TestServer(atOnce: witness.echoAtOnce, handler: witness.echo)
         try expect(message, sent: [Self.whole(message)], to: server, witness)
     }
 
     @Test(arguments: all)
-    func isReadInTheSameWaySplitAnywhere(message: CorpusMessage) throws {
+    func interpretationIsTheSameSplitAnywhere(message: CorpusMessage) throws {
         let witness = Witness()
         let server = try TestServer(atOnce: witness.echoAtOnce, handler: witness.echo)
         let bytes = Self.whole(message)
@@ -54,7 +54,7 @@ struct MessageCorpusTests {
 
     /// Parses only the head, without a socket, which might join the pieces again.
     @Test(arguments: all)
-    func theHeadMeansTheSameInPieces(message: CorpusMessage) {
+    func headParsesIdenticallyInPieces(message: CorpusMessage) {
         let bytes = Self.whole(message)
         guard bytes.count <= 1000 else { return }
         let whole = HeadFeed().whole(bytes)
