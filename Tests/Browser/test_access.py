@@ -20,7 +20,7 @@ def modes(lab):
 
 
 @test
-def the_list_and_its_parts_have_no_violations(lab):
+def listing_has_no_accessibility_violations(lab):
     fill(lab)
     for phone, dark in modes(lab):
         page = lab.page(phone=phone, dark=dark)
@@ -38,7 +38,7 @@ def the_list_and_its_parts_have_no_violations(lab):
 
 
 @test
-def dialogs_and_searches_have_no_violations(lab):
+def dialogs_and_searches_have_no_accessibility_violations(lab):
     fill(lab)
     for phone, dark in modes(lab):
         page = lab.page(phone=phone, dark=dark)
@@ -68,7 +68,7 @@ def dialogs_and_searches_have_no_violations(lab):
 
 
 @test
-def everything_goes_by_keyboard(lab):
+def everything_works_by_keyboard(lab):
     fill(lab)
     page = lab.page()
     focused = "() => document.activeElement.closest('.item')?.querySelector('.name-text').textContent ?? document.activeElement.textContent.trim()"
@@ -146,7 +146,7 @@ def everything_goes_by_keyboard(lab):
 
 
 @test
-def selects_with_the_mouse_as_people_expect(lab):
+def mouse_selection_follows_conventions(lab):
     fill(lab)
     page = lab.page()
     selected = "() => [...document.querySelectorAll('.item[aria-selected=true] .name-text')].map(one => one.textContent)"
@@ -170,7 +170,7 @@ def selects_with_the_mouse_as_people_expect(lab):
 
 
 @test
-def a_finger_opens_and_a_long_press_selects(lab):
+def tap_opens_and_long_press_selects(lab):
     fill(lab)
     page = lab.page(phone=True)
     box = lab.row(page, "b.txt").bounding_box()
@@ -188,7 +188,7 @@ def a_finger_opens_and_a_long_press_selects(lab):
 
 
 @test
-def targets_are_large_enough_for_fingers(lab):
+def touch_targets_are_large_enough(lab):
     fill(lab)
     page = lab.page(phone=True)
     small = page.evaluate("""() => [...document.querySelectorAll("button, a, input")]
@@ -202,7 +202,7 @@ def targets_are_large_enough_for_fingers(lab):
 
 
 @test
-def a_narrow_screen_needs_no_scrolling_sideways(lab):
+def narrow_screen_needs_no_horizontal_scrolling(lab):
     lab.write("a very long name that does not fit on any screen of a phone, however it is turned or held.tar.gz", b"1")
     lab.write("f" * 200 + "/g", b"1")
     context = lab.context(phone=True)
@@ -221,7 +221,7 @@ def a_narrow_screen_needs_no_scrolling_sideways(lab):
 
 
 @test
-def speaks_the_language_of_the_reader(lab):
+def page_uses_the_language_of_the_browser(lab):
     fill(lab)
     for language, name in LANGUAGES.items():
         page = lab.page(language={"en": "en-US", "zh-Hans": "zh-CN"}.get(language, language))
@@ -237,7 +237,7 @@ def speaks_the_language_of_the_reader(lab):
 
 
 @test
-def the_language_can_be_chosen(lab):
+def language_can_be_chosen(lab):
     fill(lab)
     page = lab.page()
     page.get_by_role("button", name="Appearance and language").click()
@@ -250,7 +250,7 @@ def the_language_can_be_chosen(lab):
 
 
 @test
-def the_theme_can_be_chosen_and_stays(lab):
+def chosen_theme_is_kept(lab):
     fill(lab)
     page = lab.page()
     colour = "() => getComputedStyle(document.body).backgroundColor"
@@ -267,7 +267,7 @@ def the_theme_can_be_chosen_and_stays(lab):
 
 
 @test
-def the_chosen_theme_is_there_before_the_modules(lab):
+def chosen_theme_applies_before_modules_load(lab):
     fill(lab)
     page = lab.page()
     page.evaluate("localStorage.setItem('davit.theme', 'dark')")
@@ -279,7 +279,7 @@ def the_chosen_theme_is_there_before_the_modules(lab):
 
 
 @test
-def messages_are_in_reach_over_dialogs(lab):
+def messages_are_usable_over_dialogs(lab):
     fill(lab)
     page = lab.page()
     page.get_by_role("button", name="Keyboard").or_(page.locator(".page-header .icon-button").last).first.click()
@@ -300,7 +300,7 @@ def messages_are_in_reach_over_dialogs(lab):
 
 
 @test
-def goes_from_right_to_left(lab):
+def layout_is_mirrored_for_right_to_left_languages(lab):
     fill(lab)
     page = lab.page()
     page.evaluate("document.documentElement.dir = 'rtl'")
@@ -317,7 +317,7 @@ def goes_from_right_to_left(lab):
 
 
 @test
-def nothing_moves_where_that_is_asked_for(lab):
+def reduced_motion_is_respected(lab):
     fill(lab)
     page = lab.page(reduced_motion="reduce")
     lab.write("new", b"1")
@@ -327,7 +327,7 @@ def nothing_moves_where_that_is_asked_for(lab):
 
 
 @test
-def tells_how_to_connect(lab):
+def connection_address_is_shown(lab):
     lab.start("--user", "anna:open:sesame")
     page = lab.page(http_credentials={"username": "anna", "password": "open:sesame"},
                     user_agent="Mozilla/5.0 (Windows NT 10.0; Win64; x64)")
@@ -348,7 +348,7 @@ def strings(name):
 
 
 @test
-def every_text_is_in_every_language_and_used(_lab):
+def every_text_is_translated_and_used(_lab):
     english = dict(strings("en"))
     placeholders = re.compile(r"\{\w+\}")
     for language in LANGUAGES:

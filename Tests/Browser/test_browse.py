@@ -46,7 +46,7 @@ def sorts_by_size_and_time(lab):
 
 
 @test
-def keeps_the_order_that_was_chosen_on_a_phone(lab):
+def order_chosen_on_a_phone_is_kept(lab):
     for name, size in (("a", 1), ("b", 3), ("c", 2)):
         lab.write(name, b"x" * size)
     page = lab.page(phone=True)
@@ -59,7 +59,7 @@ def keeps_the_order_that_was_chosen_on_a_phone(lab):
 
 
 @test
-def filters_as_it_is_typed(lab):
+def filters_while_typing(lab):
     for name in ("Übung.txt", "übrig.md", "other", "o/inner"):
         lab.write(name)
     page = lab.page()
@@ -73,7 +73,7 @@ def filters_as_it_is_typed(lab):
 
 
 @test
-def what_a_filter_hides_is_not_selected(lab):
+def filtered_items_are_not_selected(lab):
     for name in ("apple.txt", "banana.txt", "bread.txt", "cherry.txt"):
         lab.write(name, b"1")
 
@@ -134,7 +134,7 @@ def searches_below_the_folder(lab):
 
 
 @test
-def goes_in_and_back_and_keeps_the_place(lab):
+def going_back_restores_the_position(lab):
     for number in range(200):
         (lab.share / f"folder {number:03}").mkdir()
     lab.write("folder 150/inside.txt", b"1")
@@ -168,7 +168,7 @@ def goes_in_and_back_and_keeps_the_place(lab):
 
 
 @test
-def leads_by_a_link_to_a_file(lab):
+def link_to_a_file_selects_it(lab):
     for number in range(300):
         lab.write(f"{number}.txt")
     page = lab.page("#250.txt")
@@ -180,7 +180,7 @@ def leads_by_a_link_to_a_file(lab):
 
 
 @test
-def the_end_of_a_long_path_is_in_sight(lab):
+def end_of_a_long_path_is_visible(lab):
     path = "a folder with a long name/another one with a long name/and a third"
     (lab.share / path).mkdir(parents=True)
     page = lab.page(path.replace(" ", "%20") + "/", phone=True)
@@ -190,7 +190,7 @@ def the_end_of_a_long_path_is_in_sight(lab):
 
 
 @test
-def names_that_are_no_text_are_found(lab):
+def names_that_are_not_text_are_found(lab):
     folder = os.fsencode(lab.share) + b"/bad\xffdir"
     os.mkdir(folder)
     for path in (folder + b"/inner.txt", os.fsencode(lab.share) + b"/bad\xff\xfename.txt"):
@@ -213,7 +213,7 @@ def opens_files_and_has_real_links(lab):
 
 
 @test
-def shows_all_names_as_they_are(lab):
+def shows_names_unmodified(lab):
     for name in ODD:
         lab.write(name, b"1")
     raw = os.fsencode(lab.share) + b"/not\xff\xfeutf8.txt"
@@ -252,7 +252,7 @@ def a_folder_of_any_name_can_be_opened(lab):
 
 
 @test
-def says_that_a_folder_is_empty_or_gone(lab):
+def empty_and_missing_folders_are_reported(lab):
     (lab.share / "sub").mkdir()
     page = lab.page("sub/")
     page.get_by_role("heading", name="This folder is empty").wait_for()
@@ -278,7 +278,7 @@ FAILURES = {401: "You are not signed in.", 403: "This is not allowed here.", 404
 
 
 @test
-def says_in_words_what_has_failed(lab):
+def failures_are_described(lab):
     lab.write("sub/a", b"1")
     page = lab.page()
     lab.allow("Failed to load resource")
@@ -302,7 +302,7 @@ def says_in_words_what_has_failed(lab):
 
 
 @test
-def says_that_it_is_offline(lab):
+def offline_state_is_shown(lab):
     lab.write("a")
     page = lab.page()
     lab.allow("ERR_INTERNET_DISCONNECTED")
@@ -324,7 +324,7 @@ def refresh(page):
 
 
 @test
-def a_failure_is_told_as_long_as_it_lasts(lab):
+def failure_message_remains_while_the_failure_lasts(lab):
     lab.write("a")
     page = lab.page()
     lab.allow("Failed to load resource")
@@ -434,7 +434,7 @@ def a_hundred_thousand_entries(lab):
 
 
 @test
-def weighs_little_and_paints_soon(lab):
+def page_is_small_and_paints_early(lab):
     for number in range(20):
         lab.write(f"{number}.txt", b"1")
     page = lab.context().new_page()

@@ -122,7 +122,7 @@ def renames_in_place(lab):
 
 
 @test
-def rows_stay_while_a_name_is_edited(lab):
+def rows_are_not_updated_while_a_name_is_edited(lab):
     for name in ("b.txt", "c.txt"):
         lab.write(name, name)
     page = lab.page()
@@ -140,7 +140,7 @@ def rows_stay_while_a_name_is_edited(lab):
 
 
 @test
-def a_name_that_no_field_holds_stays(lab):
+def name_with_line_breaks_is_kept(lab):
     lab.write("new\nline.txt", "1")
     lab.write("z.txt", "z")
     page = lab.page()
@@ -155,7 +155,7 @@ def a_name_that_no_field_holds_stays(lab):
 
 
 @test
-def a_name_that_is_gone_keeps_the_keyboard_where_it_was(lab):
+def focus_stays_when_the_edited_item_disappears(lab):
     lab.allow("404")
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
@@ -177,7 +177,7 @@ def a_name_that_is_gone_keeps_the_keyboard_where_it_was(lab):
 
 
 @test
-def a_second_click_is_no_second_wish(lab):
+def repeated_click_has_no_effect(lab):
     lab.write("a.txt", "a")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])
@@ -219,7 +219,7 @@ def renames_by_a_slow_second_click(lab):
 
 
 @test
-def names_that_are_no_text_can_be_changed(lab):
+def names_that_are_not_text_can_be_changed(lab):
     path = os.fsencode(lab.share) + b"/bad\xff.txt"
     with open(path, "wb") as file:
         file.write(b"bytes")
@@ -287,7 +287,7 @@ def moves_with_the_folder_tree(lab):
 
 
 @test
-def a_folder_never_goes_into_itself(lab):
+def folder_cannot_be_moved_into_itself(lab):
     (lab.share / "x/y").mkdir(parents=True)
     page = lab.page()
     lab.wait_for_names(page, ["x"])
@@ -301,7 +301,7 @@ def a_folder_never_goes_into_itself(lab):
 
 
 @test
-def dragging_moves_and_with_control_copies(lab):
+def dragging_moves_and_copies_with_control(lab):
     lab.write("a.txt", "a")
     lab.write("b.txt", "b")
     lab.write("into/c.txt", "c")
@@ -355,7 +355,7 @@ def cuts_copies_and_pastes_by_keys(lab):
 
 
 @test
-def conflicts_are_settled_before_anything_moves(lab):
+def conflicts_are_resolved_before_a_move(lab):
     for name in ("keep.txt", "replace.txt", "skip.txt", "free.txt"):
         lab.write(name, f"new {name}", 2_000_000_000)
         if name != "free.txt":
@@ -382,7 +382,7 @@ def conflicts_are_settled_before_anything_moves(lab):
 
 
 @test
-def what_changes_after_the_question_is_asked_about_again(lab):
+def later_conflicts_are_asked_about_again(lab):
     lab.allow("412")
     lab.write("a.txt", "mine")
     lab.write("into/a.txt", "first")
@@ -406,7 +406,7 @@ def what_changes_after_the_question_is_asked_about_again(lab):
 
 
 @test
-def deleting_asks_and_says_what_goes(lab):
+def deletion_lists_items_and_requires_confirmation(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
     lab.write("folder/inner.txt", "x")
@@ -430,7 +430,7 @@ def deleting_asks_and_says_what_goes(lab):
 
 
 @test
-def what_was_changed_meanwhile_is_not_deleted(lab):
+def file_changed_meanwhile_is_not_deleted(lab):
     lab.allow("412")
     lab.write("a.txt", "seen")
     page = lab.page()
@@ -452,7 +452,7 @@ def what_was_changed_meanwhile_is_not_deleted(lab):
 
 
 @test
-def failures_are_named(lab):
+def failed_items_are_named(lab):
     lab.allow("423")
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
@@ -473,7 +473,7 @@ def failures_are_named(lab):
 
 
 @test
-def many_at_once_have_a_bar_and_can_be_stopped(lab):
+def long_operations_show_progress_and_can_be_stopped(lab):
     for number in range(60):
         lab.write(f"{number:03}.txt", "x")
     (lab.share / "into").mkdir()
@@ -520,7 +520,7 @@ def downloads_have_their_names(lab):
 
 
 @test
-def all_of_it_on_a_phone(lab):
+def changes_work_on_a_phone(lab):
     lab.write("a.txt", "a")
     (lab.share / "into").mkdir()
     page = lab.page(phone=True)
@@ -549,7 +549,7 @@ def all_of_it_on_a_phone(lab):
 
 
 @test
-def a_folder_that_cannot_be_changed_offers_nothing(lab):
+def read_only_folder_offers_no_changes(lab):
     lab.write("a.txt", "a")
     lab.start("--read-only")
     page = lab.page()
@@ -562,7 +562,7 @@ def a_folder_that_cannot_be_changed_offers_nothing(lab):
 
 
 @test
-def free_names_and_endings(lab):
+def free_names_and_extensions(lab):
     page = lab.page()
     source = page.evaluate("document.querySelector('script[type=module]').src").rsplit("/", 1)[0]
     rows = [line.split("\t") for line in (ROOT / "Tests/Tables/free-names.txt").read_text().splitlines() if line[0] != "#"]

@@ -59,7 +59,7 @@ def edits_under_a_lock(lab):
 
 
 @test
-def what_was_not_typed_stays_as_it_was(lab):
+def unedited_text_is_saved_unchanged(lab):
     for name, content, typed, wanted in (
         ("crlf.txt", b"a\r\nb\r\n", "c\nd", b"a\r\nb\r\nc\r\nd"),
         ("bom.txt", b"\xef\xbb\xbfa\n", "é", b"\xef\xbb\xbfa\n" + "é".encode()),
@@ -85,7 +85,7 @@ def what_was_not_typed_stays_as_it_was(lab):
 
 
 @test
-def lines_in_the_middle_keep_their_ends(lab):
+def middle_lines_keep_their_line_endings(lab):
     lab.write("mixed.txt", b"1\n2\r\n3\n4\r\n5\n")
     page = edit(lab, "mixed.txt")
     page.locator("textarea").fill("1\n2\nnew\n3\n4\n5\n")
@@ -94,7 +94,7 @@ def lines_in_the_middle_keep_their_ends(lab):
 
 
 @test
-def what_others_save_meanwhile_is_not_overwritten(lab):
+def concurrent_change_is_not_overwritten(lab):
     lab.allow("412")
     lab.allow("423")
     lab.write("a.txt", "first\n")
@@ -139,7 +139,7 @@ def what_others_save_meanwhile_is_not_overwritten(lab):
 
 
 @test
-def a_file_that_is_locked_is_read_only(lab):
+def locked_file_is_read_only(lab):
     lab.allow("423")
     lab.write("a.txt", "theirs\n")
     lab.start()
@@ -166,7 +166,7 @@ def a_lost_lock_loses_nothing(lab):
 
 
 @test
-def what_is_not_saved_is_not_left_by_accident(lab):
+def leaving_with_unsaved_text_requires_confirmation(lab):
     lab.write("a.txt", "first\n")
     lab.write("b.txt", "b")
     page = lab.page()
@@ -270,7 +270,7 @@ def leaving_waits_for_a_save(lab):
 
 
 @test
-def the_tab_key_indents_or_moves_on(lab):
+def tab_key_indents_or_moves_the_focus(lab):
     lab.write("a.py", "one\n    two\nthree\n")
     page = edit(lab, "a.py")
     field = page.locator("textarea")
@@ -309,7 +309,7 @@ def long_texts_are_not_copied_for_each_line(lab):
 
 
 @test
-def a_new_text_file_is_made_and_written(lab):
+def new_text_file_can_be_created_and_edited(lab):
     page = lab.page()
     page.get_by_role("button", name="More actions").click()
     page.get_by_role("menuitem", name="New text file").click()

@@ -94,7 +94,7 @@ def everything_works_without_scripts(lab):
 
 
 @test
-def what_was_deleted_comes_back(lab):
+def deletion_can_be_undone_without_scripts(lab):
     lab.start("--trash")
     lab.write("folder/inner/b.txt", "b")
     lab.write("a.txt", "a")
@@ -137,7 +137,7 @@ def what_was_deleted_comes_back(lab):
 
 
 @test
-def a_lock_is_broken_after_a_warning(lab):
+def lock_is_broken_after_a_warning(lab):
     lab.write("a.txt", "1")
     page = plain(lab)
     lockinfo = ('<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
@@ -152,7 +152,7 @@ def a_lock_is_broken_after_a_warning(lab):
 
 
 @test
-def several_are_downloaded_as_one_file(lab):
+def selection_is_downloaded_as_one_file(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
     page = plain(lab)
@@ -168,7 +168,7 @@ def several_are_downloaded_as_one_file(lab):
 
 
 @test
-def failures_are_said_in_words(lab):
+def form_failures_are_described(lab):
     lab.write("a.txt", "1")
     lab.write("b.txt", "2")
     page = plain(lab)
@@ -186,7 +186,7 @@ def failures_are_said_in_words(lab):
 
 
 @test
-def sorts_finds_and_turns_pages(lab):
+def sorting_searching_and_paging_work(lab):
     for number in range(1201):
         lab.write(f"f{number}.txt", b"x" * number)
     page = plain(lab)
@@ -208,7 +208,7 @@ def sorts_finds_and_turns_pages(lab):
 
 
 @test
-def shows_no_forms_where_nothing_can_be_changed(lab):
+def read_only_share_has_no_forms(lab):
     lab.write("a.txt", "1")
     lab.start("--read-only")
     page = plain(lab)
@@ -217,7 +217,7 @@ def shows_no_forms_where_nothing_can_be_changed(lab):
 
 
 @test
-def has_the_texts_of_its_owner_in_the_language_of_its_visitor(lab):
+def page_has_configured_texts_and_the_language_of_the_visitor(lab):
     lab.write("a.txt", "1")
     lab.start("--title", "Our files", "--header", "Welcome", "--prologue", "Take what you like.", "--footer", "Ask Anna.")
     for language, button in (("de-AT", "Suchen"), ("fr", "Rechercher"), ("es-MX", "Buscar"), ("zh-CN", "查找"), ("nl", "Find")):
@@ -230,7 +230,7 @@ def has_the_texts_of_its_owner_in_the_language_of_its_visitor(lab):
 
 
 @test
-def names_are_names(lab):
+def names_are_shown_as_text(lab):
     names = ["<b>bold<b>", "\"quote' & %41", "שלום.txt", "a\u202etxt.exe", "-", "#?"]
     for name in names:
         lab.write(name, name)
@@ -246,7 +246,7 @@ def names_are_names(lab):
 
 
 @test
-def can_be_used_by_all(lab):
+def page_without_scripts_is_accessible(lab):
     """Runs axe, which needs scripts: allows them, but not those of the page."""
     lab.start("--trash")
     for number in range(30):

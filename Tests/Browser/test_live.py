@@ -14,7 +14,7 @@ def watched(lab, page):
 
 
 @test
-def what_another_client_does_is_shown(lab):
+def changes_by_other_clients_are_shown(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, b"1")
     page = lab.page()
@@ -39,7 +39,7 @@ def what_another_client_does_is_shown(lab):
 
 
 @test
-def the_place_stays_while_others_write(lab):
+def position_is_kept_during_changes(lab):
     for number in range(500):
         lab.write(f"{number:04}.txt")
     page = lab.page()
@@ -52,7 +52,7 @@ def the_place_stays_while_others_write(lab):
 
 
 @test
-def rows_wait_while_one_is_written_in(lab):
+def updates_wait_while_a_name_is_edited(lab):
     lab.write("b", b"1")
     page = lab.page()
     watched(lab, page)
@@ -105,7 +105,7 @@ def tabs_share_one_stream_and_see_their_own_folders(lab):
 
 
 @test
-def follows_into_other_folders(lab):
+def events_follow_navigation(lab):
     lab.write("sub/x")
     page = lab.page()
     watched(lab, page)
@@ -121,7 +121,7 @@ def follows_into_other_folders(lab):
 
 
 @test
-def misses_nothing_while_the_server_was_away(lab):
+def changes_during_a_restart_are_shown(lab):
     lab.write("a")
     page = lab.page()
     watched(lab, page)
@@ -136,7 +136,7 @@ def misses_nothing_while_the_server_was_away(lab):
 
 
 @test
-def says_that_the_folder_has_gone(lab):
+def removed_folder_is_reported(lab):
     lab.write("sub/x")
     page = lab.page("sub/")
     watched(lab, page)
@@ -163,7 +163,7 @@ def says_that_the_folder_has_gone(lab):
 
 
 @test
-def shows_who_has_locked_something(lab):
+def lock_owners_are_shown(lab):
     lab.write("report.odt", b"1")
     page = lab.page()
     watched(lab, page)

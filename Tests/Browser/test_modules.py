@@ -21,7 +21,7 @@ def without_modules(lab, page):
 
 
 @test
-def a_module_that_is_missing_is_said(lab):
+def missing_module_is_reported(lab):
     """Tests each action that needs a module."""
     for name in ("a.txt", "b.txt"):
         lab.write(name, name)
@@ -56,7 +56,7 @@ def a_module_that_is_missing_is_said(lab):
 
 
 @test
-def a_preview_that_cannot_be_loaded_can_be_tried_again(lab):
+def failed_preview_can_be_retried(lab):
     lab.write("a.md", "# Title")
     lab.write("b.png", "1")
     page = lab.page()
@@ -73,7 +73,7 @@ def a_preview_that_cannot_be_loaded_can_be_tried_again(lab):
 
 
 @test
-def modules_are_loaded_ahead(lab):
+def modules_are_preloaded(lab):
     """Modules are loaded while the browser is idle: then renaming, New folder and previews work without the page's files."""
     lab.write("a.md", "# Title")
     page = lab.page(context=lab.context(saves_data=False))
@@ -95,7 +95,7 @@ def modules_are_loaded_ahead(lab):
 
 
 @test
-def works_where_the_browser_keeps_nothing(lab):
+def page_works_without_browser_storage(lab):
     """As in Chrome with site data blocked: reading `localStorage` throws."""
     lab.allow("Failed to load resource")
     lab.write("a.txt", "a")
@@ -152,7 +152,7 @@ WITHIN = [
 
 
 @test
-def what_is_within_the_share(lab):
+def urls_within_the_share_are_recognized(lab):
     page = lab.page()
     found = page.evaluate("""async (hrefs) => {
         const { isWithin } = await import(JSON.parse(document.getElementById("davit").textContent).files + "href.js")
@@ -185,7 +185,7 @@ def server_and_scripts_select_the_same_language(lab):
 
 
 @test
-def no_preview_of_another_server(lab):
+def preview_loads_nothing_from_other_servers(lab):
     """No request is sent to it, even if a policy would block it."""
     lab.write("a.txt", "a")
     context = lab.context()

@@ -14,7 +14,7 @@ def keep_names(page):
 
 
 @test
-def a_dropped_folder_has_all_its_names(lab):
+def dropped_folder_keeps_all_names(lab):
     page = lab.page()
     ready(lab, page)
     files = [local(lab, f"tree/{name}", 100) for name in UNSAFE]
@@ -30,7 +30,7 @@ def a_dropped_folder_has_all_its_names(lab):
 
 
 @test
-def a_dropped_file_of_any_name_arrives(lab):
+def dropped_file_of_any_name_is_uploaded(lab):
     page = lab.page()
     ready(lab, page)
     files = [local(lab, name, 100) for name in ("a?b.txt", "~x", "x.lnk", "desktop.ini", " a ")]
@@ -42,7 +42,7 @@ def a_dropped_file_of_any_name_arrives(lab):
 
 
 @test
-def a_chosen_folder_has_all_its_names(lab):
+def chosen_folder_keeps_all_names(lab):
     """The button uses an input: the members of a handle of showDirectoryPicker would be incomplete."""
     # With the browser's file pickers.
     page = lab.page()
@@ -59,7 +59,7 @@ def a_chosen_folder_has_all_its_names(lab):
 
 
 @test
-def what_is_left_out_is_counted(lab):
+def omitted_files_are_counted(lab):
     context = lab.context()
     context.add_init_script(NO_PICKERS)
     page = lab.page(context=context)
@@ -88,7 +88,7 @@ def what_is_left_out_is_counted(lab):
 
 
 @test
-def the_handle_of_a_dropped_file_is_kept(lab):
+def handle_of_a_dropped_file_is_stored(lab):
     """After a reload the browser reopens the file without a question, also inside a folder."""
     page = lab.page()
     ready(lab, page)

@@ -198,7 +198,7 @@ def below_a_prefix(lab):
 
 
 @test
-def behind_a_proxy_that_ends_tls_and_takes_a_path_away(lab):
+def behind_a_proxy_that_terminates_tls_and_removes_a_path(lab):
     proxy = ReverseProxy("/team/files/", "/", certificate(lab))
     try:
         lab.start("--trash", "--trusted-proxy", "127.0.0.1", "--public-url", proxy.url)
@@ -209,7 +209,7 @@ def behind_a_proxy_that_ends_tls_and_takes_a_path_away(lab):
 
 
 @test(is_long=True)
-def behind_a_proxy_that_is_not_believed(lab):
+def behind_an_untrusted_proxy(lab):
     """The server ignores forwarded fields: only the public URL is configured."""
     proxy = ReverseProxy("/team/dav/", "/dav/", certificate(lab))
     try:

@@ -36,7 +36,7 @@ def unharmed(page):
 
 
 @test
-def pictures_are_fitted_and_made_larger(lab):
+def images_are_fitted_and_zoomed(lab):
     lab.write("a.png", png(2400, 1200))
     lab.write("b.png", png(40, 30))
     page = lab.page()
@@ -73,7 +73,7 @@ def pictures_are_fitted_and_made_larger(lab):
 
 
 @test
-def neighbours_and_the_way_back(lab):
+def navigation_between_previews_and_back(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, f"this is {name}")
     (lab.share / "folder").mkdir()
@@ -112,7 +112,7 @@ def neighbours_and_the_way_back(lab):
 
 
 @test
-def a_long_name_keeps_its_ending(lab):
+def long_name_keeps_its_extension(lab):
     name = "Minutes of the meeting about the summer house and all that is to be done, second draft.tar.gz"
     lab.write(name, "x")
     page = lab.page(f"?preview={name.replace(' ', '%20').replace(',', '%2C')}", phone=True)
@@ -137,7 +137,7 @@ def a_double_click_opens_one_preview(lab):
 
 
 @test
-def keeps_the_focus_and_gives_it_back(lab):
+def focus_is_trapped_and_restored(lab):
     for name in ("a.txt", "b.txt"):
         lab.write(name, name)
     page = lab.page()
@@ -175,7 +175,7 @@ def swipe(page, start, end):
 
 
 @test
-def sound_plays_from_where_one_wants(lab):
+def audio_can_be_played_from_any_position(lab):
     lab.write("a.wav", wav(20))
     page = opened(lab, "a.wav")
     lab.until(page, "document.querySelector('audio')?.duration === 20")
@@ -186,7 +186,7 @@ def sound_plays_from_where_one_wants(lab):
 
 
 @test
-def what_no_browser_shows_can_be_downloaded(lab):
+def unsupported_types_can_be_downloaded(lab):
     for name, content in (("a.bin", bytes(range(256)) * 10), ("b.mp4", b"no video"), ("c.png", b"no picture"), ("d.zip", b"PK")):
         lab.write(name, content)
     lab.allow("")
@@ -221,7 +221,7 @@ def text_of_every_encoding(lab):
 
 
 @test
-def source_has_colours_and_line_numbers(lab):
+def source_has_colors_and_line_numbers(lab):
     lab.write("a.swift", 'struct Point {\n    // where\n    let name = "p\\"q"\n    let x = 0x1F\n}\n')
     page = opened(lab, "a.swift")
     lab.until(page, "document.querySelector('.tok-k') !== null")
@@ -238,7 +238,7 @@ def source_has_colours_and_line_numbers(lab):
 
 
 @test
-def long_files_come_in_parts(lab):
+def long_files_are_loaded_in_parts(lab):
     line = b"0123456789 this is a line of a long log\n"
     content = (line * 60_000)[:2_300_000 - 2] + "é".encode()
     lab.write("long.log", content)
@@ -265,7 +265,7 @@ def long_files_come_in_parts(lab):
 
 
 @test
-def markdown_is_set(lab):
+def markdown_is_rendered(lab):
     lab.write("docs/read me.md", """Title
 =====
 
@@ -317,7 +317,7 @@ let x = 1
 
 
 @test
-def hostile_files_do_nothing(lab):
+def hostile_files_are_harmless(lab):
     lab.allow("")
     lab.write("1.md", f"""{OUTCH}
 [a](javascript:window.outch=1) [b](JaVaScRiPt:window.outch=1) [c](data:text/html,<script>window.outch=1</script>) [d](java\tscript:window.outch=1)
@@ -359,7 +359,7 @@ def hostile_files_do_nothing(lab):
 
 
 @test
-def long_hostile_text_takes_no_time(lab):
+def long_hostile_text_is_rendered_quickly(lab):
     size = 1 << 20
     parts = ["[", "![a](", "*a ", "_a", "`", "> ", "- ", "<!--", "~~", "\\", "[a][", "|a", "&#", "(/", '"', "r#\"", "<a ", "/*", "${"]
     page = lab.page()
@@ -381,7 +381,7 @@ def long_hostile_text_takes_no_time(lab):
 
 
 @test
-def documents_that_want_much_time_do_not_get_it(lab):
+def rendering_time_is_limited(lab):
     """Documents that cause backtracking or repeated searches for a missing end."""
     spaces = " " * (1 << 18)
     documents = {
@@ -409,7 +409,7 @@ def documents_that_want_much_time_do_not_get_it(lab):
 
 
 @test
-def a_pdf_has_its_own_viewer_or_a_link(lab):
+def pdf_has_a_viewer_or_a_link(lab):
     lab.allow("")
     lab.write("a.pdf", base64.b64decode(
         "JVBERi0xLjEKMSAwIG9iajw8L1BhZ2VzIDIgMCBSPj5lbmRvYmoKMiAwIG9iajw8L0tpZHNbMyAwIFJdL0NvdW50IDE+PmVuZG9iagozIDAgb2JqPDwvUGFyZW50"
@@ -423,7 +423,7 @@ def a_pdf_has_its_own_viewer_or_a_link(lab):
 
 
 @test
-def names_that_are_no_text_are_shown(lab):
+def names_that_are_not_text_are_shown(lab):
     with open(os.fsencode(lab.share) + b"/bad\xff.txt", "wb") as file:
         file.write(b"its content")
     page = lab.page()

@@ -62,7 +62,7 @@ SCAN = """async ([text, step]) => {
 
 
 @test
-def reads_what_is_written_in_any_way_and_any_pieces(lab):
+def multistatus_is_parsed_in_any_form_and_any_pieces(lab):
     page = lab.page()
     for text, wanted in TABLE:
         for step in (1, 2, 7, 64, 1_000_000):
@@ -71,7 +71,7 @@ def reads_what_is_written_in_any_way_and_any_pieces(lab):
 
 
 @test
-def what_is_cut_off_is_an_error(lab):
+def truncated_multistatus_is_an_error(lab):
     page = lab.page()
     text = HEAD + TABLE[2][0]
     for end in range(len(HEAD), len(text) - 1, 9):
@@ -80,7 +80,7 @@ def what_is_cut_off_is_an_error(lab):
 
 
 @test
-def a_listing_that_is_cut_off_is_said(lab):
+def truncated_listing_is_reported(lab):
     lab.write("sub/a", b"1")
     page = lab.page()
     body = HEAD + TABLE[2][0][:-20]
@@ -109,7 +109,7 @@ HREFS = """async () => {
 
 
 @test
-def paths_are_spelled_as_the_server_does(lab):
+def paths_are_encoded_as_by_the_server(lab):
     found = lab.page().evaluate(HREFS)
     expect(found, {
         "segments": ["a%20b", "%C3%A9", "%21%27%28%29%2A", "a%2Fb", "%25", "~-._", "%EF%BF%BD"],

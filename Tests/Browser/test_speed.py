@@ -57,7 +57,7 @@ class SlowEnd:
 
 
 @test
-def the_listing_does_not_wait_for_the_page(lab):
+def listing_is_requested_before_the_page_has_loaded(lab):
     """The server's listing takes as long as the folder is large. Meanwhile, the page reads and shows the folder; the rest of the
     listing is no longer shown."""
     for name in ("b.txt", "a10.txt", "a9.txt"):
@@ -79,7 +79,7 @@ def the_listing_does_not_wait_for_the_page(lab):
 
 
 @test
-def orders_names_as_the_language_does(lab):
+def names_are_sorted_by_language(lab):
     """The fast sort gives the same order as Intl.Collator."""
     names = ["a2", "a10", "A1", "a02", "a002", "ä3", "b", "_x", "-y", "file (2)", "file (10)", "é", "e1", "E", "z", "Z", "10", "9",
              "09", "1" * 40, "2" * 39, "0" * 50, "ß", "ss", "st", "a b", "ab", "名前", "名", "٣", "x1.5", "x1.25", ".dot", "#", "~"]
@@ -99,7 +99,7 @@ def orders_names_as_the_language_does(lab):
 
 
 @test
-def usual_answers_are_read_at_once(lab):
+def usual_responses_are_parsed_in_one_step(lab):
     """The scanner's fast path matches the usual output of the server."""
     lab.write("a & b.txt", b"123")
     lab.write("folder/inside.txt")

@@ -25,7 +25,7 @@ def features(page):
 
 
 @test
-def deleting_is_undone(lab):
+def deletion_can_be_undone(lab):
     if not starts(lab):
         return
     lab.write("a.txt", "a", 1_000_000_000)
@@ -45,7 +45,7 @@ def deleting_is_undone(lab):
 
 
 @test
-def a_key_that_is_held_deletes_once(lab):
+def held_key_deletes_once(lab):
     if not starts(lab):
         return
     for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
@@ -68,7 +68,7 @@ def a_key_that_is_held_deletes_once(lab):
 
 
 @test
-def what_was_begun_when_it_was_stopped_is_done(lab):
+def started_step_completes_when_stopped(lab):
     if not starts(lab):
         return
     names = [f"{number}.txt" for number in range(9)]
@@ -100,7 +100,7 @@ def what_was_begun_when_it_was_stopped_is_done(lab):
 
 
 @test
-def a_double_click_restores_once(lab):
+def double_click_restores_once(lab):
     if not starts(lab):
         return
     lab.write("a.txt", "a")
@@ -114,7 +114,7 @@ def a_double_click_restores_once(lab):
 
 
 @test
-def what_was_replaced_comes_back_with_undo(lab):
+def replaced_file_is_restored_by_undo(lab):
     if not starts(lab):
         return
     lab.write("a.txt", "new")
@@ -135,7 +135,7 @@ def what_was_replaced_comes_back_with_undo(lab):
 
 
 @test
-def the_trash_is_shown_restored_and_emptied(lab):
+def trash_can_be_listed_restored_and_emptied(lab):
     if not starts(lab):
         return
     for name in ("a.txt", "b.txt", "c <b>.txt", "d/e.txt"):
@@ -175,7 +175,7 @@ def the_trash_is_shown_restored_and_emptied(lab):
 
 
 @test
-def the_trash_on_a_phone(lab):
+def trash_works_on_a_phone(lab):
     if not starts(lab):
         return
     lab.write("a.txt", "a")
@@ -190,7 +190,7 @@ def the_trash_on_a_phone(lab):
 
 
 @test
-def locks_of_others_are_broken_after_a_warning(lab):
+def locks_of_other_users_are_broken_after_a_warning(lab):
     lab.allow("423")
     lab.write("a.txt", "a")
     lab.start()
@@ -220,7 +220,7 @@ def locks_of_others_are_broken_after_a_warning(lab):
 
 
 @test
-def several_are_downloaded_as_one_zip(lab):
+def selection_is_downloaded_as_one_zip(lab):
     import io
     import zipfile
     for name in ("a.txt", "ü & <b>.txt", "f/g.txt"):

@@ -90,7 +90,7 @@ def page_with_choice(lab, choice):
 
 
 @test
-def conflicts_are_settled_first(lab):
+def conflicts_are_resolved_before_uploads(lab):
     for choice, kept, others in (("replace", False, []), ("keep", True, ["name (1).tar.gz"]), ("skip", True, [])):
         for path in lab.share.iterdir():
             path.unlink()
@@ -111,7 +111,7 @@ def conflicts_are_settled_first(lab):
 
 
 @test
-def what_came_meanwhile_is_not_lost(lab):
+def file_created_meanwhile_is_not_lost(lab):
     """A file that is created or changed between the check and the upload is not overwritten."""
     page = page_with_choice(lab, "replace")
     lab.allow("412")
@@ -180,7 +180,7 @@ def a_question_is_asked_once(lab):
 
 
 @test
-def a_row_has_the_name_that_it_gets(lab):
+def upload_row_shows_the_resulting_name(lab):
     page = page_with_choice(lab, "keep")
     taken_meanwhile(lab, page, "note.txt")
     page.get_by_role("button", name="Retry note.txt").click()
@@ -190,7 +190,7 @@ def a_row_has_the_name_that_it_gets(lab):
 
 
 @test
-def what_has_changed_is_chosen_anew(lab):
+def changed_file_must_be_chosen_again(lab):
     """If the browser cannot reopen a file, Retry asks for its current version and uploads it to the same place."""
     lab.allow("Failed to load resource")
     page = page_for_uploads(lab)
@@ -216,7 +216,7 @@ def what_has_changed_is_chosen_anew(lab):
 
 
 @test
-def what_has_changed_is_read_anew(lab):
+def changed_file_is_read_again(lab):
     """If the browser can reopen a file, Retry uploads the current version, and the row shows its size."""
     lab.allow("Failed to load resource")
     page = page_for_uploads(lab)
@@ -247,7 +247,7 @@ def what_has_changed_is_read_anew(lab):
 
 
 @test
-def what_is_unreadable_keeps_nothing_back(lab):
+def unreadable_file_does_not_block_others(lab):
     """If one of several items cannot be read, the others are uploaded and it is listed."""
     page = page_for_uploads(lab)
     gather = """async ({ gather }) => {
@@ -272,7 +272,7 @@ def what_is_unreadable_keeps_nothing_back(lab):
 
 
 @test
-def what_cannot_begin_says_where(lab):
+def failed_start_names_the_folder(lab):
     lab.allow("Failed to load resource")
     page = page_for_uploads(lab)
     page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(status=500)
@@ -282,7 +282,7 @@ def what_cannot_begin_says_where(lab):
 
 
 @test
-def what_cannot_be_stored_is_said_before(lab):
+def unsupported_names_are_reported_before_uploads(lab):
     page = page_for_uploads(lab)
     long = "ü" * 120 + ".txt"
     choose(page, *(local(lab, name, 20) for name in ("CON.txt", "end. ", long)))
@@ -296,7 +296,7 @@ def what_cannot_be_stored_is_said_before(lab):
 
 
 @test
-def refusals_in_words(lab):
+def refusals_are_described(lab):
     lab.start("--max-file-size", "1000")
     page = page_for_uploads(lab)
     lab.allow("Failed to load resource")
@@ -317,7 +317,7 @@ def refusals_in_words(lab):
 
 
 @test
-def a_warning_before_leaving(lab):
+def leaving_during_an_upload_warns(lab):
     page = page_for_uploads(lab)
     held = []
     page.context.route("**/slow", lambda route: held.append(route) if route.request.method == "PUT" else route.continue_())
@@ -334,7 +334,7 @@ def a_warning_before_leaving(lab):
 
 
 @test
-def pasted(lab):
+def pasted_files_are_uploaded(lab):
     page = page_for_uploads(lab)
     page.evaluate("""() => {
         const data = new DataTransfer()
@@ -346,7 +346,7 @@ def pasted(lab):
 
 
 @test
-def dropped_on_a_folder(lab):
+def files_dropped_on_a_folder_are_uploaded_there(lab):
     (lab.share / "Into here").mkdir()
     page = page_for_uploads(lab)
     lab.wait_for_names(page, ["Into here"])
@@ -362,7 +362,7 @@ QUOTA = """<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:"><
 
 
 @test
-def no_room_is_said_before(lab):
+def missing_space_is_reported_before_uploads(lab):
     page = page_for_uploads(lab)
     page.context.route(lambda url: url == lab.url, lambda route: route.fulfill(
         status=207, body=QUOTA, headers={"Content-Type": "application/xml; charset=utf-8"})
@@ -380,7 +380,7 @@ def no_room_is_said_before(lab):
 
 
 @test
-def what_is_not_sent_does_not_count(lab):
+def skipped_files_do_not_count(lab):
     """A file above the limit is excluded from the required space and the remaining time."""
     lab.start("--max-file-size", "1500")
     page = page_for_uploads(lab)
@@ -440,7 +440,7 @@ FAILURES = """async () => {
 
 
 @test(is_long=True)
-def reasons_are_seen_whole(lab):
+def error_messages_are_completely_visible(lab):
     """On a phone, in every language."""
     for language in ("en-GB", "de-DE", "fr-FR", "es-ES", "zh-CN"):
         page = page_for_uploads(lab, phone=True, language=language)
@@ -453,7 +453,7 @@ def reasons_are_seen_whole(lab):
 
 
 @test
-def messages_and_the_panel_stand_apart(lab):
+def messages_do_not_cover_the_upload_panel(lab):
     page = page_for_uploads(lab)
     choose(page, *(local(lab, f"{number}.bin", 10) for number in range(9)))
     wait_for_uploads(lab, page, 9)
@@ -477,7 +477,7 @@ def in_page(page, name, expression):
 
 
 @test
-def digests_are_right_however_they_come(lab):
+def digests_are_independent_of_pieces(lab):
     """The page's SHA-256 equals the browser's: for every block remainder, in pieces of whole blocks."""
     found = in_page(page_for_uploads(lab), "upload/sha256", """async ({ SHA256 }) => {
         const wrong = []
@@ -497,7 +497,7 @@ def digests_are_right_however_they_come(lab):
 
 
 @test
-def checksums_are_right_however_they_come(lab):
+def checksums_are_independent_of_pieces(lab):
     """The page's Adler-32, for bytes at any offset, in pieces of any size, extended or combined."""
     lengths = [*range(200), 352, 1000, 8191, 100003]
     found = in_page(page_for_uploads(lab), "upload/adler32", """({ extended, combined, nothing, adlerBytes }) => {
@@ -541,7 +541,7 @@ NAMES = {
 
 
 @test
-def names_have_better_ones(lab):
+def alternative_names_are_proposed(lab):
     page = page_for_uploads(lab)
     for name, wanted in NAMES.items():
         literal = json.dumps(name)

@@ -28,7 +28,7 @@ def hidden(lab):
 
 
 @test
-def progress_is_seen_and_heard(lab):
+def progress_is_visible_and_announced(lab):
     """Progress of each file and in total, with speed and time; announced in quarters."""
     for name in ("Letters", "Photos"):
         (lab.share / name).mkdir()
@@ -71,7 +71,7 @@ def paused_and_resumed(lab):
 
 
 @test
-def paused_when_all_had_arrived(lab):
+def lost_response_is_recovered_after_a_pause(lab):
     """A lost response: the page recognizes its own upload and no other file, even if the server cannot be asked immediately."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (_, page):
@@ -100,7 +100,7 @@ def paused_when_all_had_arrived(lab):
 
 
 @test
-def a_paused_folder_asks_for_no_file(lab):
+def paused_folder_resumes_without_choosing_files(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
         # Each level waits for its parent.
@@ -131,7 +131,7 @@ def replace(lab, page, path):
 
 
 @test
-def what_is_replaced_is_not_taken_for_what_was_sent(lab):
+def replaced_file_is_not_resumed(lab):
     """Files with equal size and time are distinguished, after a lost connection and after a reload."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, phone=True) as (proxy, page):
@@ -170,7 +170,7 @@ def cancelled(lab):
 
 
 @test
-def the_network_goes_and_comes(lab):
+def upload_survives_a_network_interruption(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -183,7 +183,7 @@ def the_network_goes_and_comes(lab):
 
 
 @test(is_long=True)
-def the_browser_is_offline_for_a_while(lab):
+def upload_survives_an_offline_browser(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -197,7 +197,7 @@ def the_browser_is_offline_for_a_while(lab):
 
 
 @test
-def the_server_is_killed(lab):
+def upload_survives_a_killed_server(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -214,7 +214,7 @@ def the_server_is_killed(lab):
 
 
 @test
-def a_flipped_bit_is_found_and_repaired(lab):
+def flipped_bit_is_detected_and_repaired(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = local(lab, "large.bin", 30 * MIB)
@@ -233,7 +233,7 @@ def a_flipped_bit_is_found_and_repaired(lab):
 
 
 @test
-def what_is_spoiled_is_sent_again(lab):
+def corrupted_piece_is_sent_again(lab):
     """The complete file is corrupted: the server discards it, the page reports it and starts again, once."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script=HEARD) as (proxy, page):
@@ -260,7 +260,7 @@ def what_is_spoiled_is_sent_again(lab):
 
 
 @test
-def what_is_spoiled_always_fails(lab):
+def permanent_corruption_fails_the_upload(lab):
     """A file that is always corrupted is not sent endlessly; Retry starts again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
@@ -282,7 +282,7 @@ def what_is_spoiled_always_fails(lab):
 
 
 @test(is_long=True)
-def an_upload_that_has_expired_starts_over(lab):
+def expired_upload_starts_over(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -297,7 +297,7 @@ def an_upload_that_has_expired_starts_over(lab):
 
 
 @test
-def a_reload_asks_for_the_file_and_goes_on(lab):
+def reload_asks_for_the_file_and_resumes(lab):
     """The digest of the whole file continues too, and nothing of the file is read again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
@@ -359,7 +359,7 @@ def kill_browser(profile):
 
 
 @test(is_long=True)
-def the_browser_is_killed(lab):
+def upload_survives_a_killed_browser(lab):
     """A new browser with the same profile resumes without a question, because it can reopen the file."""
     lab.allow("Failed to load resource")
     lab.start()
@@ -400,7 +400,7 @@ def the_browser_is_killed(lab):
 
 
 @test(is_long=True)
-def the_browser_wants_a_click(lab):
+def resuming_can_require_a_click(lab):
     """If the browser needs permission to reopen the files, one click resumes all uploads."""
     lab.allow("Failed to load resource")
     script = """
@@ -438,7 +438,7 @@ def two_pages_share_no_upload(lab):
 
 
 @test(is_long=True)
-def a_tree_is_dropped_again(lab):
+def tree_dropped_again_resumes(lab):
     """After a reload the rest of a tree is uploaded; completed files are neither sent nor asked about."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
@@ -492,7 +492,7 @@ def over_plain_http(lab):
 
 
 @test(is_long=True)
-def a_proxy_that_takes_little_at_once(lab):
+def proxy_with_a_small_body_limit(lab):
     """nginx accepts one mebibyte by default: parts are reduced, and small files are sent in parts too."""
     lab.allow("Failed to load resource")
     for verifies in ("yes", "no"):
@@ -520,7 +520,7 @@ def without_verifying(lab):
 
 
 @test(is_long=True)
-def a_server_that_cannot_resume(lab):
+def server_without_resumable_uploads(lab):
     """Files are sent in one request, and the panel explains the consequence."""
     with behind_proxy(lab) as (_, page):
         page.evaluate("""async () => {

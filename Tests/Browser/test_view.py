@@ -16,7 +16,7 @@ def fill(lab, count):
 
 
 @test
-def a_taller_window_is_filled(lab):
+def taller_window_is_filled(lab):
     fill(lab, 120)
     page = lab.page()
     page.set_viewport_size({"width": 1280, "height": 500})
@@ -60,7 +60,7 @@ def all_names_are_printed(lab):
 
 
 @test
-def paper_has_a_limit(lab):
+def printed_rows_are_limited(lab):
     fill(lab, 5012)
     page = lab.page()
     lab.until(page, f"{ITEMS} > 0")
@@ -82,7 +82,7 @@ def toolbar(page):
 
 
 @test
-def the_toolbar_stays_after_new_folder_and_rename(lab):
+def toolbar_remains_after_new_folder_and_rename(lab):
     lab.write("a.txt", "a")
     lab.write("b.txt", "b")
     page = lab.page()
@@ -108,7 +108,7 @@ def the_toolbar_stays_after_new_folder_and_rename(lab):
 
 
 @test
-def a_menu_leaves_the_selection_as_it_was(lab):
+def menu_does_not_change_the_selection(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
     lab.start("--trash")
@@ -136,7 +136,7 @@ def a_menu_leaves_the_selection_as_it_was(lab):
 
 
 @test
-def a_click_on_nothing_clears_the_selection(lab):
+def click_on_empty_space_clears_the_selection(lab):
     lab.write("a.txt", "a")
     page = lab.page()
     for x, y in ((640, 600), (8, 400), (640, 790)):
@@ -197,7 +197,7 @@ def shown(page):
 
 
 @test
-def tiles_load_little(lab):
+def tiles_load_only_small_images(lab):
     """Twelve photographs of 2.5 MB took 30 MB."""
     page = lab.page()
     for number in range(12):
@@ -216,7 +216,7 @@ def tiles_load_little(lab):
 
 
 @test
-def tiles_show_what_is_small_and_turn_it(lab):
+def small_images_are_shown_and_rotated_in_tiles(lab):
     page = lab.page()
     lab.write("turned.jpg", photograph(page, 90_000, turned=6))
     lab.write("small.jpg", photograph(page, 90_000, preview=False))
@@ -250,7 +250,7 @@ def tiles_show_what_is_small_and_turn_it(lab):
 
 
 @test
-def tiles_out_of_sight_load_nothing(lab):
+def tiles_outside_the_viewport_load_nothing(lab):
     page = lab.page()
     content = photograph(page, 100_000)
     for number in range(200):
@@ -304,7 +304,7 @@ MEASURE = """async (about) => {
 
 
 @test
-def many_changes_are_made_together(lab):
+def many_changes_are_rendered_together(lab):
     """400 moves, copies and deletions: no listing in between, few repaints, and as many concurrent requests as a browser allows."""
     fill(lab, 400)
     (lab.share / "to").mkdir()
