@@ -94,7 +94,7 @@ struct InterruptedUploadTests {
 
             """, to: recording)
         return switch command {
-        // Without a server, `serve` follows after this function.
+        // Without a server, the caller runs `serve` itself.
         case .serve: isServed ? [([share] + state, 1)] : []
         case .check: [([share] + state, 0)]
         case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]

@@ -15,8 +15,8 @@ struct CaseInsensitiveVolumeTests {
     private let share: Share
 
     init() throws {
-        // Each system call is for a single name here.
         folder = try TemporaryFolder(in: "/dev/shm")
+        // The simulation needs one system call per name.
         share = Share(
             resources: try FileResourceStore(root: folder.path, walksComponents: true),
             state: try ShareState(store: MemoryStateStore()), work: HereWork(),

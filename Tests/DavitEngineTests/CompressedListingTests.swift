@@ -57,7 +57,7 @@ struct CompressedListingTests {
         #expect(parts[1] == "1003")
     }
 
-    /// Contract 83: stored files are never compressed.
+    /// Stored files are never compressed (requirement 83 in docs/clients.md).
     @Test func storedFilesAreNotCompressed() async throws {
         let share = try TestShare()
         #expect(share.shell("yes text | head -n 5000 > file.txt") == 0)

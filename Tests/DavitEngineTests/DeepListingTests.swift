@@ -26,7 +26,7 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    /// Includes reading dead properties.
+    /// The same applies if dead properties are read for each resource.
     @Test func deepTreeWithPropertiesNeedsOneDescriptor() async throws {
         let share = try TestShare()
         let depth = 50

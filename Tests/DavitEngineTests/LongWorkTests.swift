@@ -101,7 +101,7 @@ struct LongWorkTests {
         #expect(await other.value != nil)
         #expect(copy.status == 201)
         #expect(share.shell("cmp large copy") == 0)
-        // Nine slices, and as many of the other client.
+        // Nine slices of the copy, and as many of the other client.
         #expect(pool.longWork.turnCount >= 18)
     }
 
@@ -168,7 +168,7 @@ struct LongWorkTests {
         // A digest is optional, so the response is sent without it.
         let head = try await share.client.send("HEAD", "/large", [("Want-Repr-Digest", "adler=1")])
         #expect(head.status == 200 && head["Repr-Digest"] == nil)
-        // Removal of the files is done nevertheless.
+        // Files are removed even so.
         #expect(share.shell("mkdir -p tree/a") == 0)
         #expect(try await share.client.send("DELETE", "/tree").status == 204)
         #expect(share.shell("test \"$(ls -A)\" = large") == 0)

@@ -67,7 +67,7 @@ struct ShareHooksTests {
         ("PROPPATCH", "/a", [], setProperty("p", "1"), 207, nil),
         ("PROPFIND", "/", [("Depth", "1")], nil, 207, nil), ("OPTIONS", "/a", [], nil, 200, nil),
         ("HEAD", "/a", [], nil, 200, nil), ("GET", "/d/", [], nil, 200, nil),
-        // Hooks are not called for failing requests.
+        // Hooks are not called for requests that fail.
         ("PUT", "/none/a", [], "x", 409, nil), ("PUT", "/a", [("If-Match", "\"x\"")], "x", 412, nil),
         ("PATCH", "/none", append, "x", 404, nil),
         ("PATCH", "/a", append + [("If-Match", "\"x\"")], "x", 412, nil),

@@ -48,7 +48,7 @@ struct SharedDigestTests {
         let second = try await digest(share, "/b")
         #expect(first != nil && second != nil && first != second)
         #expect(reads.count == 2)
-        // The same bytes in another file are computed separately.
+        // The digest of another file is computed separately, even if its bytes are the same.
         #expect(try await digest(share, "/a") == digest(share, "/c"))
         #expect(reads.count == 10)
     }

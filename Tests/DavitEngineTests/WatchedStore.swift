@@ -207,7 +207,7 @@ final class WatchedStore: ResourceStore {
     }
 }
 
-/// If its removal must fail, nothing is removed.
+/// A detached tree that removes nothing if the test makes its removal fail.
 private final class WatchedTree: DetachedTree {
     private let tree: any DetachedTree
     private let path: ResourcePath

@@ -182,7 +182,7 @@ struct OpenFileCacheTests {
             try store.open(resource("spare"), wait: .allowed)
         }
         #expect(content(opened) == "0000")
-        // Only that file.
+        // Only the file that was just opened is still open.
         #expect(sandbox.openFileCount == 1)
         #expect(throws: StoreError.busy) {
             try withFaults(FaultPlan(failAt: (1, Errno.noDescriptors))) {

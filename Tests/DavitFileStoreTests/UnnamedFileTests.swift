@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// W054 and W055: temporary files for uploaded content.
+/// Temporary files for uploaded content (W054 and W055 in docs/coming-from-gcdwebserver.md).
 struct UnnamedFileTests {
     /// The unmodified volume, one without unnamed files, and a destination on another volume.
     static let volumes: [[String: Int32]] = [
@@ -94,7 +94,7 @@ struct UnnamedFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    /// X12: a file name from a client never leads to another folder.
+    /// A file name from a client never leads to another folder (X12 in docs/coming-from-gcdwebserver.md).
     static let names: [(name: String, error: StoreError)] = [
         ("", .invalidName), (".", .invalidName), ("..", .invalidName), ("a\0b", .invalidName),
         (String(repeating: "x", count: 256), .nameTooLong), (".davit-abcdefghijklmnop", .invalidName),

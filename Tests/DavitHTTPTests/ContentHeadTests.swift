@@ -60,7 +60,7 @@ struct ContentHeadTests {
         #expect(head.notModified.first(.vary) == (isNegotiated ? "Accept-Encoding" : nil))
     }
 
-    /// RFC 9110 §8.8.3.3: two forms of the same content have two tags.
+    /// RFC 9110 §8.8.3.3: a representation with a content coding has its own entity tag.
     @Test func codedRepresentationHasItsOwnTag() {
         let plain = Self.head("a.html") {
             $0.negotiatesCoding = true

@@ -35,7 +35,8 @@ struct PreconditionsTests {
         (["If-Match: \"b-gzip-1\""], .failed, .failed), (["If-Match: \"a\""], .proceed, .proceed),
     ]
 
-    /// RFC 9110 §8.8.3.3: two forms of the same content, for requests about the content.
+    /// RFC 9110 §8.8.3.3: representations with different content codings match if the request is about the
+    /// content, not its bytes.
     @Test(arguments: forms)
     func tagsOfRepresentationsMatchWhereAllowed(
         fields: [String], equal: PreconditionOutcome, exact: PreconditionOutcome

@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// W053: JSON input and output.
+/// JSON input and output (W053 in docs/coming-from-gcdwebserver.md).
 struct JSONTests {
     struct Item: Codable, Equatable, Sendable {
         var name: String
@@ -57,7 +57,8 @@ struct JSONTests {
     }
 
     static let otherTypes: [(type: String, bytes: [UInt8])] = [
-        // Types that a page of another site can send without a preflight request (X14).
+        // Types that a page of another origin can send without a preflight request (X14 in
+        // docs/coming-from-gcdwebserver.md).
         ("text/plain", Array("{}".utf8)), ("", Array("{}".utf8)),
         ("application/x-www-form-urlencoded", Array("{}".utf8)),
         ("application/json; charset=utf-16", Array("{}".utf8)),

@@ -30,8 +30,8 @@ struct ReplayTests {
         return try ReplayCommand(options: options).result().report
     }
 
-    /// GCDWebServer's W075: requests and responses are recorded in files; a replay compares status, fields
-    /// except the date and entity tags, and content.
+    /// Requests and responses are recorded in files (W075 in docs/coming-from-gcdwebserver.md). A replay
+    /// compares the status, the fields except dates and entity tags, and the content.
     @Test func w075RecordedSessionsReplayWithoutDifferences() async throws {
         try await blocking {
             let clients = TemporaryFolder.names(in: Repository.recordings).filter { !$0.contains(".") }

@@ -33,8 +33,7 @@ final class RecordedShare {
         address = ServerAddress(parsing: "http://\(bound[0].authority)/")!
     }
 
-    /// Creates the files directly in the folder, all with the same modification time. Generated values then
-    /// differ from run to run.
+    /// Creates the files directly in the folder, so their entity tags and dates differ from run to run.
     private static func fill(_ path: String, _ files: [String: String]) throws {
         let folder = try PrivateFolder(making: path)
         for (name, content) in files { try folder.make(name, content: Array(content.utf8)) }

@@ -3,7 +3,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// X14: pages of other sites cannot submit forms.
+/// Pages of other origins cannot submit forms (X14 in docs/coming-from-gcdwebserver.md).
 struct CrossSiteGuardTests {
     typealias Row = (method: String, host: String, fields: [(String, String)], isTaken: Bool)
 

@@ -160,7 +160,8 @@ struct MultipartFormTests {
     static let begin = "--b\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n"
     static let multipart = [("Content-Type", "multipart/form-data; boundary=b")]
 
-    /// X01: the action is called only if the form is complete; truncation after the form counts too.
+    /// The action is not called if the body is truncated, even after the closing delimiter (X01 in
+    /// docs/coming-from-gcdwebserver.md).
     @Test(arguments: [0, 1, 3, 20])
     func truncatedFormIsRejected(missing: Int) async throws {
         let whole = Array((Self.begin + "abc\r\n--b--\r\nand something behind it").utf8)
@@ -209,8 +210,8 @@ struct MultipartFormTests {
         #expect(try await body.read(into: IOBuffer(capacity: 2 << 20)) == 1 << 20)
     }
 
-    /// X10: content that exceeds the memory of a request is written to a file in pieces; files share the
-    /// memory.
+    /// Content that exceeds the memory of a request, which all files of a form share, is written to a file in
+    /// pieces (X10 in docs/coming-from-gcdwebserver.md).
     @Test func longFilesAreWrittenToDisk() async throws {
         let short = String(repeating: "s", count: 100_000)
         let long = String(repeating: "l", count: 300_000)

@@ -199,7 +199,7 @@ struct EventStreamTests {
         #expect(await iterator.next() == true)
     }
 
-    /// Other generated content continues to its end.
+    /// `finishEarly()` does not truncate a generated stream that is not an event stream.
     @Test func generatedStreamRunsToItsEnd() async throws {
         let response = HTTPResponse.stream(type: "a/b") { writer in
             for number in 1...3 { try await writer.write("\(number)") }

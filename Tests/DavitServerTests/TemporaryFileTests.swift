@@ -4,7 +4,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// W054: content stored in a file.
+/// Content stored in a file (W054 in docs/coming-from-gcdwebserver.md).
 struct TemporaryFileTests {
     let storage = MemoryStorage()
 
@@ -52,7 +52,7 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    /// X01
+    /// The action is not called if the content is truncated (X01 in docs/coming-from-gcdwebserver.md).
     @Test func truncatedFileIsRejected() async throws {
         let called = Mutex(false)
         let client = client { _ in

@@ -3,7 +3,8 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Row W044 of GCDWebServer: validators set by a handler, and the evaluation of conditional requests.
+/// Validators set by a handler, and the evaluation of preconditions (W044 in
+/// docs/coming-from-gcdwebserver.md).
 struct ValidatorTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT
     static let modified = Timestamp(seconds: 784_111_777)
@@ -22,7 +23,7 @@ struct ValidatorTests {
         routes.mount("/mount", Always())
     }
 
-    /// Ignores conditions.
+    /// Ignores preconditions.
     struct Always: Handler {
         func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             HTTPResponse.text("x").entityTag("v1")

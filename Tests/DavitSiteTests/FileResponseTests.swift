@@ -19,7 +19,8 @@ struct FileResponseTests {
         return try await TestClient(router).send("GET", "/", fields)
     }
 
-    /// GCDWebServer's row W031: a single file, with attachment, cache age and ranges.
+    /// A single file, as an attachment, with a cache age and ranges (W031 in
+    /// docs/coming-from-gcdwebserver.md).
     @Test func w031OneFileUnderAPath() async throws {
         let folder = try WebFolder(["a.pdf"])
         let path = folder.path + "/a.pdf"
@@ -39,7 +40,8 @@ struct FileResponseTests {
                 == "attachment; filename=\"Bericht _.pdf\"; filename*=UTF-8''Bericht%20%C3%B6.pdf")
     }
 
-    /// Row W063: media type by extension with overrides, entity tag of the file, no link in the last segment.
+    /// The media type depends on the extension and can be overridden, the entity tag is that of the file, and
+    /// the last segment must not be a link (W063 in docs/coming-from-gcdwebserver.md).
     @Test func w063FieldsOfAFile() async throws {
         let folder = try WebFolder(["a.svg", "b"])
         #expect(try await Self.get(folder.path + "/b")["Content-Type"] == "application/octet-stream")
@@ -59,7 +61,7 @@ struct FileResponseTests {
         ("a.", "application/octet-stream"),
     ]
 
-    /// Row W067: the media type for a file name, with overrides.
+    /// The media type for a file name, with overrides (W067 in docs/coming-from-gcdwebserver.md).
     @Test(arguments: types)
     func w067TypesByExtension(name: String, type: String) async throws {
         let types = MediaTypes(["log": "text/x-log", "HTML": "application/x-own"])

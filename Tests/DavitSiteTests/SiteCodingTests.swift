@@ -70,7 +70,8 @@ struct SiteCodingTests {
         #expect(head.fields.encoded == response.fields.encoded)
     }
 
-    /// The entity tag of either form matches; `$p` is the tag of the plain form, `$g` that of the stored one.
+    /// The entity tag of either representation matches; `$p` is the tag of the plain file, `$g` that of the
+    /// precompressed one.
     static let conditions: [(fields: [(String, String)], status: UInt16)] = [
         ([("If-None-Match", "$p")], 304), ([("If-None-Match", "$g")], 304),
         ([("If-None-Match", "W/$p")], 304),
@@ -105,9 +106,9 @@ struct SiteCodingTests {
         ([], nil, 206, .plain), ([], "gzip", 206, .plain), ([("If-Range", "$p")], "gzip", 206, .plain),
         ([("If-Range", "$p")], nil, 206, .plain), ([("If-Range", "$g")], "gzip", 206, .stored),
         ([("If-Match", "$g")], "gzip", 206, .stored), ([("If-Match", "$p")], "gzip", 206, .plain),
-        // Bytes of different forms are never combined.
+        // Bytes of different representations are never combined.
         ([("If-Range", "$g")], nil, 200, .plain), ([("If-Range", "$p-")], "gzip", 200, .stored),
-        // Both forms have the same date.
+        // Both representations have the same date.
         ([("If-Range", date)], "gzip", 200, .stored), ([("If-Range", date)], nil, 206, .plain),
         ([("If-Range", date)], "gzip;q=0", 206, .plain),
         ([("If-Range", "\"x-gzip-y\"")], "gzip", 200, .stored), ([("If-Match", "$g")], nil, 412, .plain),

@@ -21,7 +21,7 @@ struct SiteTests {
         return folder
     }
 
-    /// Row W032: a tree of files with an index file.
+    /// A tree of files with an index file (W032 in docs/coming-from-gcdwebserver.md).
     static let targets: [(target: String, status: UInt16, text: String?)] = [
         ("/", 200, "index.html"), ("/index.html", 200, "index.html"), ("/a.txt", 200, "a.txt"),
         ("/a.txt?x=y", 200, "a.txt"), ("/docs/", 200, "docs/index.html"),
@@ -31,7 +31,7 @@ struct SiteTests {
         // A file is not a folder.
         ("/a.txt/", 404, nil), ("/a.txt/b", 404, nil), ("/A.txt", 404, nil), ("/fifo", 404, nil),
         ("/fifo/", 404, nil),
-        // Hidden items are hidden anywhere in the path (X13).
+        // Hidden items are hidden anywhere in the path (X13 in docs/coming-from-gcdwebserver.md).
         ("/.hidden", 404, nil), ("/.git/config", 404, nil), ("/.git/", 404, nil), ("/.git", 404, nil),
         ("/docs/.x/y", 404, nil), ("/secret", 404, nil), ("/secrets/config", 404, nil),
         ("/%2Egit/config", 404, nil),

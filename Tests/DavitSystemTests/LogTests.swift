@@ -51,7 +51,7 @@ struct LogTests {
             lines.all == ["access \"GET /a\\x22b\"\n", "access a\\x0ab\\x1b[31m\\xc3\\xa9\n"])
     }
 
-    // W073: the five usual levels, and one for responses.
+    // The five usual levels, and one for responses (W073 in docs/coming-from-gcdwebserver.md).
     @Test func everyLevelIncludesThePrecedingOnes() {
         #expect(Log.Level.allCases == [.error, .warning, .info, .access, .verbose, .debug])
         let lines = Lines()
@@ -76,7 +76,7 @@ struct LogTests {
         #expect(line.wholeMatch(of: pattern) != nil)
     }
 
-    // W074: the sink can be replaced.
+    // The sink can be replaced (W074 in docs/coming-from-gcdwebserver.md).
     @Test func customSinkReceivesTheParts() throws {
         let entries = Mutex<[LogEntry]>([])
         let log = Log(level: .info, sink: .custom { entry in entries.withLock { $0.append(entry) } })

@@ -77,7 +77,7 @@ struct PrefixTests {
             path: "/dav", fields: ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Prefix: /x"]),
     ]
 
-    // Contract 34, 46 and 48: URLs that clients read and send contain the prefix.
+    // URLs that clients read and send contain the prefix (requirements 34, 46 and 48 in docs/clients.md).
     @Test(arguments: arrangements)
     func urlsHaveThePrefix(of arrangement: Arrangement) throws {
         let configuration = Self.configuration {
@@ -117,7 +117,8 @@ struct PrefixTests {
             let page = try send("GET", "/d/", ["Accept: text/html"])
             #expect(page.status == 200)
             #expect(!page.content.contains("href=\"/d"))
-            // Requests above the share report what the server supports (contract 14 to 19).
+            // OPTIONS above the share reports what the server supports (requirements 14 to 19 in
+            // docs/clients.md).
             for target in ["/", "*", arrangement.path + "/d"] {
                 let options = try client.send("OPTIONS \(target)", arrangement.fields, host: arrangement.host)
                 #expect(options["DAV"]?.hasPrefix("1, 2, 3") == true, "\(target): \(options.text)")

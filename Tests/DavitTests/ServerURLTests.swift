@@ -16,7 +16,7 @@ struct ServerURLTests {
         (["0.0.0.0"], 8080, false, ["", "2001:db8::2"], "http://localhost:8080/"), ([], 0, false, [], nil),
     ]
 
-    // W022: the primary address; a default port is omitted.
+    // The URL has the primary address, and omits a default port (W022 in docs/coming-from-gcdwebserver.md).
     @Test(arguments: rows)
     func urlOfTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
         let addresses = hosts.map { BoundAddress(host: $0, port: port) }
@@ -36,8 +36,8 @@ struct ServerURLTests {
             ServerURL.text(of: [local, internet], isSecure: false) { _ in nil } == "http://localhost:81/")
     }
 
-    // W069: the addresses of the machine are unknown; any that is found must belong to it and be reachable
-    // from other machines.
+    // The test does not know the addresses of the machine; an address that is found must belong to it and be
+    // reachable from other machines (W069 in docs/coming-from-gcdwebserver.md).
     @Test(arguments: [SocketAddress.Family.ipv4, .ipv6])
     func primaryAddressBelongsToThisMachine(family: SocketAddress.Family) {
         let all = InterfaceAddresses.all()

@@ -43,7 +43,8 @@ struct WebServerTests {
         routes.mount("/more/files", share("b"))
     }
 
-    // X15: one port, and one authentication below.
+    // Shares and routes use one port (X15 in docs/coming-from-gcdwebserver.md). For authentication, see
+    // `oneAuthenticationProtectsEverything`.
     @Test func sharesAndRoutesUseOnePort() throws {
         try serve(try WebServer(configuration: Self.configuration(), routes)) { client throws in
             #expect(try client.send("GET /hello").content == "Hello")
@@ -187,7 +188,8 @@ struct WebServerTests {
         }
     }
 
-    // X14, and CORS, whose preflights come before authentication.
+    // Requests of other origins are refused (X14 in docs/coming-from-gcdwebserver.md), and CORS preflights
+    // are answered before authentication.
     @Test func otherOriginsAreRefusedUnlessAllowed() throws {
         let configuration = Self.configuration {
             $0.accounts = [.init(name: "anna", password: "secret")]
@@ -273,7 +275,7 @@ struct WebServerTests {
         }
     }
 
-    // W001, W008: the selected port, and the name in `Server`.
+    // The selected port, and the name in `Server` (W001 and W008 in docs/coming-from-gcdwebserver.md).
     @Test func addressesAndNameFollowTheConfiguration() async throws {
         let server = try WebServer(configuration: Self.configuration { $0.serverName = "Test/1 (x)" }, routes)
         #expect(server.addresses.isEmpty && server.url == nil)
@@ -327,7 +329,8 @@ struct WebServerTests {
         "--b\r\nContent-Disposition: form-data; name=f; filename=\"\(name)\"\r\n\r\n\(content)\r\n--b--\r\n"
     }
 
-    // W055, X12: large files of a form are on disk, and are kept where requested.
+    // Large files of a form are stored on disk, and can be moved to another path (W055 and X12 in
+    // docs/coming-from-gcdwebserver.md).
     @Test(arguments: [10, 3_000_000], [nil, "a"])
     func filesOfFormsCanBeKept(size: Int, temporaryFolder: String?) throws {
         let path = folder.path
@@ -363,7 +366,8 @@ struct WebServerTests {
         #expect(throws: ServerError.self) { try WebServer(configuration: configuration) { _ in } }
     }
 
-    // W060: generated content is compressed for clients that accept it, unless disabled.
+    // Generated content is compressed for clients that accept gzip, unless compression is disabled (W060 in
+    // docs/coming-from-gcdwebserver.md).
     @Test(arguments: [true, false])
     func generatedContentIsCompressed(compresses: Bool) throws {
         let configuration = Self.configuration { $0.compresses = compresses }
@@ -382,7 +386,7 @@ struct WebServerTests {
                 #expect(try client.send("PUT /files/\(number).txt", content: content).status == 201)
             }
             #expect(try client.send("PROPFIND /files", asking)["Content-Encoding"] == coding)
-            // Contract 83.
+            // Stored files are never compressed (requirement 83 in docs/clients.md).
             let file = try client.send("GET /files/0.txt", asking)
             #expect(file["Content-Encoding"] == nil)
             #expect(file.content == content)

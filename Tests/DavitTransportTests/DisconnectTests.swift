@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// Clients that disconnect while their request is processed and no response is sent.
+/// Clients that disconnect while their request is being processed, before a response is sent.
 @Suite(.timeLimit(.minutes(15)))
 struct DisconnectTests {
     private static let get = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n"

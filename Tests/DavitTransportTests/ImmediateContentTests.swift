@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTransport
 import Testing
 
-/// Content that waits for events, and clients that disconnect meanwhile.
+/// Content that waits for events, and clients that disconnect during the wait.
 @Suite(.timeLimit(.minutes(15)))
 struct ImmediateContentTests {
     /// Sends one message, then nothing until its task is cancelled.

@@ -124,7 +124,8 @@ struct PauseTests {
         #expect(try busy.rest() == [])
     }
 
-    /// W019, and W001 with port 0.
+    /// A port that the system selected for port 0 is used again (W001 and W019 in
+    /// docs/coming-from-gcdwebserver.md).
     @Test func serverRestartsOnThePreviousPort() throws {
         let server = try TestServer { $0.endpoints = [.init(host: "localhost", port: 0)] }
         for _ in 0..<3 {

@@ -98,7 +98,7 @@ struct TLSTests {
         let tickets = TicketKeys(now: TestPKI.now)
         let server = try Self.server(try Wire.context(tickets: tickets))
         let old = try Self.peer(server)
-        // A client must not send any more after its session was taken.
+        // The client must not send anything after its session has been taken.
         let session = try Self.session(of: try Self.peer(server))
         let next = try TestPKI.leaf("localhost")
         server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))

@@ -76,7 +76,7 @@ struct ChangeEventTests {
         #expect(told.last == "- /a/b/c/")
     }
 
-    /// The folder itself is removed, a folder above it, or it is replaced by another one.
+    /// The folder or one of its ancestors is removed or renamed, or something else takes its name.
     @Test(arguments: [
         "rmdir a/b", "mv a/b a/c", "mv a c", "rm -r a", "rmdir a/b; echo 1 > a/b", "rmdir a/b; ln -s . a/b",
     ])

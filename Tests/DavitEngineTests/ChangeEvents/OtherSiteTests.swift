@@ -4,7 +4,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// Pages of other sites cannot read the events; they must not exhaust the places of clients that can.
+/// Pages of other origins cannot read the events, so they must not use up the streams of clients that can.
 struct OtherSiteTests {
     typealias Row = (fields: [(String, String)], status: UInt16)
 

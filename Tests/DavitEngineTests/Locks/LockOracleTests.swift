@@ -22,7 +22,7 @@ struct LockOracleTests {
         }
     }
 
-    /// A lock that is requested before the questions.
+    /// A lock that is created before the tested requests are sent.
     struct LockRequest: Sendable {
         var root: Path
         var isDeep: Bool

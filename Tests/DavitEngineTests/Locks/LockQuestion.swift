@@ -1,6 +1,6 @@
 import DavitTesting
 
-/// Sends a request that ``LockOracle`` can predict to a share.
+/// A request to a share, with a result that ``LockOracle`` can predict.
 struct LockQuestion: CustomStringConvertible, Sendable {
     let request: LockOracle.Request
     let asker: LockOracle.Asker

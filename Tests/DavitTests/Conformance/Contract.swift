@@ -1,4 +1,4 @@
-/// A number of the table in docs/clients.md, as requests to a complete server.
+/// A requirement of clients, with its number in docs/clients.md, as requests to a complete server.
 struct Contract: CustomStringConvertible, Sendable {
     let number: Int
     let exchange: WebDAVExchange

@@ -28,7 +28,7 @@ struct ContractTests {
     @Test(arguments: Contract.answers)
     func answers(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
-    /// 76: Explorer reads at most one megabyte of a listing.
+    /// Explorer reads at most one megabyte of a listing (requirement 76).
     @Test func allpropStaysSmall() throws {
         try WebDAVServer().serve { client in
             let count = 50

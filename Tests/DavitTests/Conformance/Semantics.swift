@@ -88,7 +88,7 @@ extension Semantics {
         Semantics("9.1", "get /hello", 501),
     ]
 
-    /// §13: the order of §13.2.2, and the response for each method.
+    /// §13: the order in which preconditions are evaluated (§13.2.2), and the response for each method.
     static let conditions: [Semantics] = [
         Semantics("13.1.1", "GET /files/a", ["If-Match: {tag}"], 200),
         Semantics("13.1.1", "GET /files/a", ["If-Match: \"x\""], 412),
@@ -124,7 +124,7 @@ extension Semantics {
             "13.1.4", "PUT /files/a", ["If-Unmodified-Since: Sunday, 06-Nov-94 08:49:37 GMT"], content: "x",
             412),
         Semantics("13.1.4", "PUT /files/a", ["If-Unmodified-Since: yesterday"], content: "x", 204),
-        // §13.2.2: a condition on tags takes precedence over one on dates.
+        // §13.2.2: a precondition on entity tags takes precedence over one on dates.
         Semantics(
             "13.2.2", "PUT /files/a",
             ["If-Match: {tag}", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -132,7 +132,7 @@ extension Semantics {
         Semantics("13.2.2", "GET /files/a", ["If-None-Match: \"x\"", "If-Modified-Since: {date}"], 200),
         Semantics("13.2.2", "GET /files/a", ["If-Match: {tag}", "If-None-Match: {tag}"], 304, answer: ""),
         Semantics("13.2.2", "GET /files/a", ["If-Match: \"x\"", "If-None-Match: {tag}"], 412),
-        // §13.2.1: conditions are ignored if the request fails without them.
+        // §13.2.1: preconditions are ignored if the request would fail without them.
         Semantics("13.2.1", "OPTIONS /files/a", ["If-Match: \"x\""], 200),
         Semantics("13.2.1", "PUT /files/no/parent", ["If-None-Match: {tag}"], content: "x", 409),
     ]

@@ -1,7 +1,8 @@
 import Davit
 import Testing
 
-/// W014, W038.
+/// When the connection of the first client and the disconnection of the last one are reported (W014 and W038
+/// in docs/coming-from-gcdwebserver.md).
 struct ConnectedStateTests {
     /// A manual clock, the pending timer, and the reported events.
     private struct Bench {

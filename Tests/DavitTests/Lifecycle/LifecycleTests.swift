@@ -132,7 +132,7 @@ struct LifecycleTests {
         #expect(lifecycle.phase == story.end)
     }
 
-    /// W021.
+    /// `isRunning` is true while the server is suspended (W021 in docs/coming-from-gcdwebserver.md).
     @Test func suspendedServerCountsAsRunning() {
         var lifecycle = Lifecycle(suspendsInBackground: true)
         #expect(!lifecycle.isRunning)

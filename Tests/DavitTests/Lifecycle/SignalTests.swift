@@ -15,7 +15,8 @@ private let program: String = {
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/TwoServers"
 }()
 
-/// W020, with real signals, which must not be sent to the test process.
+/// Stopping on signals (W020 in docs/coming-from-gcdwebserver.md). The signals are real, so they are sent to
+/// a separate process.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: unsafe access(program, X_OK) == 0, "the program was not built"))
 struct SignalTests {
     @Test func signalStopsAllServersOfAProcessOnce() throws {

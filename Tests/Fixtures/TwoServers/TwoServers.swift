@@ -13,7 +13,7 @@ import DavitSystem
         for server in servers { try server.start() }
         StandardStreams.writeOutput("two run\n")
         for server in servers { await server.waitUntilStopped() }
-        // The signal is over: it must not stop what starts now.
+        // The signal has been handled: it must not stop a server that starts now.
         try servers[0].start()
         let isAlone = servers[0].isRunning && !servers[1].isRunning
         StandardStreams.writeOutput(isAlone ? "one runs\n" : "wrong\n")
