@@ -4,7 +4,7 @@ import math
 import statistics
 
 MIB = 1 << 20
-#: key → head of the column, factor. Processor time and wall time are scaled as the row says.
+#: The heading and factor of each column, by key. Processor time and wall time are scaled by the factor of the row.
 COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_idle": ("over idle MiB", 1 / MIB),
            "peak": ("peak MiB", 1 / MIB), "rate": ("per second", 1), "resident": ("resident MiB", 1 / MIB),
            "proportional": ("shared pages divided MiB", 1 / MIB), "anonymous": ("anonymous MiB", 1 / MIB),

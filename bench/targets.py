@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from report import ratio
 
 MIB = 1 << 20
-#: What is compared → how it reads.
+#: The displayed name of each measure.
 MEASURES = {"cpu": "CPU", "wall": "time", "rate": "rate", "over_idle": "memory over idle", "first_byte": "first byte",
             "p99": "p99", "resident": "resident memory", "anonymous": "anonymous memory"}
 
@@ -125,9 +125,9 @@ TARGETS = [
     *figure(30, "ms", 1e3, "wall", "start"),
     *figure(36, "MiB", 1 / MIB, "resident", "idle-10k"),
 ]
-#: Nanoseconds of small parts (`make micro`), by how their names begin.
+#: Limits of micro-benchmarks (`make micro`) in nanoseconds, by the beginning of their name.
 MICRO_LIMITS = {"Router, ": 2000}
-#: No row is worse than this against the best equal peer.
+#: The maximum ratio of any row to the best equal peer.
 EQUAL_LIMIT = 1.3
 
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""References between the folders of a target form no cycle; nor do imports of targets and of the page's scripts.
+"""Checks that references between the folders of a target, imports of targets, and imports of the page's scripts form no cycle.
 
-A folder refers to another one of its target if its code names a type that is declared there, or calls a free function or
+A folder refers to another folder of its target if its code names a type that is declared there, or calls a free function or
 uses a member of an extension that is declared only there. Names are matched by scope, without type inference: a member
-whose name is also declared elsewhere in the target, or in what it imports, is left out. Files directly in the folder of
-the target are the folder ".".
+whose name is also declared elsewhere in the target, or in an imported target, is ignored. Files directly in the folder of
+the target belong to the folder ".".
 
 scripts/structure-allowed.txt lists the references that are tolerated although they are part of a cycle. A reference that
-is missing there, and an entry that is no longer needed, is a finding.
+is missing in the list, or an entry that is no longer needed, is an error.
 
-    check-structure.py                  prints findings, one to a line; exit status 1 if there are any
+    check-structure.py                  prints one error per line; exits with status 1 if there are any
     check-structure.py --report [NAME]  prints each cycle with its references, fewest first, and which ones to remove
     check-structure.py --write-allowed  regenerates the list
-    check-structure.py --self-test      tests this script with planted faults
+    check-structure.py --self-test      tests this script with planted errors
 """
 import collections
 import pathlib
@@ -35,7 +35,7 @@ FORBIDDEN_IMPORTS = {("DavitSite", "DavitPage")}
 PAGE_SCRIPTS = "Sources/DavitPage/Files"
 IMPORTS, STATIC, DYNAMIC = "imports", "scripts", "scripts with dynamic imports"
 
-# Members that the standard library also has: a use of such a name says nothing about where it is declared.
+# Members that the standard library also has: a use of such a name does not show where it is declared.
 STANDARD_MEMBERS = set("""
     add advanced all allSatisfy append base begin bytes cancel cancelled clear close compactMap contains control copyBytes
     count current custom decode deallocate description detach distance drop dropFirst dropLast element elements encode end
@@ -52,7 +52,7 @@ Reference = collections.namedtuple("Reference", "place name")
 
 
 def components(edges):
-    """The sets of nodes that reach each other, of more than one node, in the order of their names."""
+    """Returns the strongly connected components of more than one node, sorted by name."""
     following = collections.defaultdict(set)
     for source, target in edges:
         following[source].add(target)
@@ -79,7 +79,7 @@ def components(edges):
 
 
 def cyclic_edges(edges):
-    """The edges inside components."""
+    """Returns the edges inside components."""
     found = set()
     for component in components(edges):
         found |= {(source, target) for source, target in edges if source in component and target in component}
@@ -87,7 +87,7 @@ def cyclic_edges(edges):
 
 
 def way_back(edges, source, target):
-    """The shortest way from `target` to `source`."""
+    """Returns the shortest path from `target` to `source`."""
     ways, waiting = {target: [target]}, collections.deque([target])
     while waiting:
         node = waiting.popleft()
@@ -111,7 +111,7 @@ def target_imports(files):
 
 
 def folder_references(files, imports):
-    """For each target: the references of each pair of folders."""
+    """Returns the references between each pair of folders, by target."""
     by_target = collections.defaultdict(list)
     for file in files:
         by_target[file.target].append(file)
@@ -155,7 +155,7 @@ def folder_references(files, imports):
 
 
 def _unambiguous(own, imported):
-    """Functions and members of extensions by name, with their folder: those declared nowhere else that the target sees."""
+    """Returns the folders of functions and extension members whose name is declared only once in what the target sees."""
     declared, in_functions = collections.defaultdict(set), set()
     for file in own:
         for kind, name, place, _ in file.members:
@@ -168,13 +168,13 @@ def _unambiguous(own, imported):
             if place != "local" and name in declared:
                 declared[name].add((None, None, None))
     found = {name: places.pop() for name, places in declared.items() if len(places) == 1 and name not in STANDARD_MEMBERS}
-    # A value in a function hides a free function of its name.
+    # A local value hides a free function with the same name.
     return {name: value for name, value in found.items()
             if value[2] == "extension" or value[2] == "free" and name not in in_functions}
 
 
 def _resolve(use, known, target):
-    """The full name of the type that a use means, as far as the target declares it."""
+    """Returns the full name of the type that a use refers to, if the target declares it."""
     parts = use.name.split(".")
     if parts[0] == target and len(parts) > 1:
         parts = parts[1:]
@@ -195,12 +195,12 @@ DYNAMIC_IMPORT = re.compile(r"\bimport\(\s*[\"']([^\"'\n]+)[\"']")
 
 
 def script_imports(root):
-    """The static imports of the page's scripts, and all imports."""
+    """Returns the static imports of the page's scripts, and all imports."""
     folder = root / PAGE_SCRIPTS
     static, every = collections.defaultdict(list), collections.defaultdict(list)
     for path in sorted(folder.rglob("*.js")):
         text = path.read_text(encoding="utf-8")
-        # Strings stay, because they name the modules.
+        # Keep strings, because they name the modules.
         code = text
         for comment in split_javascript(text).comments:
             code = code[:comment.start] + re.sub(r"[^\n]", " ", comment.text) + code[comment.end:]
@@ -221,7 +221,7 @@ def script_imports(root):
 
 
 def graphs_of(root):
-    """Each graph by its name: pairs of nodes with the references between them."""
+    """Returns the graphs by name: pairs of nodes with the references between them."""
     files = swift_files(root)
     imports = target_imports(files)
     graphs = {name: dict(edges) for name, edges in folder_references(files, imports).items()}
@@ -232,10 +232,10 @@ def graphs_of(root):
 
 
 def violations(graphs):
-    """The edges of each graph that would have to be allowed."""
+    """Returns the edges of each graph that need an entry in the list."""
     found = {name: cyclic_edges(edges) for name, edges in graphs.items()}
     found[IMPORTS] |= FORBIDDEN_IMPORTS & set(graphs[IMPORTS])
-    # A cycle of static imports alone is reported once.
+    # Report a cycle of static imports only once.
     found[DYNAMIC] -= found[STATIC]
     return found
 
@@ -269,7 +269,7 @@ def findings(graphs, allowed):
 
 
 def cheapest_order(component, edges):
-    """An order of the nodes in which as few references as possible lead to a later node."""
+    """Returns an order of the nodes in which as few references as possible lead to a later node."""
     nodes = sorted(component)
     weight = {pair: len(references) for pair, references in edges.items()}
     if len(nodes) <= 15:
@@ -329,7 +329,7 @@ def report(graphs, only):
                     example = inner[edge][0]
                     print(f"    {count:4}  {edge[0]} -> {edge[1]}   {example.place} {example.name}   [{names_of(inner[edge])}]")
                     if upward:
-                        # Often it is enough to move a file or a declaration to another folder.
+                        # Often, moving a file or a declaration to another folder is sufficient.
                         files = collections.Counter(reference.place.split(":")[0].rsplit("/", 1)[-1] for reference in inner[edge])
                         print(f"          in {', '.join(f'{name} {number}' for name, number in files.most_common())}")
 

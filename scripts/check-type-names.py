@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Each name of a type is declared once in Sources.
+"""Checks that each type name is declared only once in Sources.
 
-A nested type counts by its full name; its simple name must not be that of a top-level type either, except for names that
-are conventional inside another type. Declarations that `#if` never compiles together count as one. Types inside functions
-are left out.
+A nested type is identified by its full name; its simple name must not be that of a top-level type either, except for names
+that are conventional inside another type. Declarations that `#if` never compiles together count as one. Types inside
+functions are ignored.
 
 scripts/type-names-allowed.txt lists the names that are tolerated, each with its declarations. A declaration that is
-missing there, and an entry that is no longer needed, is a finding.
+missing in the list, or an entry that is no longer needed, is an error.
 
-    check-type-names.py                  prints findings, one to a line; exit status 1 if there are any
+    check-type-names.py                  prints one error per line; exits with status 1 if there are any
     check-type-names.py --report         prints every name that is declared more than once
     check-type-names.py --write-allowed  regenerates the list
-    check-type-names.py --self-test      tests this script with planted faults
+    check-type-names.py --self-test      tests this script with planted errors
 """
 import collections
 import itertools
@@ -42,7 +42,7 @@ ATOM = re.compile(r"\b(os|canImport|arch|swift|compiler|targetEnvironment)\s*\(\
 
 
 def conditions(file):
-    """For each declaration of the file: the conditions of `#if` that must all hold."""
+    """Returns, for each declaration of the file, the `#if` conditions that must all be true."""
     stack, place, found = [], 0, []
     for declaration in file.types:
         while place < len(file.conditions) and file.conditions[place][0] < declaration.offset:
@@ -61,7 +61,7 @@ def conditions(file):
 
 
 def can_coexist(one, other):
-    """Whether some platform with some set of flags compiles both declarations."""
+    """Whether both declarations are compiled together on any platform, with any set of flags."""
     both = one + other
     if not both:
         return True
@@ -79,7 +79,7 @@ def can_coexist(one, other):
         expression = ATOM.sub(value, text).replace("&&", " and ").replace("||", " or ").replace("!", " not ")
         if re.sub(r"True|False|and|or|not|[() ]", "", expression):
             return True
-        return eval(expression)  # noqa: S307: nothing but constants, operators and parentheses is left
+        return eval(expression)  # noqa: S307: contains only constants, operators and parentheses
 
     for platform in PLATFORMS:
         for size in range(len(flags) + 1):
@@ -100,7 +100,7 @@ def declarations(root):
 
 
 def without_alternatives(group):
-    """The declarations of one full name, without those that are an alternative to an earlier one."""
+    """Returns the declarations of one full name, without alternatives to an earlier one."""
     kept = []
     for declaration, condition in group:
         if not any(first.file.target == declaration.file.target and not can_coexist(other, condition) for first, other in kept):
@@ -109,7 +109,7 @@ def without_alternatives(group):
 
 
 def duplicates(root):
-    """By simple or full name: the declarations of which there should be one."""
+    """Returns the names that are declared more than once, with their declarations."""
     by_full, nested = collections.defaultdict(list), collections.defaultdict(list)
     for declaration, condition in declarations(root):
         by_full[declaration.full].append((declaration, condition))
@@ -119,7 +119,7 @@ def duplicates(root):
     for full, group in by_full.items():
         kept = without_alternatives(group)
         inner = [] if "." in full or full in CONVENTIONAL else nested.get(full, [])
-        # One for each full name and target.
+        # Keep one declaration for each full name and target.
         others = {(declaration.file.target, declaration.full): declaration for declaration in reversed(inner)}
         together = kept + [others[key] for key in sorted(others)]
         if len(together) > 1:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Comments, documentation and texts for people contain no idioms that a reader has to learn first.
+"""Checks that comments, documentation and messages contain none of the idioms that only this project used.
 
-Checked are comments and string literals of Swift (of tests: only the names of tests), comments and docstrings of Python,
-comments of shell, make, C, style sheets and JavaScript, all of the documentation, and the English texts of the page. Code in
-backticks, quotations, fenced blocks and the targets of links are left out.
+Checks comments and string literals in Swift (in tests, only the names of tests), comments and docstrings in Python,
+comments in shell scripts, makefiles, C, style sheets and JavaScript, the documentation, and the English texts of the page.
+Ignores code in backticks, quotations, fenced blocks and link targets.
 
-scripts/words-allowed.txt lists legitimate uses: `PATH-GLOB: TEXT  # REASON`, where TEXT contains the word and what is
-around it. An entry without a reason, and one that allows nothing, is a finding.
+scripts/words-allowed.txt lists legitimate uses: `PATH-GLOB: TEXT  # REASON`, where TEXT contains the word and the text
+around it. An entry without a reason, or one that allows nothing, is an error.
 
-    check-words.py [PATH...]    prints findings, one to a line; exit status 1 if there are any
-    check-words.py --all        also applies the rules that find more than they should
-    check-words.py --summary    prints how many findings each file, area and rule has
-    check-words.py --self-test  tests this script with planted faults
+    check-words.py [PATH...]    prints one error per line; exits with status 1 if there are any
+    check-words.py --all        also applies rules with many false positives
+    check-words.py --summary    prints the number of errors by file, area and rule
+    check-words.py --self-test  tests this script with planted errors
 """
 import bisect
 import collections
@@ -36,17 +36,17 @@ PAGE_TEXTS = "Sources/DavitPage/Files/strings/en.txt"
 class Rule(NamedTuple):
     name: str
     pattern: re.Pattern
-    # A use that is legitimate: its match covers that of the pattern.
+    # Matches legitimate uses: a match of `pattern` inside a match of `unless` is ignored.
     unless: re.Pattern | None
     advice: str
-    # Whether capitals count; otherwise patterns are in lower case.
+    # Whether the pattern is case-sensitive; otherwise it is in lower case.
     is_cased: bool
 
 
 def rule(name, pattern, advice, unless=None, is_cased=False):
     def spaced(text):
         text = text.replace(" ", r"\s+")
-        # Of a pattern only letters after a backslash may be capitals.
+        # In a pattern, only letters after a backslash may be capitals.
         return re.compile(text if is_cased else re.sub(r"(?<!\\)[A-Z]", lambda match: match.group().lower(), text))
 
     return Rule(name, spaced(pattern), spaced(unless) if unless else None, advice, is_cased)
@@ -93,7 +93,7 @@ RULES = [
     rule("whence", r"\b(?:nought|naught|hither|thither|whence|wherefrom|whereupon|hitherto|forthwith|betimes)\b",
          "zero, from where, immediately"),
 ]
-# Findings of these need a look: many of them are good English.
+# Rules with many false positives, whose matches must be reviewed.
 LOOSE_RULES = [
     rule("wants", r"\bwants\b", "requests, prefers, needs"),
     rule("says", r"\b(?:says|said|saying)\b", "specifies, contains, reports",
@@ -109,7 +109,7 @@ LOOSE_RULES = [
 ]
 
 NOTHING = "\x01"
-# Fenced blocks, code, the targets of links, addresses, quotations.
+# Fenced blocks, code, link targets, addresses and quotations.
 MASKED = re.compile(
     r"(?ms)^[^\n\w]*```.*?```|``[^`\x01]+``|`[^`\x01]+`|(?<=\])\([^)\s]+\)|\bhttps?://[^\s\x01]+|“[^”\x01]{1,300}”")
 QUOTED = re.compile(r"(?<![\w\"])\"[^\"\x01]{1,200}\"(?!\w)")
@@ -123,7 +123,7 @@ def hidden(text):
 
 
 class Prose:
-    """A text of the length of a file, in which everything is hidden but what people read."""
+    """A text of the length of a file, in which everything except prose is masked."""
 
     def __init__(self, text):
         self.text = text
@@ -139,7 +139,7 @@ class Prose:
         text = re.sub(r"^(?://+|#+!?|/\*+)", lambda match: " " * len(match.group()), piece.text)
         text = re.sub(r"(?m)^[ \t]*\*+(?!/)|\*+/$", lambda match: " " * len(match.group()), text)
         if self.parts and not between.strip():
-            # Comments on lines that follow each other are one text.
+            # Comments on consecutive lines are one text.
             self.parts += [between, text]
             self.end = piece.end
         else:
@@ -160,7 +160,7 @@ class Prose:
 
 
 def prose_of(path, text):
-    """The text without what is not for people; nil for files that are not checked."""
+    """Returns the prose of a file; None if the file is not checked."""
     name = path.rsplit("/", 1)[-1]
     if name.endswith(".md"):
         shown = MASKED.sub(lambda match: hidden(match.group()), text)
@@ -199,7 +199,7 @@ class Finding(NamedTuple):
 
 
 class Squeezed:
-    """A text without what is hidden, for fast searching; of each hidden run one character is left."""
+    """A text for fast searching, in which each masked run is replaced by a single character."""
 
     def __init__(self, shown):
         parts, self.offsets, self.starts, length, position = [], [], [], 0, 0
@@ -246,7 +246,7 @@ def check(path, text, rules):
             stop = prose.find(NOTHING, match.end())
             stop = stop if stop >= 0 else len(prose)
             before, after = prose[begin:match.start()], prose[match.end():stop]
-            # Parts of words at both ends are left out.
+            # Omit partial words at both ends.
             before = before if len(before) <= 50 else before[-50:].partition(" ")[2]
             after = after if len(after) <= 50 else after[:50].rpartition(" ")[0]
             sentence = one_line(f"{before}{prose[match.start():match.end()]}{after}").strip()
@@ -271,7 +271,7 @@ def files(root, only=()):
 
 
 def read_allowed(root):
-    """The entries as (line, glob, text), and what is wrong with the list."""
+    """Returns the entries as (line, glob, text), and the errors of the list."""
     entries, wrong = [], []
     path = root / ALLOWED
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else [], 1):

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the parsers of network input: scripts/fuzz.sh [SECONDS | --runs N [TARGET...]], by default 600 seconds per target.
 #
-# As many targets run at a time as there are cores. New inputs are kept in .build/fuzz-corpus for the next run; inputs that
-# break an invariant are in .build/fuzz-findings. With --runs each target runs N inputs from a fixed seed and from the
-# checked-in seeds alone, so that the same program always gives the same result. The last line is `fuzz: N passed, M failed`.
+# Runs one target per core at a time. Keeps new inputs in .build/fuzz-corpus for the next run, and inputs that break an
+# invariant in .build/fuzz-findings. With --runs, each target runs N inputs that are generated from a fixed seed and the
+# checked-in inputs only, so that the same program always has the same result. The last line is `fuzz: N passed, M failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -11,7 +11,7 @@ if [ "${1:-}" = --runs ]; then
     limit=(-runs="${2:?--runs needs a number}" -seed=1)
     corpora=$(mktemp -d "${TMPDIR:-/tmp}/davit-fuzz.XXXXXX")
     trap 'rm -rf "$corpora"' EXIT
-    # Hash tables in one order, so that coverage is the same in each run.
+    # Make the order of hash tables deterministic, so that coverage is the same in each run.
     export SWIFT_DETERMINISTIC_HASHING=1
     targets=("${@:3}")
 else
@@ -21,25 +21,25 @@ else
 fi
 SWIFT=${SWIFT:-swift}
 scratch=.build/fuzz
-# libFuzzer handles a trap itself, and keeps the input.
+# Let libFuzzer handle traps, so that it saves the input.
 export SWIFT_BACKTRACE=enable=no
 
-# Coverage everywhere, libFuzzer in the executable. gold cannot link it.
+# Instrument all modules for coverage, and link libFuzzer into the executable. gold cannot link it.
 DAVIT_FUZZ=1 "$SWIFT" build -c release --scratch-path "$scratch" --product DavitFuzz \
     -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld || exit 1
 program=$scratch/release/DavitFuzz
 
-# All that the program has, so that a new one is not forgotten; each has its seeds and its dictionary.
+# Run all targets that the program lists, so that new ones are included; each has its own seeds and dictionary.
 if [ ${#targets[@]} -eq 0 ]; then
     read -r -a targets <<<"$("$program" | sed -n 's/^usage: DavitFuzz \([a-z|]*\) .*/\1/p' | tr '|' ' ')"
 fi
 
-# run_target NAME: its output is printed whole when it ends, because other targets run at the same time.
+# run_target NAME: prints its complete output when it ends, because other targets run at the same time.
 run_target() {
     local target=$1 output status=0 length=600
     local corpus=$corpora/$target findings=.build/fuzz-findings/$target
     mkdir -p "$corpus" "$findings"
-    # Short inputs: what is read byte by byte costs the square of its length.
+    # Use short inputs: splitting at every byte takes time proportional to the square of the length.
     [ "$target" != xml ] || length=2000
     output=$("$program" "$target" "${limit[@]}" -timeout=30 -rss_limit_mb=1024 -max_len="$length" -verbosity=0 \
         -print_final_stats=1 -dict="Fuzz/Dictionaries/$target" -artifact_prefix="$findings/" "$corpus" "Fuzz/Seeds/$target" 2>&1) \

@@ -12,9 +12,9 @@ class Piece(NamedTuple):
     """A comment or a string literal."""
     start: int
     end: int
-    # The text of a string, in which each interpolation is one `\0`; of a comment, its source.
+    # The text of a string, in which `\0` represents an interpolation, or the source of a comment.
     text: str
-    # For each piece of literal text of a string: its offset in `text` and its offset in the file.
+    # The offsets of each piece of literal text, in `text` and in the file.
     offsets: tuple = ()
 
 
@@ -27,7 +27,7 @@ class Parts(NamedTuple):
 
 
 class Lines:
-    """Line numbers of offsets."""
+    """Converts offsets to line numbers."""
 
     def __init__(self, text):
         self.starts = [0] + [match.end() for match in re.finditer("\n", text)]
@@ -44,7 +44,7 @@ def blanked(text):
 
 
 def ends_before_regex(text, position):
-    """Whether a slash at `position` begins a regular expression and does not divide."""
+    """Whether a slash at `position` begins a regular expression, and is not the division operator."""
     line_start = text.rfind("\n", 0, position) + 1
     return BEFORE_REGEX.search(text, line_start, position) is not None
 
@@ -59,7 +59,7 @@ class _Scanner:
         self.copied = 0
 
     def blank(self, start, end):
-        """Keeps all code before `start` and replaces what is up to `end`."""
+        """Keeps all code before `start`, and replaces the text up to `end` with spaces."""
         self.blanks.append((start, end))
         if start > self.copied:
             self.code.append(self.text[self.copied:start])
@@ -138,7 +138,7 @@ class _Swift(_Scanner):
                 if found[-1] == "(":
                     add(begin, match.start())
                     self.blank(blank_from, match.start())
-                    # The backslash and the number signs are no code, the parentheses are.
+                    # The parentheses are code; the backslash and the number signs are not.
                     self.blank(match.start(), position - 1)
                     position = self.scan(position, inside=True)
                     pieces.append("\0")
@@ -228,7 +228,7 @@ PYTHON_ENDS = {quote: re.compile(r"(?s)\\.|" + quote + ("" if len(quote) == 3 el
 
 
 def split_python(text):
-    """Strings are docstrings only: literals with three quotes that are statements."""
+    """Splits Python. Strings are only docstrings: triple-quoted literals that are statements."""
     scanner, position = _Scanner(text), 0
     while match := PYTHON.search(text, position):
         start, position = match.span()
@@ -254,7 +254,7 @@ SHELL = re.compile(r"(?m)(?:^|(?<=[ \t;]))#(?![!(])[^\n]*|'[^'\n]*'|\"(?:\\.|[^\
 
 
 def split_shell(text):
-    """Also for makefiles."""
+    """Splits shell scripts and makefiles."""
     scanner = _Scanner(text)
     for match in SHELL.finditer(text):
         if match.group()[0] == "#":
@@ -266,7 +266,7 @@ STYLE = re.compile(r"(?s)/\*.*?\*/")
 
 
 def split_style(text):
-    """Style sheets."""
+    """Splits style sheets."""
     scanner = _Scanner(text)
     for match in STYLE.finditer(text):
         scanner.comment(*match.span())

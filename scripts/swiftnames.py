@@ -1,5 +1,5 @@
-"""Declarations and names in Swift source, as far as the checks of `make lint` need them. No compiler: names are matched by
-their scope, not by type inference.
+"""Parses the declarations and names in Swift source that the checks of `make lint` need. It is not a compiler: names are
+matched by scope, without type inference.
 """
 import pathlib
 import re
@@ -30,7 +30,7 @@ class TypeDeclaration(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A function or a value. `place` is `free`, `extension`, `type` or `local`; a case of an enumeration is in a `type`."""
+    """A function or a value. `place` is `free`, `extension`, `type` or `local`; it is `type` for enumeration cases."""
     kind: str
     name: str
     place: str
@@ -39,13 +39,13 @@ class Member(NamedTuple):
 
 class Use(NamedTuple):
     name: str
-    # The full name of the type that encloses it, or "".
+    # The full name of the enclosing type, or "".
     scope: str
     offset: int
 
 
 class SourceFile:
-    """One Swift file: what it declares and which names it uses."""
+    """The declarations in one Swift file, and the names that it uses."""
 
     def __init__(self, path, root):
         self.path = path.relative_to(root).as_posix()
@@ -69,7 +69,7 @@ class SourceFile:
 
     def _read(self):
         code = self.code
-        # Of each open brace: the kind of what it belongs to, and the full name of the type.
+        # The kind of declaration of each open brace, and the full name of the type.
         stack, pending = [], None
         for match in TOKEN.finditer(code):
             kind = match.lastgroup
@@ -96,7 +96,7 @@ class SourceFile:
                 name = match.group("member")
                 self.members.append(Member("func" if match.group("value") == "func" else "var", name, scope[0], self))
             elif kind == "cases":
-                # Associated values are read too, for their types.
+                # Associated values are parsed too, for their types.
                 text = match.group("cases")
                 flat = re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", "", text)
                 names = re.findall(r"(?:^|,)\s*`?([a-z_]\w*)", flat) if scope[0] == "type" else []
@@ -116,7 +116,7 @@ class SourceFile:
             self._use(part.group(), scope, offset + part.start())
 
     def _use(self, name, scope, offset):
-        """A name after a dot is written with what is before it."""
+        """Records the use of a type; a name after a dot is stored with the preceding names."""
         before = re.search(r"((?:\b[A-Z]\w*\.)+)$", self.code[max(0, offset - 120):offset])
         if before:
             name = before.group(1) + name
@@ -125,7 +125,7 @@ class SourceFile:
         self.uses.append(Use(name, scope, offset))
 
     def _call(self, start, end, name, scope):
-        """A name in lower case, if it is called or follows a dot."""
+        """Records a lowercase name that is called or follows a dot."""
         dotted = self.code[start - 1:start] == "."
         called = self.code[end:end + 1] == "(" or (dotted and self.code[end:end + 2] == " {")
         if dotted or called:
@@ -138,7 +138,7 @@ def swift_files(root=ROOT):
 
 
 def read_allowed(path):
-    """The entries of a list of tolerated findings, with their line numbers; `#` begins a comment."""
+    """Returns the entries of a list of tolerated errors, with their line numbers; `#` begins a comment."""
     if not path.exists():
         return {}
     found = {}

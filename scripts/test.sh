@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]; without a suite, all suites in order.
 #
-# Without --all this is the gate: the suites that take longest run in a part that follows from SEED, by default the
-# commit, so that each commit tests another part and `SEED=… make test` repeats it. With --all nothing is left out.
+# Without --all this is the gate: only a sample of the longest suites is run. SEED, by default the commit, selects the
+# sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With --all, every suite is complete.
 #
-# Every suite runs, even if an earlier one failed. Each prints its seconds. What cannot run on this machine is a line
-# that begins with `SKIPPED:`, and is counted. The last line is `davit: N passed, M failed`; the exit status is 0 only if
-# nothing failed. Complete logs are in .build/test-logs.
+# Every suite runs, even if an earlier one failed, and prints its duration in seconds. Tests that cannot run on this machine
+# print a line that begins with `SKIPPED:`, and are counted. The last line is `davit: N passed, M failed`; the exit status is
+# 0 only if nothing failed. Complete logs are in .build/test-logs.
 set -uo pipefail
 export LC_ALL=C.UTF-8
 
@@ -31,32 +31,32 @@ total_skipped=0
 failures=()
 times=()
 
-# Lines of a log that say what failed, to be repeated at the end. What Swift Testing prints of a test
-# that starts or passes may hold the word "error" in its arguments.
+# Collects the lines of a log that describe failures, to be repeated at the end. Ignores the lines that Swift Testing prints
+# for tests that start or pass, because their arguments may contain the word "error".
 keep_failures() {
     grep -vE '^[◇✔]' "$1" | grep -E '✘|(^|[^a-z])(FAILED|FAIL|WARNING|not ok)\b|error: ' | head -n 20 >>"$logs/what-failed"
 }
 
 section() { printf '\n== %s\n' "$1"; }
 
-# The lines of a build that say which file is compiled are only in the log.
+# Removes the progress lines of a build, which are only written to the log.
 without_progress() { grep --line-buffered -vE '^\[[0-9]+/[0-9]+\] ' || true; }
 
-# keep LOG: writes all input to a log, and passes on what is not progress.
+# keep LOG: writes all input to a log, and prints it without progress lines.
 keep() {
     tee "$logs/$1" | without_progress
     grep -c '^SKIPPED:' "$logs/$1" >>"$logs/skipped"
     return 0
 }
 
-# tally NAME PASSED FAILED
+# tally NAME PASSED FAILED: adds a result to the totals.
 tally() {
     total_passed=$((total_passed + $2))
     total_failed=$((total_failed + $3))
     [ "$3" -eq 0 ] || failures+=("$1")
 }
 
-# step NAME COMMAND...: counts as one, by its exit status.
+# step NAME COMMAND...: counts a command as one test, by its exit status.
 step() {
     local name=$1
     shift
@@ -69,7 +69,7 @@ step() {
     fi
 }
 
-# counted NAME COMMAND...: a script that ends with a line `...: N passed, M failed`.
+# counted NAME COMMAND...: runs a script that ends with a line `...: N passed, M failed`, and adds its counts.
 counted() {
     local name=$1 status last
     shift
@@ -77,7 +77,7 @@ counted() {
     status=${PIPESTATUS[0]}
     last=$(grep -E ': [0-9]+ passed, [0-9]+ failed$' "$logs/$name" | tail -n 1)
     if [[ $last =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-        # A script that fails without counting a failure has failed all the same.
+        # A nonzero exit status is a failure even if the script counted none.
         local failed=${BASH_REMATCH[2]}
         if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
         [ "$failed" -eq 0 ] || keep_failures "$logs/$name"
@@ -91,8 +91,8 @@ counted() {
 
 suite_build() {
     section "build: release"
-    # The product's own name in the log of make; the flags are those of `make build`.
-    # Programs of one configuration one after another: SwiftPM compiles all modules again after a change of it.
+    # Use make, so that the flags are those of `make build`. Build all programs of one configuration before the next one:
+    # SwiftPM recompiles all modules after a change of configuration.
     step "release build" make --no-print-directory build guard-programs
     step "the command is built without Foundation" without_foundation
     section "build: debug"
@@ -101,11 +101,11 @@ suite_build() {
 
 suite_plain() {
     section "build: without traits"
-    # With nothing but what Apple's SDKs hold; a folder of its own, so that the other builds are not affected.
+    # Uses only libraries that Apple's SDKs contain. A separate folder avoids recompiling the other builds.
     step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
 }
 
-# Foundation would be some 40 MB, and tables that are read at start. Only the product DavitJSON has it.
+# Foundation would add about 40 MB, and tables that are read at startup. Only the product DavitJSON uses it.
 without_foundation() {
     [ -x .build/release/davit ] || { echo "there is no release build to look at"; return 1; }
     # On Apple systems it is part of the system.
@@ -123,13 +123,13 @@ unit_shards=(
     '^Davit(Crypto|FileStore|HTTP|JSON|QRCode|SQLite|Site|Store|System|WebDAV|XML|Zlib)Tests\.'
 )
 
-# unit_shard NUMBER: leaves a log and a report in the logs.
+# unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.
 unit_shard() {
     local report=$PWD/$logs/unit-$1 filter=${unit_shards[$1]} program=.build/debug/davitPackageTests.xctest
     if [ -f "$program" ]; then
         "$program" --testing-library swift-testing --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     else
-        # On Apple systems the tests are a bundle. SwiftPM runs one instance at a time.
+        # On Apple systems the tests are a bundle. SwiftPM runs only one instance at a time.
         "$SWIFT" test "${swift_flags[@]}" --skip-build --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     fi
 }
@@ -141,7 +141,7 @@ suite_unit() {
         export DAVIT_TEST_ALL=1
         "$SWIFT" build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
     fi
-    # A target that no shard names would not run.
+    # A target that is in no shard would not run.
     for targets in Tests/*Tests; do
         local count=0
         for shard in "${unit_shards[@]}"; do [[ ! "$(basename "$targets")." =~ $shard ]] || count=$((count + 1)); done
@@ -156,9 +156,9 @@ suite_unit() {
         report=$logs/unit-$shard
         status=0
         wait "${processes[$shard]}" || status=$?
-        # Only the tests that fail, with lines of bounded length.
+        # Print only failed tests, with lines of limited length.
         grep -aE '✘|^(✔ Test run |error: )' "$report" | cut -c 1-600 | head -n 300
-        # Swift Testing writes its report to a file of its own.
+        # Swift Testing writes its report to a separate file.
         counts=$(sed -n 's/.*<testsuite .*tests="\([0-9]*\)".*failures="\([0-9]*\)".*/\1 \2/p' \
             "$report.xml" "$report-swift-testing.xml" 2>/dev/null | head -n 1)
         if [ -z "$counts" ]; then
@@ -177,7 +177,7 @@ suite_unit() {
     done
 }
 
-# Whatever holds for a connection holds for one with TLS.
+# The tests of connections must also pass with TLS.
 suite_tls() {
     section "transport tests over TLS"
     step "transport tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
@@ -191,7 +191,7 @@ suite_lint() {
     while IFS= read -r script; do
         step "$script" bash -n "$script"
     done < <(find scripts litmus Tests .ci -name '*.sh' -o -path '.ci/run' | sort)
-    # Code for Apple systems cannot be built elsewhere; its syntax can be checked.
+    # Code for Apple systems cannot be built on Linux, but its syntax can be checked.
     step "syntax of the code for Apple systems" "$(dirname "$(command -v "$SWIFT")")/swiftc" -frontend -parse \
         -target arm64-apple-macos15 $(find Sources -path '*/Darwin/*.swift')
     step "python scripts" python3 -c '
@@ -283,7 +283,7 @@ if [ ${#suites[@]} -eq 0 ]; then
     [ "$extent" = gate ] || suites+=(plain tls reference)
 fi
 for suite in "${suites[@]}"; do
-    # Without this, a suite of another name would pass with no test.
+    # Otherwise a misspelled suite would pass without running any test.
     declare -F "suite_$suite" >/dev/null || { echo "test.sh: unknown suite '$suite'" >&2; exit 64; }
 done
 [ "$extent" = all ] || echo "seed: $SEED"

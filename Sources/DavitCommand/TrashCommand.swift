@@ -79,7 +79,7 @@ package struct TrashCommand {
     func run() throws(CommandFailure) { StandardStreams.writeOutput(try report()) }
 
     /// Runs the command and returns the text for standard output. Blocks.
-    /// - Throws: ``CommandFailure``, including when only a part was done.
+    /// - Throws: ``CommandFailure``, including when some entries could not be restored.
     package func report() throws(CommandFailure) -> String {
         let options = options
         return try StateAccess(folder: options.folder, stateFolder: options.stateFolder).ask {

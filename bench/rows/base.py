@@ -13,33 +13,33 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 class Row:
-    #: Short, for `ROWS=`.
+    #: A short name, for `ROWS=`.
     name = None
     title = None
     unit = "µs/request"
-    #: Seconds per piece of work are shown times this.
+    #: The factor from seconds per unit of work to the displayed unit.
     scale = 1e6
-    #: What must be durable, or fresh, for a peer to count as an equal one: `read`, `write`, `lock`,
-    #: `property`, or `process` where nothing has to be.
+    #: Which guarantee of davit a peer must also give to count as equal: `read` (fresh data), `write`, `lock`
+    #: or `property` (durability), or `process` (none).
     kind = "read"
-    #: Where the content lies: `memory`, `disk` or `xfs`. State is always on the disk.
+    #: Where the content is stored: `memory`, `disk` or `xfs`. State is always on disk.
     place = "memory"
-    #: True if nothing in the content changes: one folder serves all.
+    #: True if the row does not change the content, so that all servers can share a folder.
     shares_root = False
     contenders = ALL
-    #: Why a server does not take part, or does less than the others: name → words. Shown below the table.
+    #: Why a server does not participate, or does less than the others, by name. Shown below the table.
     notes = {}
-    #: Peers that take part and do less than asked; not counted as equal.
+    #: Peers that participate but do less work, and therefore do not count as equal.
     unequal = ()
-    #: What the best peer is chosen by.
+    #: The figure that determines the best peer.
     measure = "cpu"
-    #: True if processor time and wall time mean nothing here.
+    #: True if processor time and wall time are not meaningful for this row.
     is_only_memory = False
-    #: The contender that shows the least there is to do.
+    #: The contender that does the minimum of work.
     floor = "floor"
-    #: At most as many rounds, whatever was asked for.
+    #: The maximum number of rounds, even if more are requested.
     rounds = None
-    #: Further figures that this row reports, in addition to processor time and wall time.
+    #: The figures that this row reports in addition to processor time and wall time.
     figures = ("p99",)
 
     def unavailable(self, setup):

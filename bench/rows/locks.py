@@ -29,7 +29,7 @@ class Lock(Load):
     contenders = ALL_STATE
     notes = NOTES
     connections = 1
-    #: Locks that others hold meanwhile, in the same folder's neighbour.
+    #: The number of other locks that exist in a sibling folder.
     others = 0
 
     def prepare(self, root, setup):

@@ -12,21 +12,21 @@ START_SECONDS = 30
 class Server:
     """A running server.
 
-    `root` is the shared folder. `beside` is on the same volume, for temporary uploads, so that a rename does not
-    copy. `state` is on disk: locks, properties, configuration, logs.
+    `root` is the shared folder. `beside` is a folder on the same volume for temporary uploads, so that renames need
+    no copy. `state` is a folder on disk for locks, properties, configuration and logs.
     """
 
-    #: Shown in tables; unique within a row.
+    #: The name in tables; unique within a row.
     name = None
-    #: What an acknowledged lock or property survives, in words; None if it is in memory only.
+    #: Describes what acknowledged locks and properties survive; None if they are only in memory.
     lock_durability = property_durability = None
-    #: True if a read may be answered from a cache that was not validated.
+    #: True if responses to reads may come from a cache that was not validated.
     is_stale = False
-    #: True if it speaks HTTPS alone.
+    #: True if the server supports only HTTPS.
     is_secure = False
-    #: True for a second server of the same kind, which gets other work; it is not described again.
+    #: True for a second server of the same kind with different work, which is not described again.
     is_again = False
-    #: Processes end with this signal.
+    #: The signal that stops the server.
     stop_signal = signal.SIGTERM
 
     def __init__(self, setup, root, beside, state):

@@ -13,7 +13,7 @@ class Nginx(Server):
     modules = "/usr/lib/nginx/modules"
     connections = 2048
     cache = ""
-    #: Of the line that says where it listens, and what goes with it.
+    #: Additional parameters of `listen`, and the directives for TLS.
     listen, tls = "", ""
 
     def start(self):
