@@ -4,7 +4,7 @@ another server.
 
 The main figure is the processor time of the server's whole process tree: it varies by a few percent between runs, the
 wall clock time by a factor. Every status, size and number of entries is checked. Prints a table for each row and a
-summary, and saves all figures as JSON. Exits with 1 if davit returned a wrong answer.
+summary, and saves all figures as JSON. Exits with 1 if davit returned a wrong response.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def run_rows(options, setup):
         started = time.monotonic()
         contest = Contest(row, setup)
         contest.run()
-        results.append(report.summarise(row, contest))
+        results.append(report.summarize(row, contest))
         print(report.row_text(results[-1]), flush=True)
         print(f"{row.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     return results, skipped

@@ -23,7 +23,7 @@ class WrongAnswer(Exception):
 class Request:
     """A request, and its expected response.
 
-    `size`, `entries` and `pattern_offset` are the number of bytes in the answer, the number of `response` elements,
+    `size`, `entries` and `pattern_offset` are the number of bytes in the body, the number of `response` elements,
     and the offset in the pattern; None: any. `generated` bytes of the pattern are sent after `body`, in chunks of
     `chunk` bytes if that is not 0. `takes_token` stores the Lock-Token field for `{token}`.
     """

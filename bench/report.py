@@ -11,7 +11,7 @@ COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_i
            "passed": ("tests passed", 1), "failed": ("tests failed", 1)}
 
 
-def summarise(row, contest):
+def summarize(row, contest):
     """Returns the result of one row: the medians of each server, and davit's ratios in each round."""
     servers = {}
     kinds = {kind.name: kind for kind in row.contenders}

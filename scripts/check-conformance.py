@@ -43,7 +43,7 @@ def contract(known):
     carried = set()
     for path in (ROOT / "Tests/DavitTests/Conformance").glob("Contract*.swift"):
         carried |= {int(number) for number in re.findall(r"\bContract\(\s*(\d+),", path.read_text())}
-    for number, behaviour, proof in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", CLIENTS.read_text(), re.M):
+    for number, behavior, proof in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", CLIENTS.read_text(), re.M):
         number = int(number)
         if number in rows:
             errors.append(f"duplicate row {number}")
@@ -59,7 +59,7 @@ def contract(known):
         if is_table and number not in carried:
             errors.append(f"{number}: missing in ContractTests")
         if "open: " in proof:
-            unproven.append(f"{number}: {behaviour} ({proof.split('open: ')[1]})")
+            unproven.append(f"{number}: {behavior} ({proof.split('open: ')[1]})")
         elif not names and not steps:
             errors.append(f"{number}: no test")
     errors += [f"missing row {number}" for number in NUMBERS if number not in rows]

@@ -160,15 +160,15 @@ def build(graph):
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     with tempfile.TemporaryDirectory(prefix="davit-docs.") as folder:
-        catalogue = pathlib.Path(folder) / "Davit.docc"
-        shutil.copytree(LANDING, catalogue)
+        catalog = pathlib.Path(folder) / "Davit.docc"
+        shutil.copytree(LANDING, catalog)
         pages = {name: (ROOT / f"docs/{name}.md").read_text() for name in PAGES}
         headings = {name: sections(text) for name, text in pages.items()}
         for name, text in pages.items():
-            (catalogue / f"{name}.md").write_text(article(text, headings | {None: headings[name]}))
-        (catalogue / "Davit.symbols.json").write_text(json.dumps(graph))
+            (catalog / f"{name}.md").write_text(article(text, headings | {None: headings[name]}))
+        (catalog / "Davit.symbols.json").write_text(json.dumps(graph))
         run(
-            str(binaries / "docc"), "convert", str(catalogue), "--output-path", str(output / "Davit.doccarchive"),
+            str(binaries / "docc"), "convert", str(catalog), "--output-path", str(output / "Davit.doccarchive"),
             "--fallback-display-name", "Davit", "--fallback-bundle-identifier", "davit",
             "--fallback-default-module-kind", "Library", "--warnings-as-errors",
         )

@@ -84,7 +84,7 @@ def everything_works_by_keyboard(lab):
     at("b.txt")
     expect(page.evaluate(selected), ["b.txt"])
     page.keyboard.press("Shift+ArrowDown")
-    # A range keeps its anchor whatever happens in between.
+    # The anchor of a range selection survives other actions.
     page.keyboard.press("Control+c")
     page.locator(".toast").first.wait_for()
     page.keyboard.press("Shift+ArrowDown")
@@ -227,7 +227,7 @@ def page_uses_the_language_of_the_browser(lab):
         page = lab.page(language={"en": "en-US", "zh-Hans": "zh-CN"}.get(language, language))
         expect(page.locator(".items-header .name").inner_text(), name, language)
         expect(page.evaluate("document.documentElement.lang"), language)
-        # No key is shown without its text.
+        # A missing text would be shown as its key.
         page.get_by_role("button").nth(0).wait_for()
         page.locator(".connect").click()
         page.get_by_role("dialog").wait_for()
@@ -253,17 +253,17 @@ def language_can_be_chosen(lab):
 def chosen_theme_is_kept(lab):
     fill(lab)
     page = lab.page()
-    colour = "() => getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(colour)
+    color = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(color)
     page.get_by_role("button", name="Appearance and language").click()
     page.get_by_role("menuitemradio", name="Dark").click()
-    dark = page.evaluate(colour)
+    dark = page.evaluate(color)
     assert dark != light, dark
     page.reload()
     lab.ready(page)
-    expect(page.evaluate(colour), dark)
+    expect(page.evaluate(color), dark)
     page = lab.page(dark=True)
-    expect(page.evaluate(colour), dark)
+    expect(page.evaluate(color), dark)
 
 
 @test
@@ -271,7 +271,7 @@ def chosen_theme_applies_before_modules_load(lab):
     fill(lab)
     page = lab.page()
     page.evaluate("localStorage.setItem('davit.theme', 'dark')")
-    # Never answered.
+    # The request for the script is never answered.
     page.route("**/main.js", lambda route: None)
     page.goto(lab.url, wait_until="commit")
     page.locator("html[data-theme=dark] > body").wait_for(state="attached")

@@ -92,7 +92,7 @@ def filtered_items_are_not_selected(lab):
     page.keyboard.press("Delete")
     page.get_by_text("Delete “banana.txt”?").wait_for()
     page.keyboard.press("Escape")
-    # Changes by others and clearing the filter keep the visible selection.
+    # Changes by other clients and clearing the filter preserve the visible selection.
     lab.server.request("PUT", "/bat.txt", b"1")
     refresh(page)
     lab.wait_for_names(page, ["banana.txt", "bat.txt"])
@@ -150,7 +150,7 @@ def going_back_restores_the_position(lab):
     page.go_back()
     lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'folder 150'")
     lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
-    # It does not move when the folder or the page is reloaded either.
+    # The scroll position is also preserved when the folder or the page is reloaded.
     page.get_by_role("button", name="Refresh").click()
     refresh(page)
     lab.until(page, "at => Math.abs(scrollY - at) < 2", before)
@@ -260,7 +260,7 @@ def empty_and_missing_folders_are_reported(lab):
     lab.ready(page)
     os.rmdir(lab.share / "sub")
     lab.allow("404")
-    # The row may no longer exist.
+    # Navigate by script, because the row may no longer exist.
     page.evaluate("""async () => {
         const { app } = await import(document.querySelector("script[type=module]").src)
         app.navigate("/sub/")
@@ -309,7 +309,7 @@ def offline_state_is_shown(lab):
     page.context.set_offline(True)
     page.get_by_text("You are offline.").wait_for()
     lab.write("b")
-    # Failures caused by it are not reported again.
+    # Failures caused by being offline are not reported separately.
     refresh(page)
     expect(page.get_by_role("alert").count(), 0)
     page.context.set_offline(False)

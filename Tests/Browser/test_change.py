@@ -1,4 +1,4 @@
-"""Creating, renaming, moving, copying and deleting, without losing concurrent changes by others."""
+"""Creating, renaming, moving, copying and deleting, without losing concurrent changes by other clients."""
 
 import os
 
@@ -196,7 +196,7 @@ def repeated_click_has_no_effect(lab):
     lab.select(page, "a.txt")
     twice("transfer", lambda: button(page, "Move to…").dblclick(), "dialog.choose-folder")
     twice("remove", lambda: button(page, "Delete").dblclick(), "dialog.confirm")
-    # When it has finished, it can be repeated.
+    # After the dialog is closed, the action can be repeated.
     page.keyboard.press("Delete")
     page.locator("dialog.confirm").wait_for()
 
@@ -344,7 +344,7 @@ def cuts_copies_and_pastes_by_keys(lab):
     page.keyboard.press("Control+x")
     lab.until(page, "document.querySelector('.item.is-cut .name-text')?.textContent === 'b.txt'")
     lab.screenshot(page, "cut")
-    # Also in another tab.
+    # The clipboard is shared with other tabs.
     other = lab.page("into/", context=context)
     button(other, "Paste").wait_for()
     other.keyboard.press("Control+v")
@@ -500,7 +500,7 @@ def long_operations_show_progress_and_can_be_stopped(lab):
     button(page, "Stop").click()
     for route in held[10:]:
         route.continue_()
-    # Six were in progress.
+    # Ten items were done and six were in progress.
     toast(page, "16 items moved to “into”.")
     expect((len(listed(lab, "into")), len(listed(lab))), (16, 45))
 

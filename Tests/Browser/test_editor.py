@@ -1,4 +1,4 @@
-"""The text editor: saves exactly what was typed and loses no changes by others."""
+"""The text editor: saves exactly what was typed, and loses no changes by other clients."""
 
 from harness import expect, test
 
@@ -114,7 +114,7 @@ def concurrent_change_is_not_overwritten(lab):
     expect(page.locator(".editor-footer span").first.inner_text(), "Unsaved changes")
     lab.axe(page, "both texts")
     lab.screenshot(page, "editor-conflict")
-    # Closing the dialog decides nothing.
+    # Closing the dialog chooses neither version.
     page.keyboard.press("Escape")
     page.get_by_text("Unsaved changes").wait_for()
     page.keyboard.press("Control+s")
@@ -156,7 +156,7 @@ def a_lost_lock_loses_nothing(lab):
     lab.allow("412")
     lab.write("a.txt", "first\n")
     page = edit(lab, "a.txt")
-    # The lock is removed by others.
+    # Another client removes the lock.
     token = page.evaluate("fetch('/a.txt', {method: 'PROPFIND', headers: {Depth: '0'}}).then(one => one.text())"
                           ".then(text => /locktoken>\\s*<[^>]*href>([^<]+)/.exec(text)[1])")
     expect(lab.server.request("UNLOCK", "/a.txt", Lock_Token=f"<{token}>")[0], 204)
@@ -180,7 +180,7 @@ def leaving_with_unsaved_text_requires_confirmation(lab):
     lab.axe(page, "the question before leaving")
     page.get_by_role("button", name="Keep editing").click()
     expect(page.locator("textarea").input_value(), "first\nx")
-    # Repeatedly.
+    # The question is asked each time.
     for _ in range(6):
         page.keyboard.press("Escape")
     page.locator("textarea").wait_for()
@@ -189,13 +189,13 @@ def leaving_with_unsaved_text_requires_confirmation(lab):
     if page.locator(".confirm[open]").count():
         page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
-    # Also with the browser's Back button.
+    # The browser's Back button asks, too.
     page.go_back()
     page.get_by_text("Save changes?").wait_for()
     page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "location.search === '?preview=a.txt&edit'")
     expect(page.locator("textarea").input_value(), "first\nx")
-    # Also when the tab is closed.
+    # Closing the tab asks, too.
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.close(run_before_unload=True)

@@ -1,4 +1,4 @@
-"""Changes by others appear by themselves."""
+"""Changes by other clients appear automatically."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def changes_by_other_clients_are_shown(lab):
     lab.wait_for_names(page, ["folder", "A&Z", "aa new.txt", "b.txt"])
     lab.server.request("PUT", "/b.txt", b"1234567")
     lab.until(page, "document.querySelector('.item[data-href=\"/b.txt\"] .size').textContent === '7 bytes'")
-    # Programs that write to the disk count as others.
+    # Changes by programs that write to the disk are shown, too.
     lab.write("z", b"")
     lab.wait_for_names(page, ["folder", "A&Z", "aa new.txt", "b.txt", "z"])
     expect(page.evaluate("document.activeElement.dataset.href"), "/b.txt")

@@ -127,7 +127,7 @@ def page_works_without_browser_storage(lab):
     page.locator(".toast", has_text="“a.txt” moved").wait_for()
     lab.wait_for_names(page, ["a.txt", "b.txt"])
     expect((lab.share / "folder/a.txt").read_bytes(), b"a")
-    # Changes by others, and uploads.
+    # Changes by other clients, and uploads.
     lab.server.request("PUT", "/folder/c.txt", b"c")
     lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
     mine = lab.work / "d.txt"
@@ -186,7 +186,7 @@ def server_and_scripts_select_the_same_language(lab):
 
 @test
 def preview_loads_nothing_from_other_servers(lab):
-    """No request is sent to it, even if a policy would block it."""
+    """The page sends no request to the other server, even if the content security policy would block it."""
     lab.write("a.txt", "a")
     context = lab.context()
     asked = []

@@ -158,7 +158,7 @@ def everything_works(lab, url, inner, **options):
     page.get_by_role("button", name="Undo").click()
     lab.wait_for_names(page, ["folder", "a.txt", "b b.txt", "large.bin", "small.bin"])
 
-    # Locks of others.
+    # Locks of other users.
     expect(request(lab, "LOCK", f"{inner}a.txt", LOCK, Content_Type="application/xml", Timeout="Second-600")[0], 200)
     page.locator(".lock-badge").wait_for()
     lab.select(page, "a.txt")

@@ -36,7 +36,7 @@ TABLE = [
     ('<multistatus xmlns="DAV:"><response><href>/l</href><propstat><prop>' + LOCK.format("", "shared", "Anna &lt;a&gt;", "Infinite")
      + "</prop><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>",
      [["/l", 0, None, None, "", [["Anna <a>", "urn:uuid:1", False]]]]),
-    # Lock owner and creation time are in a property of davit.
+    # The lock owner and the creation time are in a davit-specific property.
     ('<D:multistatus xmlns:D="DAV:" xmlns:N="urn:davit:property"><D:response><D:href>/l</D:href><D:propstat><D:prop>'
      "<N:lock-details><N:lock><D:locktoken><D:href>urn:uuid:1</D:href></D:locktoken><N:principal>anna</N:principal>"
      "<N:created>2026-03-01T09:12:40Z</N:created></N:lock></N:lock-details>" + LOCK.format("D:", "exclusive", "A", "Second-60")

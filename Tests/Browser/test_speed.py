@@ -1,4 +1,4 @@
-"""What the page does not wait for. Timings are in bench/browser-page.py."""
+"""Steps that the page must not wait for. Timings are measured by bench/browser-page.py."""
 
 import http.client
 import http.server
@@ -58,8 +58,8 @@ class SlowEnd:
 
 @test
 def listing_is_requested_before_the_page_has_loaded(lab):
-    """The server's listing takes as long as the folder is large. Meanwhile, the page reads and shows the folder; the rest of the
-    listing is no longer shown."""
+    """The server sends its listing of a large folder slowly. Before it ends, the page requests and shows the folder itself, and
+    ignores the rest of the server's listing."""
     for name in ("b.txt", "a10.txt", "a9.txt"):
         lab.write(name)
     lab.start("--no-sync-collection", "--footer", "The last line")

@@ -1,4 +1,4 @@
-"""Restoring deleted files, and locks of others."""
+"""Restoring deleted files, and breaking locks of other users."""
 
 import subprocess
 
@@ -58,7 +58,7 @@ def held_key_deletes_once(lab):
     lab.until(page, "document.activeElement.dataset.href === '/b.txt'")
     page.keyboard.down("Delete")
     page.keyboard.up("Delete")
-    # Continue with a held arrow key.
+    # Then hold an arrow key.
     page.keyboard.down("ArrowDown")
     page.keyboard.down("ArrowDown")
     page.keyboard.up("ArrowDown")
@@ -154,7 +154,7 @@ def trash_can_be_listed_restored_and_emptied(lab):
     toast(page, "1 item restored.")
     expect((lab.share / "c <b>.txt").read_text(), "c <b>.txt")
     lab.until(page, "document.querySelectorAll('.trash-list li').length === 3")
-    # A taken name does not overwrite anything.
+    # Restoring to a name that is in use overwrites nothing.
     lab.write("a.txt", "another")
     page.get_by_label("Select a.txt").check()
     page.get_by_label("Select b.txt").check()

@@ -152,7 +152,7 @@ def taken_meanwhile(lab, page, *names):
 
 @test
 def a_question_is_asked_once(lab):
-    """A double click asks only once: a second answer would change what the first has started."""
+    """A double click asks only once: a second choice would affect the uploads that the first has started."""
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(headers={"Content-Type": "text/javascript"}, body="""
         window.questions = []
@@ -174,7 +174,7 @@ def a_question_is_asked_once(lab):
     choose(page, theirs)
     lab.until(page, "questions.length === 2")
     page.evaluate("questions[1]()")
-    # Until this upload starts, the count of completed ones is that of the first response.
+    # Wait for this upload itself: the number of completed uploads still includes the first attempt.
     lab.until(page, QUEUE.replace("{expression}", "queue.find((one) => one.name === 'two' && one.state === 'done') !== undefined"))
     expect_same(theirs, lab.share / "two")
 

@@ -103,7 +103,7 @@ def lost_response_is_recovered_after_a_pause(lab):
 def paused_folder_resumes_without_choosing_files(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
-        # Each level waits for its parent.
+        # A folder is created only after its parent.
         held = []
         page.context.route("**/tree/", lambda route: held.append(route) if route.request.method == "MKCOL" and not held
                            else route.continue_())
@@ -248,7 +248,7 @@ def corrupted_piece_is_sent_again(lab):
             file.seek(4 * MIB)
             file.write(bytes([bit]))
         lab.server.start()
-        # The end arrives, and then about half of it again.
+        # Let the rest of the upload pass, and then about half of the second attempt.
         proxy.hold_at(proxy.passed + 18 * MIB + 30 * MIB)
         lab.until(page, "heard.some(text => text.includes('Damaged in transit'))")
         lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged in transit')")

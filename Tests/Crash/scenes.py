@@ -82,7 +82,7 @@ class UploadRequest(Request):
         self.fields = dict(fields or piece(sent, True))
 
     def rest(self, offset):
-        """Returns the fields and the content that complete it."""
+        """Returns the fields and the content that complete the upload."""
         return piece(offset, True, **({"If": self.condition} if self.condition else {})), self.content[offset:]
 
 

@@ -73,7 +73,7 @@ struct MountableTests {
     }
 
     /// Records the paths that other mounts handle.
-    private final class Neighbour: Mountable {
+    private final class Neighbor: Mountable {
         let hidden = Mutex<[String]>([])
 
         func handler(in environment: ServerEnvironment) throws -> any Handler {
@@ -84,7 +84,7 @@ struct MountableTests {
 
     // Only mounts added later have higher priority.
     @Test func mountsKnowThePathsThatHideThem() throws {
-        let (early, late, inner) = (Neighbour(), Neighbour(), Neighbour())
+        let (early, late, inner) = (Neighbor(), Neighbor(), Neighbor())
         let router = Router { routes in
             routes.mount("/a/earlier", Echo())
             routes.mount("/a", early)

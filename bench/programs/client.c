@@ -6,8 +6,8 @@
 // starts the clock, so that the caller can inspect the server in between. Work steps are repeated in order until the
 // seconds are over, or `COUNT` units (0: no limit) have been started. Every started unit is completed, so that a
 // count is exact. With HOLD, the connections stay open until the end of standard input. With TLS, they are encrypted
-// (TLS 1.3, AES-128-GCM, X25519), each with a separate handshake. After a wrong answer, the client exits with status
-// 2.
+// (TLS 1.3, AES-128-GCM, X25519), each with a separate handshake. After a wrong response, the client exits with
+// status 2.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -189,7 +189,7 @@ static void next_step(struct connection *connection, bool first) {
     send_on(connection);
 }
 
-// Processes the data of one read call. Returns false if there is none, or if the answer is complete.
+// Processes the data of one read call. Returns false if there is none, or if the response is complete.
 static bool take_some(struct connection *connection) {
     const struct step *step = &script.steps[phase][connection->step];
     struct response *response = &connection->response;

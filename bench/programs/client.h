@@ -1,4 +1,4 @@
-// The benchmark's HTTP client: runs a script of requests on many connections and checks every answer.
+// The benchmark's HTTP client: runs a script of requests on many connections and checks every response.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +16,10 @@ struct piece {
     size_t count;
 };
 
-// A request and its expected answer.
+// A request and its expected response.
 struct step {
     int statuses[MAX_STATUSES];
-    int64_t size;             // bytes of the answer's body; -1: any
+    int64_t size;             // bytes of the response's body; -1: any
     int64_t entries;          // `response` elements in it; -1: not counted
     int64_t pattern_offset;   // the body is the pattern from here on; -1: not compared
     bool takes_token;         // remembers the Lock-Token field for later steps
@@ -39,7 +39,7 @@ struct script {
     int counts[PHASES];
 };
 
-// The parser state of an answer.
+// The parser state of a response.
 struct response {
     enum { HEAD, LENGTH, CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER, COMPLETE } state;
     char head[HEAD_BYTES];
@@ -59,9 +59,9 @@ void read_script(const char *path, struct script *script);
 void read_pattern(const char *path);
 
 void response_begin(struct response *response);
-// Processes received bytes; returns how many of them belong to this answer.
+// Processes received bytes; returns how many of them belong to this response.
 size_t response_take(struct response *response, const struct step *step, const char *bytes, size_t count);
-// Returns how the answer differs from what the step expects; NULL if it does not.
+// Returns how the response differs from what the step expects; NULL if it does not.
 const char *response_fault(const struct response *response, const struct step *step);
 
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

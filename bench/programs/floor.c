@@ -1,11 +1,11 @@
-// A minimal server: performs only the system calls that a request needs, and answers it.
+// A minimal server: performs only the system calls that a request needs, and responds.
 //
 //   floor PORT ROOT DATABASE
 //
 // One thread, epoll, no checks: no request is refused, no lock is checked, and no XML is parsed. Only what every
 // server must do remains: reading the request, one `statx` call to validate cached content, the change itself, and
-// one answer; for locks and properties one commit to SQLite (WAL, NORMAL), which survives a crash of the process. The
-// answers resemble WebDAV enough to pass the client's checks.
+// one response; for locks and properties one commit to SQLite (WAL, NORMAL), which survives a crash of the process. The
+// responses resemble WebDAV enough to pass the client's checks.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Parses answers (RFC 9112), as strictly as necessary to detect wrong ones.
+// Parses responses (RFC 9112), as strictly as necessary to detect wrong ones.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
