@@ -323,7 +323,7 @@ def axe_source():
 
 
 def launch(playwright):
-    """Launches Chromium: without a sandbox, because root has none; it opens only pages of this server."""
+    """Launches Chromium, without its sandbox if the user is root; it opens only pages of this server."""
     return playwright.chromium.launch(
         executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.geteuid() == 0 else [])
 
