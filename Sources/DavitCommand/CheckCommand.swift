@@ -1,4 +1,5 @@
 internal import DavitControl
+internal import DavitFileStore
 internal import DavitSQLite
 internal import DavitStore
 internal import DavitSystem

@@ -10,6 +10,8 @@ internal import Darwin
 public enum SmallFiles {
     public struct Failure: Error {
         public let errno: Int32
+
+        public init(errno: Int32) { self.errno = errno }
     }
 
     public static func read(_ path: String) throws -> [UInt8] {

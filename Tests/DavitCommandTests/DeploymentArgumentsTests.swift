@@ -1,3 +1,4 @@
+import Davit
 import DavitCommand
 import DavitServer
 import Testing

@@ -1,3 +1,4 @@
+import DavitTesting
 import Testing
 
 /// A condition and the change that depends on it are atomic: of several identical concurrent requests, only

@@ -1,4 +1,5 @@
 import Davit
+import DavitTesting
 import Testing
 
 /// The requirements of clients, by the numbers in docs/clients.md.

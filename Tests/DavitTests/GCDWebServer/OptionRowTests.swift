@@ -1,4 +1,5 @@
 import Davit
+import DavitTesting
 import Testing
 
 /// Start options of GCDWebServer, against a server on a real socket.

@@ -1,4 +1,5 @@
 import Davit
+import DavitTesting
 import Testing
 
 /// Requests of GCDWebServer, against a server on a real socket.

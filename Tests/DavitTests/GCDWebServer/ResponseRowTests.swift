@@ -1,4 +1,5 @@
 import Davit
+import DavitTesting
 import Testing
 
 /// Responses and utilities of GCDWebServer, against a server on a real socket where there is one to see.
