@@ -53,7 +53,7 @@ struct ByteQueueTests {
         }
     }
 
-    @Test func aFailureWhileFillingAddsNothing() {
+    @Test func failureWhileFillingAddsNothing() {
         struct Failure: Error, Equatable {}
         var queue = ByteQueue()
         unsafe [UInt8]([1, 2]).withUnsafeBytes { unsafe queue.append($0) }

@@ -45,7 +45,7 @@ struct CertificateMakerTests {
         #expect(throws: CertificateGenerator.Problem.self) { try Self.leaf(at: end.adding(seconds: 3601)) }
     }
 
-    @Test func aLeafIsSignedByItsAuthority() throws {
+    @Test func leafIsSignedByItsAuthority() throws {
         let authority = try Self.authority.get().certificate
         let sameName = try CertificateGenerator.makeAuthority(named: "davit on büro", now: Self.now)
             .certificate

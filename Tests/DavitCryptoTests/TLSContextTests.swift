@@ -175,7 +175,7 @@ struct TLSContextTests {
     ]
 
     @Test(arguments: ciphers)
-    func theServerChoosesTheCipher(offered: (String, String), version: Int32, chosen: String) throws {
+    func serverChoosesTheCipher(offered: (String, String), version: Int32, chosen: String) throws {
         let talk = try TLSConversation(.init(least: version, most: version, ciphers: offered))
         #expect(talk.performHandshake() == (.done, .done))
         #expect(talk.server.cipher == chosen)

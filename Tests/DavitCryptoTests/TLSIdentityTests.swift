@@ -15,7 +15,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test func theChainIsSent() throws {
+    @Test func chainIsSent() throws {
         let certificate = try Self.certificate.get()
         let chain = certificate.chain + (try Self.other.get().chain)
         let identity = try TLSIdentity(chain: chain, key: certificate.key)

@@ -10,7 +10,7 @@ struct EquivalentNameTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "contract 45: every method finds a name by another spelling",
+            "requirement 45 of clients: every method finds a name by another spelling",
             [
                 step("PUT \(one)", [], "x", 201), step("GET \(two)", [], nil, 200, holds: ["x"]),
                 step("HEAD \(two)", [], nil, 200), step("OPTIONS \(two)", [], nil, 200),
@@ -28,7 +28,7 @@ struct EquivalentNameTests {
                 step("MKCOL \(one)", [], nil, 201), step("MKCOL \(two)", [], nil, 405),
             ]),
         Scenario(
-            "contract 45: partial updates and POST find it, too",
+            "requirement 45 of clients: partial updates and POST find it, too",
             [
                 step("PUT \(one)", [], "x", 201),
                 step("PATCH \(two)", ShareHooksTests.append, "y", 204),
@@ -43,7 +43,7 @@ struct EquivalentNameTests {
                 shell("[ $(ls -A | wc -l) = 2 ]"),
             ]),
         Scenario(
-            "contract 35: members as stored, below the path as the client spells it",
+            "requirement 35 of clients: members as stored, below the path as the client spells it",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/%C3%BC", [], "x", 201),
                 step("MKCOL \(two)/o%CC%88", [], nil, 201),

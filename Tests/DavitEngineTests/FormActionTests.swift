@@ -101,7 +101,7 @@ struct FormActionTests {
                 step("POST /?action=delete", form(("If", "</a> (<$1>)")), "member=a", 204),
             ]),
         Scenario(
-            "conditions apply to the collection; RFC 9110 §13, RFC 4918 §10.4",
+            "preconditions apply to the collection; RFC 9110 §13, RFC 4918 §10.4",
             [
                 step("PUT /a", [], "x", 201),
                 step("POST /?action=delete", form(("If-None-Match", "*")), "member=a", 412),

@@ -229,7 +229,7 @@ struct HostileUploadTests {
     }
 
     /// The client resumes from another network before the server detects that the old connection is dead.
-    @Test func activeUploadIsFoundFromAnotherNetwork() async throws {
+    @Test func activeUploadIsFoundAfterItsLifetime() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")

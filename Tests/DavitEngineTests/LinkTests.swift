@@ -28,7 +28,7 @@ struct LinkTests {
                 step("GET /d/f", [], nil, 200, holds: ["kept too"]),
             ]),
         Scenario(
-            "Conditions on a link apply to its target",
+            "Preconditions on a link apply to its target",
             [
                 step("PUT /t", [], "x", 201), shell("ln -s t l && ln -s t m"), step("HEAD /l", [], nil, 200),
                 step("DELETE /l", [("If-Match", "\"no\"")], nil, 412),

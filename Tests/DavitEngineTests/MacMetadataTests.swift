@@ -19,7 +19,7 @@ struct MacMetadataTests {
     ]
 
     @Test("names of metadata files", arguments: names)
-    func macMetadata(name: String) { #expect(MacMetadataName.matches(Array(name.utf8))) }
+    func metadataNamesAreRecognized(name: String) { #expect(MacMetadataName.matches(Array(name.utf8))) }
 
     @Test("names of other files", arguments: ordinary)
     func otherNamesAreNotMetadata(name: String) { #expect(!MacMetadataName.matches(Array(name.utf8))) }

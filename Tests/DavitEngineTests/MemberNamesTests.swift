@@ -51,7 +51,7 @@ struct MemberNamesTests {
     @Test func copiedCollectionIsNumberedAtItsEnd() async throws {
         try await TestShare.play(
             Scenario(
-                "a copy beside the original",
+                "a copy next to the original",
                 [
                     shell("mkdir v1.2; echo 1 >w1.2"),
                     step("POST /?action=copy", ownForm, "member=v1.2&member=w1.2&to=/", 207),

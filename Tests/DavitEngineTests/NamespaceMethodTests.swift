@@ -123,7 +123,7 @@ struct NamespaceMethodTests {
                 step("MOVE /d/", [("Destination", "/e")], nil, 201),
             ]),
         Scenario(
-            "RFC 9110 §13.1: conditions on a write",
+            "RFC 9110 §13.1: preconditions on a write",
             [
                 step("PUT /a", [("If-Match", "*")], "x", 412),
                 step("PUT /a", [("If-None-Match", "*")], "x", 201),

@@ -102,7 +102,7 @@ struct PartialUpdateTests {
                 patch("append", "x", 405, path: "/d"), content("0123456789"), shell("[ ! -e none ]"),
             ]),
         Scenario(
-            "A PATCH obeys conditions and locks, and returns the new entity tag",
+            "A PATCH obeys preconditions and locks, and returns the new entity tag",
             [
                 start,
                 step("PATCH /a", [type, ("X-Update-Range", "append"), ("If-Match", "\"no\"")], "x", 412),

@@ -88,7 +88,7 @@ struct PreferTests {
                 step("MKCOL /d", [representation], nil, 201), step("PUT /d", [representation], "x", 405),
             ]),
         Scenario(
-            "RFC 8144 §3.2: a failed condition returns the current representation",
+            "RFC 8144 §3.2: a failed precondition returns the current representation",
             [
                 step("PUT /a", [], "theirs", 201),
                 step("PUT /a", [representation, ("If-Match", "\"x\"")], "mine", 412, holds: ["theirs"]),

@@ -287,7 +287,7 @@ struct SearchTests {
                 step("SEARCH /a/", [], query(), 404),
             ]),
         Scenario(
-            "RFC 9110 §13, RFC 4918 §10.4: conditions",
+            "RFC 9110 §13, RFC 4918 §10.4: preconditions",
             [
                 step("PUT /a", [], "1", 201),
                 step("SEARCH /a", [("If-Match", "\"none\"")], query(), 412),

@@ -147,7 +147,7 @@ struct TrashTests {
         #expect(try await share.restore(share.lastTrash, "&taken=x").status == 400)
     }
 
-    @Test func worthlessResourcesAreNotKept() async throws {
+    @Test func emptyContentAndMetadataAreNotKept() async throws {
         let share = try TestShare.keeping()
         try await share.play(
             Scenario(
@@ -240,7 +240,7 @@ struct TrashTests {
     /// Only content that replaced the kept version may be discarded, not content moved there or created after
     /// a deletion.
     @Test(arguments: ["MOVE", "DELETE"])
-    func contentFromElsewhereIsKept(how: String) async throws {
+    func contentMovedOrCreatedThereIsKept(how: String) async throws {
         let share = try TestShare.keeping()
         for (name, text) in [("a", "first"), ("b", "other")] {
             _ = try await share.client.send("PUT", "/\(name)", text: text)

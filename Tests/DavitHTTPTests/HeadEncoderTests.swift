@@ -69,7 +69,7 @@ struct HeadEncoderTests {
         }
     }
 
-    @Test func aResponseCanCloseItsConnection() {
+    @Test func responseCanCloseItsConnection() {
         var response = HTTPResponse(.ok)
         response.closesConnection = true
         let result = Self.encode(response, length: 1, for: Self.keeping)

@@ -56,7 +56,7 @@ struct NetworkAddressTests {
         #expect(!NetworkAddress.local.isIPv6)
     }
 
-    @Test func aScopeIsPartOfTheText() {
+    @Test func scopeIsPartOfTheText() {
         let address = NetworkAddress(
             family: .ipv6, high: 0xFE80 << 48, low: 1, scope: 4_294_967_295, port: 80)
         #expect(address.host == "fe80::1%4294967295")

@@ -16,7 +16,7 @@ struct LongWorkScheduleTests {
         LongJob(for: client, isCancellable: isCancellable, in: threads) {}
     }
 
-    @Test func aClientWithOneJobWaitsForOneSliceOfEachOtherClient() throws {
+    @Test func clientWithOneJobWaitsForOneSliceOfEachOtherClient() throws {
         let schedule = Schedule(limits(running: 1) { $0.waitingJobsPerClient = 100 })
         for _ in 0..<100 { #expect(schedule.add(job("a"), isAdmitted: false)) }
         var running = try #require(schedule.next())

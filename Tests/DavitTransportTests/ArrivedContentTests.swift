@@ -84,7 +84,7 @@ struct ArrivedContentTests {
 
     /// Responses that are too large, or that close the connection, are left to the task.
     @Test(arguments: [true, false])
-    func responseByATaskFollowsItsContent(isLarge: Bool) throws {
+    func largeAndClosingResponsesAreLeftToATask(isLarge: Bool) throws {
         let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)
         let server = try TestServer(atOnce: { request in
             guard request.body.arrived?.count == 5 else { return nil }

@@ -7,7 +7,7 @@ struct ProgressGuardTests {
 
     static func seconds(_ count: Int64) -> Int64 { count * 1_000_000_000 }
 
-    @Test func onlyWaitingCounts() {
+    @Test func onlyWaitingTimeCounts() {
         var guardian = Self.make()
         #expect(guardian.beginWait(now: 0) == Self.seconds(10))
         guardian.endWait(now: Self.seconds(4))
@@ -32,7 +32,7 @@ struct ProgressGuardTests {
     }
 
     /// The longest window, which represents an infinite duration.
-    @Test func theRateOfALongWindowSaturates() {
+    @Test func rateOfALongWindowSaturates() {
         var guardian = ProgressGuard(window: .max / 2, bytesPerSecond: .max)
         #expect(guardian.beginWait(now: 5) == .max / 2 + 5)
         guardian.didMove(1000)

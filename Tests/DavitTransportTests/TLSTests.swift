@@ -202,7 +202,7 @@ struct TLSTests {
     // MARK: Ends
 
     /// A peer that sends nothing, and one that stops in the middle of its first message.
-    @Test func aHandshakeHasADeadline() async throws {
+    @Test func handshakeHasADeadline() async throws {
         let server = try Self.server(nil) { $0.deadlines.handshake = .milliseconds(1) }
         let silent = try server.connect(secured: false)
         #expect(try silent.receiveRaw() == nil)
@@ -230,7 +230,7 @@ struct TLSTests {
         #expect(Clock.now() - start >= 1_500_000_000, "deadlines never pass early")
     }
 
-    @Test func anIdleConnectionEndsWithCloseNotify() throws {
+    @Test func idleConnectionEndsWithCloseNotify() throws {
         let server = try Self.server(nil) {
             $0.deadlines.keepAlive = .milliseconds(50)
             $0.deadlines.parking = .milliseconds(1)

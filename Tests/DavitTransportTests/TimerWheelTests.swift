@@ -61,7 +61,7 @@ struct TimerWheelTests {
         #expect(oracle.advance(by: 2001 * Self.slot).count == 50)
     }
 
-    @Test func theNextAdvanceIsKnown() {
+    @Test func nextAdvanceIsKnown() {
         var wheel = TimerWheel(now: 0)
         #expect(wheel.nextAdvance == nil)
         let entry = TimerEntry()

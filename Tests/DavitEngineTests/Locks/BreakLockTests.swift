@@ -21,7 +21,7 @@ struct BreakLockTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "clients with write access may break the locks of others",
+            "clients with write access may break the locks of other users",
             [
                 step("PUT /a", [], "1", 201, as: "anna"), lock("/a", as: "anna"),
                 step("UNLOCK /a", [("Lock-Token", "<$1>")], nil, 403, as: "bert"),
@@ -57,7 +57,7 @@ struct BreakLockTests {
                 later(seconds: 11), unlock("/", "member=a&token=$1", 409),
             ]),
         Scenario(
-            "an invalid form, or one from another site",
+            "an invalid form, or one from another origin",
             [
                 step("PUT /a", [], "1", 201), lock("/a"), unlock("/", "member=a", 400),
                 unlock("/", "member=a&token=", 400), unlock("/", "member=..&token=$1", 400),

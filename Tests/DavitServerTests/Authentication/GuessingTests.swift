@@ -174,7 +174,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss", from: "203.0.113.9").status == .noContent)
     }
 
-    @Test func floodCostsNoHashes() async throws {
+    @Test func floodOfGuessesIsNotHashed() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
         for guess in 0..<1000 { _ = try await gate.basic("user\(guess):\(guess)") }
