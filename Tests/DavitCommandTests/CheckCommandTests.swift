@@ -141,7 +141,7 @@ struct CheckCommandTests {
         withExtendedLifetime(server) {}
     }
 
-    /// With and without a server: names do not depend on the state.
+    /// Names are checked with and without a server, because they do not depend on the state.
     @Test func listsNamesThatSomeClientsCannotUse() throws {
         for name in ["a:b", "fine", "Fine", "con.txt", "dir", "dir/x ", "dir/\u{1B}[2J", "dir/\u{202E}x"] {
             let path = share + "/" + name

@@ -25,7 +25,7 @@ struct UserFileTests {
             ])
     }
 
-    /// A colon and the combining mark after it are one `Character`; the colon ends the name anyway.
+    /// A colon and the combining mark after it are one `Character`, but the byte of the colon ends the name.
     @Test func splitsAtTheFirstColonByte() throws {
         let users = try UserFile.parse(Array("anna:\u{301}e:x\n".utf8), path: "/u")
         #expect(users == [.init(name: "anna", password: "\u{301}e:x")])

@@ -96,7 +96,7 @@ struct ControlServerTests {
         let silent = try connect()
         server.stop()
         server.stop()
-        // With or without a response, depending on whether the connection had been accepted.
+        // The client receives a response only if the server had accepted the connection.
         _ = try rest(of: silent)
         #expect(throws: ControlClient.Problem.nobodyListens) {
             try ControlClient.ask(.check, in: folder.path)

@@ -43,7 +43,7 @@ struct ByteQueueTests {
                 model.removeFirst(min(size, model.count))
             case 4: queue.releaseMemory()
             default:
-                // Counts beyond the contents and negative counts, as from a faulty caller.
+                // Pass counts beyond the contents and negative counts, as a faulty caller would.
                 _ = unsafe queue.fill(atLeast: 0) { _ in -1 }
                 queue.removeFirst(-1)
             }

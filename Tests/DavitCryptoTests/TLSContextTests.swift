@@ -55,7 +55,8 @@ struct TLSContextTests {
         // The key of the ticket has expired, with or without a connection in between.
         (0, 2 * lifetime, false), (0, 10 * lifetime, false),
         (lifetime - 1, lifetime, true),
-        // A clock that is set back slightly has no effect; otherwise it counts like a clock that advanced.
+        // Setting the clock back slightly has no effect; setting it back further has the effect of advancing
+        // it.
         (0, -1, true), (0, -lifetime, true), (0, -2 * lifetime, false),
     ]
 

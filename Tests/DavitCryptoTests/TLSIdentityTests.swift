@@ -30,7 +30,8 @@ struct TLSIdentityTests {
         let chain = try Self.certificate.get().chain
         let key = try Self.other.get().key
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: chain, key: key) }
-        // Also if the key belongs to another certificate of the chain: the order is wrong.
+        // A key that belongs to another certificate of the chain is refused, too: the order of the chain is
+        // wrong.
         let reversed = chain + (try Self.other.get().chain)
         #expect(throws: TLSIdentity.Problem.keyDoesNotMatch) { try TLSIdentity(chain: reversed, key: key) }
     }

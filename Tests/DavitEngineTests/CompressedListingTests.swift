@@ -41,7 +41,7 @@ struct CompressedListingTests {
         let entered = Mutex(0)
         share.resources.watch { call in
             guard case .members = call else { return nil }
-            // The root and one of the folders are listed; the other folder waits.
+            // List the root and one of the folders; block the listing of the other folder.
             let isLast = entered.withLock { count in
                 count += 1
                 return count == 3

@@ -60,7 +60,7 @@ struct ForwardedHostTests {
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
         #expect(try await client.send("PUT", "/c", text: "1").status == 201)
         #expect(try await client.send("MOVE", "/a", [("Destination", destination)]).status == status)
-        // The same applies to a Resource-Tag: a resource on another host has no state.
+        // The host of a Resource-Tag is compared in the same way; a resource on another host has no state.
         let tagged = destination.replacing("/b", with: "/c")
         let condition = [("If", "<\(tagged)> (Not <urn:x:1>)"), ("Overwrite", "T")]
         let isAbsent = [("If", "<\(tagged)> ([\"none\"])")]

@@ -6,7 +6,7 @@ import Testing
 
 /// Uploads that are disturbed before they are complete.
 struct HostileUploadTests {
-    // MARK: tus: clients that ask for the offset after all bytes are sent
+    // MARK: tus clients that request the offset after all bytes are sent
 
     /// tus does not signal completion separately, so a client whose last response was lost assumes success if
     /// the offset equals the length.

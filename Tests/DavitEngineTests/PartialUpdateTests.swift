@@ -189,7 +189,7 @@ struct PartialUpdateTests {
         #expect(try await share.client.send("GET", "/a").text == "start theirs " + text)
     }
 
-    /// The same, if the change makes a condition false or the offset invalid.
+    /// The change in between makes a precondition false or the offset invalid.
     @Test func changeDuringTheCopyIsCheckedAgain() async throws {
         for (field, change, status) in [
             (("If-Match", "$e"), "printf x >>a", 412), (("Content-Range", "bytes 6-6/7"), "printf y >a", 416),

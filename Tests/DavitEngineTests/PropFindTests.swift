@@ -74,7 +74,7 @@ struct PropFindTests {
         }
     }
 
-    /// Even if no resource in the folder of the link has any properties.
+    /// The properties are found even if no resource in the folder of the link has any.
     @Test func linkHasThePropertiesOfItsTarget() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir f g; echo > f/a; echo > g/b; ln -s ../f/a g/link") == 0)

@@ -5,7 +5,7 @@ import DavitTesting
 import DavitWebDAV
 import Testing
 
-/// Standard properties that clients set: times and attributes of Windows, rclone and others.
+/// Live properties that clients set: times and attributes, as sent by Windows, rclone and others.
 struct PropertyTimeTests {
     static let time = "Mon, 04 Jun 2018 10:11:12 GMT"
     static let seconds = "1528107072"

@@ -56,7 +56,7 @@ struct ResourceLanguageTests {
             #expect(try await put([("Content-Language", " mi ,, en")], 201) == "mi, en")
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([], 204) == nil)
-            // Without rows, with rows of a lock or a property, and with a language.
+            // The resource has no rows at first, then rows of a lock or a property, and then a language.
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([("Content-Language", " , ")], 204) == nil)
             #expect(try await client.send("PROPPATCH", "/a", text: setProperty("p", "1")).status == 207)
@@ -95,7 +95,7 @@ struct ResourceLanguageTests {
             #expect(try await client.send("DELETE", "/c").status == 204)
             #expect(try await client.send("PUT", "/c", text: "3").status == 201)
             #expect(try await Self.language(client, "/c") == nil)
-            // Not for collections.
+            // Collections have no language.
             #expect(try await client.send("MKCOL", "/d").status == 201)
             #expect(try await client.send("PROPPATCH", "/d", text: Self.set("fr")).text.contains("200 OK"))
             #expect(try await client.send("GET", "/d")["Content-Language"] == nil)

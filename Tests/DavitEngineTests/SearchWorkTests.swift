@@ -197,7 +197,7 @@ struct SearchWorkTests {
         }
     }
 
-    // Each result counts 256 bytes, 32 bytes for its key, and the bytes of its path, href, name and key.
+    // Each result is charged 256 bytes, 32 bytes for its key, and the bytes of its path, href, name and key.
     @Test func bytesOfOrderedResultsAreLimited() async throws {
         let bytes = 3 * (256 + 32 + "a/aaa".utf8.count)
         for (limit, count) in [(bytes, 3), (bytes - 1, 2)] {

@@ -103,7 +103,7 @@ struct SizeLimitTests {
         #expect(try await share.client.send("PUT", "/a", text: "123").status == 204)
     }
 
-    /// Only the content that is received counts.
+    /// The framing determines the length of the content, not `X-Expected-Entity-Length`.
     @Test(arguments: folders, ["0", "1", "70000", "99999999999999999999", "-1", "", "x"])
     func receivedLengthOverridesTheExpectedLength(folder: String, expected: String) async throws {
         let share = try await makeShare(in: folder)

@@ -52,7 +52,7 @@ struct StateLimitTests {
         }
     }
 
-    /// With a file attribute in the same request, which is changed on another code path.
+    /// The request also changes a file attribute, which uses another code path.
     @Test func propPatchOfAttributesIsRefusedOverTheLimit() async throws {
         let limit = try Self.bytes(ofValue: 50)
         let share = try TestShare { $0.propertyLimitBytes = limit }
@@ -255,7 +255,7 @@ struct StateLimitTests {
         }
         let first = try #require(try await tus("a", "anna")["Location"])
         #expect(try await draft("b", "anna") == 201)
-        // Also after a restart.
+        // The second pass uses a restarted share.
         for _ in 0..<2 {
             #expect(try await tus("c", "anna").status == 507)
             #expect(try await draft("c", "anna") == 507)

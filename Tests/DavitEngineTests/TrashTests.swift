@@ -441,7 +441,7 @@ struct TrashTests {
         }
     }
 
-    /// In a read-only folder, everything possible without a trash still works, and the failure is logged
+    /// If the trash folder cannot be created, all changes work as without a trash, and the failure is logged
     /// once.
     @Test func missingTrashFolderBlocksNothing() async throws {
         let share = try TestShare.keeping()

@@ -19,7 +19,7 @@ struct UploadTimeTests {
         ("0", "Thu, 01 Jan 1970 00:00:00 GMT"), ("-1", "Wed, 31 Dec 1969 23:59:59 GMT"),
         ("-1.5", "Wed, 31 Dec 1969 23:59:58 GMT"), ("-1.0", "Wed, 31 Dec 1969 23:59:59 GMT"),
         ("2000000000", "Wed, 18 May 2033 03:33:20 GMT"),
-        // Not a valid or supported time: the content is stored with the time of the upload.
+        // If the time is invalid or unsupported, the content is stored with the time of the upload.
         ("", nil), ("-", nil), ("abc", nil), ("0x65", nil), ("1e9", nil), ("+5", nil), ("1,5", nil),
         ("1.2.3", nil),
         ("1700000000, 1700000001", nil), ("99999999999", nil), ("9223372036854775807", nil),
@@ -44,7 +44,7 @@ struct UploadTimeTests {
         }
     }
 
-    /// Also for partial updates and added members.
+    /// Partial updates and added members can specify times, too.
     @Test(arguments: folders)
     func everyKindOfUploadCanSetTheTime(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -133,7 +133,7 @@ struct UploadTimeTests {
                         "PROPFIND", target, [("Depth", depth)], text: body
                     ).text
                     if let shown = time.shown { #expect(text.contains(">\(shown)<")) }
-                    // Once for each response: it is not reported as a dead property, too.
+                    // The property occurs once in each response: it is not also reported as a dead property.
                     #expect(text.components(of: "<D:creationdate>") == (depth == "0" ? 1 : 2))
                     #expect(text.components(of: ":creationdate") == (depth == "0" ? 2 : 4))
                 }

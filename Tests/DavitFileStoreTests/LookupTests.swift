@@ -163,7 +163,7 @@ struct LookupTests {
         let store = try sandbox.store()
         let file = try resource("folder/file")
         var answers: [StoreError?] = []
-        // As in the next test, the kernel may request a retry.
+        // The kernel may request a retry if names change elsewhere concurrently.
         for _ in 0..<10_000 where !answers.contains(nil) {
             _ = try store.lookup(file, last: .followed, wait: .allowed)
             do throws(StoreError) {

@@ -77,7 +77,8 @@ struct SpellingTests {
         }
     }
 
-    /// Without a watch, only modification times are available, and these are too recent.
+    /// Without a watch, only the modification times of folders are available, which are too recent to be
+    /// trusted.
     @Test func folderIsReadAgainWithoutAWatch() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()

@@ -16,10 +16,10 @@ struct AcceptEncodingTests {
         (["gzip;q=0.5, identity"], .identity), (["gzip;q=0.5, identity;q=0.5"], .gzip),
         (["gzip;q=0.5, *"], .identity), (["gzip ; q=0.5"], .gzip), (["gzip;Q=0"], .identity),
         (["x-gzip, gzip;q=0"], .identity), (["gzip;q=0, gzip"], .identity),
-        // Codings not listed: only if preferred.
+        // Codings that are not listed are used only if `*` is preferred to identity.
         (["identity;q=0, *"], .gzip), (["*, identity;q=0.5"], .gzip), (["*;q=0.5, identity"], .identity),
         (["*;q=0.5"], .identity), (["*, gzip;q=0"], .identity),
-        // Refused without an alternative: identity nevertheless.
+        // If the client refuses every coding, identity is used nevertheless.
         (["identity;q=0"], .identity), (["*;q=0"], .identity), (["gzip;q=0, identity;q=0"], .identity),
         (["br;q=1, identity;q=0"], .identity), (["gzip, identity;q=0"], .gzip), (["gzip, *;q=0"], .gzip),
         // deflate is ambiguous and never sent.

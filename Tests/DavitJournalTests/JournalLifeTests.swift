@@ -139,7 +139,7 @@ struct JournalLifeTests {
         #expect(!old.isValid(at: position))
         #expect(!middle.isValid(at: position))
         #expect(SyncToken(position).isValid(at: position))
-        // A first synchronization needs no removals.
+        // An initial synchronization needs no removals.
         #expect(try test.first().isValid(at: position))
         #expect(try test.changes(since: test.first()).changes == (51...60).map { "+\($0)" })
         try test.restart()

@@ -202,7 +202,7 @@ struct PlainPageTests {
         for file in files { #expect(try await page.get(file).status == 200, "\(file)") }
     }
 
-    /// The page needs its styles without scripts too.
+    /// The page links its style sheets even without scripts.
     @Test func everyPageHasItsStyles() async throws {
         let page = try TestPage()
         try page.folder.makeFile("f")

@@ -140,7 +140,7 @@ struct SQLiteStateStoreTests {
         #expect(throws: StateError.self) {
             try Schema.migrate(connection, migrations: [first, second, broken])
         }
-        // The successful step was rolled back too.
+        // The migration that succeeded has been rolled back, too.
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.texts("SELECT name FROM sqlite_schema") == ["a"])
         try Schema.migrate(connection, migrations: [first, second])

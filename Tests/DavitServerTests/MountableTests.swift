@@ -82,7 +82,7 @@ struct MountableTests {
         }
     }
 
-    // Only mounts added later have higher priority.
+    // Only mounts that are added later take precedence.
     @Test func mountsKnowThePathsThatHideThem() throws {
         let (early, late, inner) = (Neighbor(), Neighbor(), Neighbor())
         let router = Router { routes in

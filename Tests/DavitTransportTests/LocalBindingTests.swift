@@ -189,7 +189,7 @@ struct LocalBindingTests {
         var iterator = records.makeAsyncIterator()
         let first = try #require(await iterator.next())
         #expect(first.peer == "192.0.2.1" && first.bytesReceived == 3 && first.bytesSent == 10)
-        // The same connection, with a request without a forwarded address.
+        // The second request on the connection has no forwarded address.
         let second = try #require(await iterator.next())
         #expect(second.peer == "127.0.0.1" && second.bytesReceived == 5)
         #expect(first.target == Array("/a".utf8) && second.target == Array("/b".utf8))

@@ -27,7 +27,7 @@ struct XMLEncodingTests {
     }
 
     static let rows: [Row] = [
-        // Only the declaration.
+        // Documents with a declaration only, or without one.
         Row(), Row(declared: "utf-8"), Row(declared: "UTF-8"), Row(declared: "uTf8"),
         Row(declared: "ISO-8859-1", form: .latin1), Row(declared: "latin1", form: .latin1),
         Row(declared: "Windows-1252", form: .latin1),

@@ -120,7 +120,7 @@ struct BreakLockTests {
             "LOCK", "/d", text: lockBody(scope: "exclusive"), principal: "anna")
         let token = (answer["Lock-Token"] ?? "").dropFirst().dropLast()
         #expect(notes.take().isEmpty)
-        // If no lock matches, hooks are not asked.
+        // If no lock matches, the hooks are not called.
         for form in ["member=none&token=\(token)", "member=a&token=urn%3Auuid%3A1"] {
             #expect(
                 try await share.client.send("POST", "/d/?action=unlock", Self.form, text: form).status == 409)
@@ -133,7 +133,7 @@ struct BreakLockTests {
         #expect(notes.take() == (isAllowed ? [asked, "broken /d", "told breakLock /d/ by bert"] : [asked]))
         #expect(try share.share.heldLocks().count == (isAllowed ? 0 : 1))
         if isAllowed { return }
-        // The administrator can break the lock anyway.
+        // The administrator can break the lock even if the hook refuses.
         #expect(try share.share.breakLocks(.token(String(token)), from: "here")?.count == 1)
         #expect(notes.take() == ["broken /d", "told breakLock /d/"])
     }

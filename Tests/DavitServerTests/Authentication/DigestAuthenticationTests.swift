@@ -492,7 +492,7 @@ struct DigestAuthenticationTests {
         let again = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
         #expect(try await gate.handler.respond(to: again).status == .unauthorized)
         client.count = "00000002"
-        // The same object, reused for the next request of the connection.
+        // The request object is reused for the next request of the connection.
         let head = Array("GET /f HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         var parser = HeadParser()
         _ = try unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }

@@ -69,7 +69,7 @@ struct GuessingTests {
             for guess in 1...8 { statuses.append(try await gate.basic("\(name):\(guess)").status) }
             answers.append(statuses)
             #if TLS
-            // Takes the same amount of work too.
+            // The number of hashes is the same, too.
             #expect(work.count == 5)
             #endif
         }

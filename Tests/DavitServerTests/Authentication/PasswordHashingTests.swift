@@ -126,7 +126,7 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // The first of them is next after the 50 and decides the others.
+                // The first of them is hashed after the 50 others, and its result applies to the rest.
                 work.step(51)
                 return try await statuses(of: &right)
             }

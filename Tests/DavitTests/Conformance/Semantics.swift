@@ -214,7 +214,7 @@ extension Semantics {
     /// §11, with an account `anna` whose password is `secret`.
     static let authentication: [Semantics] = [
         Semantics("11.6.1", "GET /hello", 401, ["WWW-Authenticate": "*"]),
-        // Also for missing resources, so that their existence is not disclosed.
+        // Missing resources are 401 as well, so that the response does not disclose whether they exist.
         Semantics("11.6.1", "GET /none", 401, ["WWW-Authenticate": "*"]),
         Semantics("11.6.1", "HEAD /hello", 401, ["WWW-Authenticate": "*"], answer: ""),
         Semantics("11.6.1", "PUT /files/new", content: "x", 401, ["WWW-Authenticate": "*"]),

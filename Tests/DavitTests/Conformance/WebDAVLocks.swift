@@ -106,7 +106,8 @@ extension WebDAVExchange {
                 ask("MKCOL /d/b", 423), ask("LOCK /d/b", [], lockInfo(), 423), ask("DELETE /d/a", 423),
                 ask("MOVE /d/a", ["Destination: /b"], 423), ask("MOVE /d/a", ["Destination: /d/b"], 423),
                 ask("MOVE /o", ["Destination: /d/b"], 423), ask("COPY /o", ["Destination: /d/b"], 423),
-                // Also in place of an existing member, which is removed first.
+                // COPY and MOVE onto an existing member remove it first, so the lock of the collection
+                // applies.
                 ask("COPY /o", ["Destination: /d/a"], 423), ask("MOVE /o", ["Destination: /d/a"], 423),
                 ask("COPY /o", ["Destination: /d/a", "If: </d/> (<{1}>)"], 204),
                 ask("PUT /d/b", ["If: </d/> (<{1}>)"], "y", 201),

@@ -160,7 +160,7 @@ struct LifecycleControllerTests {
         }
     }
 
-    /// With a delay that requires a timer of the event loop.
+    /// A nonzero delay requires a timer of the event loop.
     @Test func w014LastDisconnectionIsReportedAfterTheDelay() async throws {
         var options = Configuration.LifecycleOptions()
         options.disconnectDelay = .milliseconds(1)

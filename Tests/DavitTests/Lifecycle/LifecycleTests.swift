@@ -210,7 +210,7 @@ struct LifecycleTests {
         #expect(Set(actions).count == actions.count, "\(way)")
     }
 
-    /// From every state, after stop, becoming active, start and resume, the server listens.
+    /// In every state, the inputs stop, became active, start and resume lead to a server that listens.
     @Test(arguments: [true, false])
     func everyStateCanListenAgain(suspendsInBackground: Bool) {
         for (state, way) in Self.reachable(suspendsInBackground) {

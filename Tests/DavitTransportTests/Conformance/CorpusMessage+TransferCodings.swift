@@ -34,7 +34,7 @@ extension CorpusMessage {
             "6.1",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             .refused(400)),
-        // In HTTP/1.0.
+        // Transfer codings in HTTP/1.0.
         CorpusMessage(
             "6.1",
             "PUT /a HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",

@@ -27,7 +27,7 @@ struct MessageCorpusTests {
         try expect(message, sent: [Self.whole(message)], to: server, witness)
     }
 
-    /// The same, with requests answered without a task where possible.
+    /// Requests that are answered without a task are interpreted in the same way.
     @Test(arguments: all)
     func interpretationIsTheSameInline(message: CorpusMessage) throws {
         let witness = Witness()
