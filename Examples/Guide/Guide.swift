@@ -50,12 +50,14 @@ func configure() -> Configuration {
 
 /// Adds the response time to each response.
 struct Timing: Middleware {
-    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+    func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         let start = ContinuousClock.now
-        var response = try await next.respond(to: request)
-        let duration = start.duration(to: .now)
-        response.fields.append(named: "Server-Timing", "handler;dur=\(duration / .milliseconds(1))")
-        return response
+        return try next.respond(to: request).map { response in
+            var response = response
+            let duration = start.duration(to: .now)
+            response.fields.append(named: "Server-Timing", "handler;dur=\(duration / .milliseconds(1))")
+            return response
+        }
     }
 }
 

@@ -26,7 +26,9 @@ private func benchmark(_ name: String, exact: Int, patterns: Int = 0) -> Benchma
     return Benchmark(
         name,
         awaiting: {
-            guard let response = try? await router.respond(to: request), response.status == .noContent else {
+            guard let response = try? await router.respond(to: request).response(),
+                response.status == .noContent
+            else {
                 fatalError("\(name): unexpected route")
             }
             return Int(response.status.code)

@@ -29,30 +29,37 @@ public struct SiteHandler: Handler {
         self.report = report
     }
 
-    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        if let response = Self.answerWithoutReading(request) { return response }
+    public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        if let response = Self.answerWithoutReading(request) { return .ready(response) }
         let (path, endsInSlash) = try Self.place(of: request)
         let finding: Site.Finding
         do throws(StoreError) {
-            finding = try await find(request, path, endsInSlash)
+            finding = try site.find(request, at: path, endsInSlash: endsInSlash, wait: .never)
+        } catch .wouldBlock {
+            return .pending { () async throws(HTTPError) in
+                let finding: Site.Finding
+                do throws(StoreError) { finding = try await self.find(request, path, endsInSlash) } catch {
+                    return self.response(to: request, error)
+                }
+                return try await self.reply(to: request, at: path, finding).response()
+            }
         } catch {
-            if case .failed(let reason) = error { report(reason) }
-            let refusal = HTTPError(reading: error)
-            return .error(refusal.status, refusal.reason, for: request)
+            return .ready(response(to: request, error))
         }
-        if case .folder(let canonicalPath) = finding {
-            return try await list(request, path, canonicalPath)
-        }
-        return response(to: request, finding)
+        return reply(to: request, at: path, finding)
     }
 
-    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        guard request.method == .get || request.method == .head,
-            let (path, endsInSlash) = try? Self.place(of: request),
-            let finding = try? site.find(request, at: path, endsInSlash: endsInSlash, wait: .never)
-        else { return nil }
-        if case .folder = finding { return nil }
-        return response(to: request, finding)
+    private func reply(to request: HTTPRequest, at path: ResourcePath, _ finding: Site.Finding) -> Reply {
+        guard case .folder(let canonicalPath) = finding else {
+            return .ready(response(to: request, finding))
+        }
+        return .pending { () async throws(HTTPError) in try await self.list(request, path, canonicalPath) }
+    }
+
+    private func response(to request: HTTPRequest, _ error: StoreError) -> HTTPResponse {
+        if case .failed(let reason) = error { report(reason) }
+        let refusal = HTTPError(reading: error)
+        return .error(refusal.status, refusal.reason, for: request)
     }
 
     /// Below a mount, the path may be empty: the folder itself was requested without its slash.
@@ -76,15 +83,10 @@ public struct SiteHandler: Handler {
         return response
     }
 
-    /// Resolves a request on the event loop without waiting or, if it would have to wait, on another thread.
+    /// Resolves a request on another thread.
     private func find(
         _ request: HTTPRequest, _ path: ResourcePath, _ endsInSlash: Bool
     ) async throws(StoreError) -> Site.Finding {
-        do throws(StoreError) {
-            return try site.find(request, at: path, endsInSlash: endsInSlash, wait: .never)
-        } catch {
-            guard error == .wouldBlock else { throw error }
-        }
         let site = site
         let result = await work.run { () -> Result<Site.Finding, StoreError> in
             do throws(StoreError) {

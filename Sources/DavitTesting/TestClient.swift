@@ -46,8 +46,7 @@ public struct TestClient<Application: Handler>: Sendable {
         let request = try Self.parse(head(method, target, fields, length: body?.declaredLength))
         request.principal = principal
         if let body { request.body = body }
-        if let atOnce = application.respondAtOnce(to: request) { return atOnce }
-        return try await application.respond(to: request)
+        return try await application.respond(to: request).response()
     }
 
     public func send(
@@ -109,6 +108,13 @@ public struct TestClient<Application: Handler>: Sendable {
         var bytes = [UInt8](repeating: 0, count: Int(length))
         let count = unsafe pread(content.descriptor, &bytes, bytes.count, off_t(offset))
         return Array(bytes.prefix(max(count, 0)))
+    }
+}
+
+extension Reply {
+    /// The response, if it is available without waiting.
+    public var readyResponse: HTTPResponse? {
+        if case .ready(let response) = self { response } else { nil }
     }
 }
 

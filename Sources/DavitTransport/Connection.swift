@@ -106,10 +106,10 @@ internal import DavitSystem
     }
 
     /// Serves the available input without a task; starts a task if something must wait.
-    private func serveAtOnce() {
+    private func serveWithoutTask() {
         bytesInTurn = 0
         let exchange = Exchange(on: self)
-        let outcome = exchange.serveAtOnce()
+        let outcome = exchange.serveWithoutTask()
         if loop.output.isOwned(by: self) { loop.output.flush() }
         if channel.hasOutput { sendUnsent() }
         if outcome == .ended && !hasUnsent || isBroken {
@@ -181,7 +181,7 @@ internal import DavitSystem
         phase = .open
         if isEnding { return close() }
         if channel.tls?.hasInput == true { isReadable = true }
-        if isReadable { return serveAtOnce() }
+        if isReadable { return serveWithoutTask() }
         sendUnsent()
         if isBroken { close() } else { scheduleEnd() }
     }
@@ -192,7 +192,7 @@ internal import DavitSystem
         self.server = server
         phase = .open
         loop.schedule(self, after: server.deadlines.keepAlive)
-        serveAtOnce()
+        serveWithoutTask()
     }
 
     /// Passes input to the handshake or to HTTP.
@@ -200,7 +200,7 @@ internal import DavitSystem
         #if TLS
         if phase != .open { return performHandshake() }
         #endif
-        serveAtOnce()
+        serveWithoutTask()
     }
 
     // MARK: Events
@@ -268,7 +268,7 @@ internal import DavitSystem
         guard phase == .open else { return close() }
         // Input may have arrived that no event has reported yet, so try to receive.
         isReadable = true
-        if task == nil { serveAtOnce() } else { resume(.ready) }
+        if task == nil { serveWithoutTask() } else { resume(.ready) }
     }
 
     override func dismiss() { drain() }

@@ -16,11 +16,13 @@ final class Exchange {
         case linger
     }
 
-    /// A response that the task has to complete.
-    private enum Prepared {
+    /// What the task has to do to complete the response.
+    private enum Remaining {
         case response(HTTPResponse)
+        case work(PendingResponse)
         /// The head is written, and the connection stays open.
         case rest(RemainingFile)
+        case error(HTTPError)
     }
 
     /// The number of consecutive requests before other connections get a turn.
@@ -34,15 +36,13 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var input: InputBuffer?
     /// The content of the current request; nil if it has none.
     @safe @exclusivity(unchecked) private(set) var content: ContentReader?
-    /// The result of parsing the next head in ``serveAtOnce()``, for the task: whether the head is complete,
+    /// The result of parsing the next head in ``serveWithoutTask()``, for the task: whether the head is complete,
     /// or why it is refused.
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
-    /// Whether the handler was already tried for the current request without a task.
-    @safe @exclusivity(unchecked) private var isTried = false
     /// Whether the current request is complete and its response is not.
     @safe @exclusivity(unchecked) private var isAnswering = false
-    /// The handler's response, if not all of it could be written immediately.
-    @safe @exclusivity(unchecked) private var prepared: Prepared?
+    /// The rest of the current response; nil before the handler was called, and once the task has taken it.
+    @safe @exclusivity(unchecked) private var remaining: Remaining?
     /// The progress of the current response.
     @safe @exclusivity(unchecked) var progress = ResponseProgress()
 
@@ -56,8 +56,8 @@ final class Exchange {
 
     /// Returns borrowed memory to the loop. No other method may be called afterwards.
     func giveBack() {
-        if case .rest = prepared { _ = ended(isComplete: false) }
-        prepared = nil
+        if case .rest = remaining { _ = ended(isComplete: false) }
+        remaining = nil
         endContent()
         giveInput()
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
@@ -82,7 +82,7 @@ final class Exchange {
             } catch {
                 return await refuse(error)
             }
-            switch answerAtOnce() ? .next : await answer() {
+            switch answerWithoutTask() ? .next : await answer() {
             case .next: break
             case .close: return .close
             case .linger: return .linger
@@ -98,17 +98,18 @@ final class Exchange {
     // MARK: Without a task
 
     /// The result of serving without a task.
-    enum AtOnce { case done, more, ended }
+    enum ServedWithoutTask { case done, more, ended }
 
     /// Calls receive once and responds to the requests that do not have to wait. The responses are appended
     /// to the output buffer and not sent.
     /// - Returns: `more` if ``run()`` has to continue.
-    func serveAtOnce() -> AtOnce {
+    func serveWithoutTask() -> ServedWithoutTask {
         guard connection.receive(into: unread) else { return .ended }
         var served = 0
         while hasUnread {
             begun = Result { () throws(HTTPError) in try parseHead() }
-            guard case .success(true) = begun, served < Self.requestsPerTurn, answerAtOnce() else {
+            guard case .success(true) = begun, served < Self.requestsPerTurn, answerWithoutTask()
+            else {
                 return .more
             }
             begun = nil
@@ -117,26 +118,41 @@ final class Exchange {
         return .done
     }
 
-    /// Responds to the current request if it does not have to wait.
-    private func answerAtOnce() -> Bool {
-        guard !isTried, hasContentArrived else { return false }
-        isTried = true
+    /// Calls the handler, and writes the response if nothing has to wait.
+    /// - Returns: false if ``answer()`` has to complete the response; it may have been begun before.
+    private func answerWithoutTask() -> Bool {
+        guard remaining == nil else { return false }
         beginAnswer()
-        guard let response = server.handler.respondAtOnce(to: request) else { return false }
+        let result = callHandler()
+        guard case .response(let response) = result, hasContentArrived else {
+            remaining = result
+            return false
+        }
         content?.dropArrived()
         switch writeNow(response) {
         case .written: break
         case .begun(let rest):
-            prepared = .rest(rest)
+            remaining = .rest(rest)
             return false
         case .impossible:
-            prepared = .response(response)
+            remaining = result
             return false
         }
         _ = ended(isComplete: true)
         endContent()
         renewRequest()
         return true
+    }
+
+    private func callHandler() -> Remaining {
+        do throws(HTTPError) {
+            switch try server.handler.respond(to: request) {
+            case .ready(let response): return .response(response)
+            case .pending(let work): return .work(work)
+            }
+        } catch {
+            return .error(error)
+        }
     }
 
     /// Whether all content of the request has arrived.
@@ -218,7 +234,6 @@ final class Exchange {
     private enum Next { case next, close, linger }
 
     private nonisolated(nonsending) func answer() async -> Next {
-        if !isTried { beginAnswer() }
         let next = await respond()
         endContent()
         if next == .next { renewRequest() }
@@ -244,13 +259,14 @@ final class Exchange {
 
     private nonisolated(nonsending) func respond() async -> Next {
         do throws(HTTPError) {
-            switch prepared {
+            switch remaining.take() {
             case .response(let response): return try await send(response)
+            case .work(let work): return try await send(try await work())
             case .rest(let rest):
-                prepared = nil
                 try await write(rest)
                 return try await finish(Plan(isPersistent: true, unread: .none))
-            case nil: return try await send(try await server.handler.respond(to: request))
+            case .error(let error): throw error
+            case nil: return ended(isComplete: false)
             }
         } catch {
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
@@ -318,8 +334,7 @@ final class Exchange {
     /// it.
     private func renewRequest() {
         isAnswering = false
-        isTried = false
-        prepared = nil
+        remaining = nil
         if isKnownUniquelyReferenced(&request) {
             request.body = EmptyRequestBody.shared
         } else {

@@ -6,17 +6,13 @@ internal import DavitServer
 /// The request is not processed otherwise. Because its content was sent unencrypted, the connection is
 /// closed.
 struct SecureRedirect: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { answer(to: request) }
-
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { answer(to: request) }
-
-    private func answer(to request: HTTPRequest) -> HTTPResponse {
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         var response = HTTPResponse.error(.badRequest, "This port requires HTTPS.")
         if let location = location(for: request) {
             response = .redirect(to: location, redirect(for: request))
         }
         response.closesConnection = true
-        return response
+        return .ready(response)
     }
 
     /// Returns 301, which every client supports, for GET and HEAD. For other methods clients may change the

@@ -79,8 +79,13 @@ private struct Reading<Next: Handler>: Handler {
     let handler: Next
     let between: @Sendable () -> Void
 
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        let response = try await handler.respond(to: request)
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        .pending { () async throws(HTTPError) in
+            try await read(try await handler.respond(to: request).response())
+        }
+    }
+
+    private func read(_ response: HTTPResponse) async throws(HTTPError) -> HTTPResponse {
         guard case .stream(let stream) = response.body, var inflater = try? Self.inflater() else {
             return .text("no stream")
         }

@@ -109,8 +109,13 @@ private struct Measuring<Next: Handler>: Handler {
     let sizes: Sizes
     let afterFirst: @Sendable () -> Void
 
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        let response = try await handler.respond(to: request)
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        .pending { () async throws(HTTPError) in
+            try await read(try await handler.respond(to: request).response())
+        }
+    }
+
+    private func read(_ response: HTTPResponse) async throws(HTTPError) -> HTTPResponse {
         guard case .stream(let stream) = response.body else { return .text("no stream") }
         let buffer = IOBuffer(capacity: 1 << 20)
         while true {

@@ -330,8 +330,8 @@ private struct Addressed: Handler {
     let handler: WebDAVHandler
     let address: String
 
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         request.peerAddress = address
-        return try await handler.respond(to: request)
+        return try handler.respond(to: request)
     }
 }

@@ -98,10 +98,11 @@ struct CompressionTests {
         let length = String(Self.text.utf8.count)
         let handler = Answering { Self.with(.contentLength, length) }.applying(Compression())
         let request = try makeRequest("HEAD / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
-        let response = try await handler.respond(to: request)
+        let response = try await handler.respond(to: request).response()
         #expect(response.body.length == nil)
         #expect(!response.fields.contains(.contentLength))
         let plain = try await handler.respond(to: try makeRequest("HEAD / HTTP/1.1", "Host: a"))
+            .response()
         #expect(plain.fields.first(.contentLength) == length)
     }
 
@@ -134,11 +135,15 @@ struct CompressionTests {
         #expect(response["Vary"] == vary)
     }
 
-    @Test func inlineResponsesAreCompressed() throws {
+    @Test func readyResponseRemainsReady() async throws {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
-        let response = AtOnce().applying(Compression()).respondAtOnce(to: request)
+        let ready = Answering { .text(Self.text) }.applying(Compression())
+        let response = try ready.respond(to: request).readyResponse
         #expect(response?.fields.first(.contentEncoding) == "gzip")
-        #expect(Self.router.applying(Compression()).respondAtOnce(to: request) == nil)
+        let later = try Self.router.applying(Compression()).respond(
+            to: makeRequest("GET /text HTTP/1.1", "Host: a", "Accept-Encoding: gzip"))
+        #expect(later.readyResponse == nil)
+        #expect(try await later.response().fields.first(.contentEncoding) == "gzip")
     }
 }
 
@@ -146,7 +151,7 @@ struct CompressionTests {
 struct GzipStreamTests {
     static func stream(_ make: @escaping @Sendable () -> HTTPResponse) async throws -> any BodyStream {
         let request = try makeRequest("GET / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
-        let coded = try await Answering(make).applying(Compression()).respond(to: request)
+        let coded = try await Answering(make).applying(Compression()).respond(to: request).response()
         guard case .stream(let stream) = coded.body else { throw StreamTests.Failure() }
         return stream
     }
@@ -272,15 +277,7 @@ private struct Answering: Handler {
         return response
     })
 
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { make(request) }
-}
-
-private struct AtOnce: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        .text(CompressionTests.text)
-    }
-
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { .text(CompressionTests.text) }
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply { .ready(make(request)) }
 }
 
 private final class NoFile: FileContent {

@@ -85,8 +85,8 @@ struct CrossSiteGuardTests {
 
 /// Marks requests as received over TLS.
 private struct OverTLS: Middleware {
-    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+    func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         request.isSecure = true
-        return try await next.respond(to: request)
+        return try next.respond(to: request)
     }
 }

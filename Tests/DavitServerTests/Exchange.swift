@@ -16,7 +16,16 @@ func makeRequest(_ lines: String...) throws -> HTTPRequest {
 
 /// Responds to every request with 204 and the authenticated account in `ETag`.
 struct Greeter: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    /// Whether the response is pending.
+    var waits = false
+
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        waits
+            ? .pending { () async throws(HTTPError) in greeting(for: request) }
+            : .ready(greeting(for: request))
+    }
+
+    private func greeting(for request: HTTPRequest) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.etag, request.principal ?? "nobody")
         return HTTPResponse(.noContent, fields: fields)

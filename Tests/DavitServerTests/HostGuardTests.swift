@@ -21,7 +21,7 @@ struct HostGuardTests {
         let status: HTTPStatus = isAnswered ? .noContent : .misdirectedRequest
         for method in ["GET", "OPTIONS", "PUT", "MOVE"] {
             let request = try makeRequest("\(method) / HTTP/1.1", "Host: \(host)")
-            #expect(try await handler.respond(to: request).status == status)
+            #expect(try await handler.respond(to: request).response().status == status)
         }
     }
 
@@ -30,13 +30,13 @@ struct HostGuardTests {
     func absoluteFormOverridesHost(host: String, isAnswered: Bool) async throws {
         let other = isAnswered ? "evil.example" : "localhost"
         let request = try makeRequest("GET http://\(host)/ HTTP/1.1", "Host: \(other)")
-        let response = try await handler.respond(to: request)
+        let response = try await handler.respond(to: request).response()
         #expect(response.status == (isAnswered ? .noContent : .misdirectedRequest))
     }
 
     // RFC 9112 §3.2: only HTTP/1.1 requires Host.
     @Test func missingHostIsAllowedInHTTP10() async throws {
         let request = try makeRequest("GET / HTTP/1.0")
-        #expect(try await handler.respond(to: request).status == .noContent)
+        #expect(try await handler.respond(to: request).response().status == .noContent)
     }
 }

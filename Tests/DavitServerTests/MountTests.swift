@@ -76,15 +76,50 @@ struct MountTests {
     @Test func pathIsRestoredAfterwards() async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
         let router = Router { $0.mount("/x/files", Echo()) }
-        _ = try await router.respond(to: request)
+        _ = try router.respond(to: request)
         #expect(request.target.rawPath == Array("/x/files/a".utf8))
         #expect(request.mountPath.isEmpty)
+    }
+
+    /// Pending work sees the path below all prefixes; the path is whole before and after it.
+    @Test(arguments: [true, false])
+    func pendingWorkSeesThePathBelowThePrefix(fails: Bool) async throws {
+        let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
+        let inner = Router { $0.mount("/files", LaterEcho(fails: fails)) }
+        let prefix = try #require(PathPrefix("/p"))
+        let handler = Router { $0.mount("/x", inner) }.applying(
+            PublicPrefix(hosts: [.init(name: Array("a".utf8), prefix: prefix)]))
+        func expectWholePath() {
+            #expect(request.target.rawPath == Array("/x/files/a".utf8))
+            #expect(request.mountPath.isEmpty)
+        }
+        let reply = try handler.respond(to: request)
+        #expect(reply.readyResponse == nil)
+        expectWholePath()
+        let response = try await reply.response()
+        #expect(response.status == (fails ? .conflict : .ok))
+        if case .bytes(let bytes) = response.body, !fails {
+            #expect(String(decoding: bytes, as: UTF8.self) == "/p/x/files /a")
+        }
+        expectWholePath()
+    }
+
+    private struct LaterEcho: Handler {
+        let fails: Bool
+
+        func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+            .pending { () async throws(HTTPError) in
+                await Task.yield()
+                if fails { throw HTTPError(.conflict, "not now") }
+                return .bytes(request.mountPath + [32] + request.target.rawPath)
+            }
+        }
     }
 }
 
 /// A handler that announces a field.
 struct AnnouncingHandler: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { .text("told") }
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply { .ready(.text("told")) }
 
     var announcedFields: HTTPFields {
         var fields = HTTPFields()

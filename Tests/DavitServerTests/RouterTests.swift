@@ -169,8 +169,8 @@ struct RouterTests {
 
 /// Responds with the method, the prefix and the path below it.
 struct Echo: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         let parts = [Array(request.method.rawValue.utf8), request.mountPath, request.target.rawPath]
-        return .bytes(Array(parts.joined(separator: [32])))
+        return .ready(.bytes(Array(parts.joined(separator: [32]))))
     }
 }

@@ -25,8 +25,8 @@ struct ValidatorTests {
 
     /// Ignores preconditions.
     struct Always: Handler {
-        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            HTTPResponse.text("x").entityTag("v1")
+        func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+            .ready(HTTPResponse.text("x").entityTag("v1"))
         }
     }
 

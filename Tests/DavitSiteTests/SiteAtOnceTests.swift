@@ -27,9 +27,8 @@ struct SiteAtOnceTests {
         ("GET /missing", [], 404), ("GET /docs/missing", [], 404), ("GET /.hidden", [], 404),
         ("GET /", ["If-None-Match: *"], 304), ("GET /", ["Range: bytes=0-0"], 206),
         ("GET /style.css", ["Accept-Encoding: gzip"], 200), ("GET /long.txt", ["Accept-Encoding: gzip"], 200),
-        // These requests need to wait, or are not eligible.
-        ("GET /list/", [], nil), ("GET /link", [], nil), ("PUT /", [], nil), ("OPTIONS /", [], nil),
-        ("GET /%2e%2e/", [], nil),
+        // These requests need to wait.
+        ("GET /list/", [], nil), ("GET /link", [], nil), ("PUT /", [], 405), ("OPTIONS /", [], 204),
     ]
 
     @Test(arguments: rows)
@@ -37,9 +36,14 @@ struct SiteAtOnceTests {
         let site = try Self.folder().site { $0.listsFolders = true }
         // Files stay open from the second request on.
         for _ in 0..<4 {
-            let response = site.respondAtOnce(to: try Self.request(line, fields))
+            let response = try site.respond(to: try Self.request(line, fields)).readyResponse
             #expect(response?.status.code == status)
         }
+    }
+
+    @Test func impossiblePathsAreRefused() throws {
+        let site = try Self.folder().site()
+        #expect(throws: HTTPError.self) { _ = try site.respond(to: try Self.request("GET /%2e%2e/")) }
     }
 
     /// The promised length cannot be sent, so the connection must be closed.
@@ -47,7 +51,7 @@ struct SiteAtOnceTests {
         let folder = try Self.folder()
         let site = try folder.site()
         let request = try Self.request("GET /long.txt", ["Accept-Encoding: gzip"])
-        let response = try await site.respond(to: request)
+        let response = try await site.respond(to: request).response()
         guard case .stream(let stream) = response.body else {
             Issue.record("no stream")
             return

@@ -152,12 +152,8 @@ struct WebServerTests {
     private struct Mark: Middleware {
         let name: String
 
-        func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-            mark(try await next.respond(to: request))
-        }
-
-        func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-            next.respondAtOnce(to: request).map(mark)
+        func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+            try next.respond(to: request).map(mark)
         }
 
         private func mark(_ response: HTTPResponse) -> HTTPResponse {

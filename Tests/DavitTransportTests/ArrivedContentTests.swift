@@ -19,7 +19,7 @@ struct ArrivedContentTests {
     static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
 
     @Test func requestsCanBeSplitAnywhere() throws {
-        let server = try TestServer(atOnce: Self.echo)
+        let server = try TestServer(ready: Self.echo)
         let bytes = Array((RequestTests.mixed + Self.put + Self.put).utf8)
         for position in 1..<bytes.count {
             let peer = try server.connect()
@@ -31,10 +31,10 @@ struct ArrivedContentTests {
         }
     }
 
-    /// The handler is called without a task only if it need not wait for content.
-    @Test func contentIsNotRequestedBeforeItArrives() throws {
-        let server = try TestServer(atOnce: { request in
-            HTTPResponse(.ok, body: .bytes(request.body.arrived ?? Array("too early".utf8)))
+    /// The handler is called before its content has arrived; the work that is pending reads it.
+    @Test func contentThatHasNotArrivedIsReadLater() throws {
+        let server = try TestServer(ready: { request in
+            request.body.arrived.map { HTTPResponse(.ok, body: .bytes($0)) }
         })
         let bytes = Array(Self.put.utf8)
         for position in 1..<bytes.count {
@@ -48,7 +48,7 @@ struct ArrivedContentTests {
 
     @Test func inspectedContentCanStillBeRead() throws {
         let looks = Atomic<Int>(0)
-        let server = try TestServer(atOnce: { request in
+        let server = try TestServer(ready: { request in
             if request.body.arrived == Array("hello".utf8) { looks.add(1, ordering: .relaxed) }
             return nil
         })
@@ -73,7 +73,7 @@ struct ArrivedContentTests {
     }
 
     @Test func unreadContentIsNotTheNextRequest() throws {
-        let server = try TestServer(atOnce: { _ in HTTPResponse(.noContent) })
+        let server = try TestServer(ready: { _ in HTTPResponse(.noContent) })
         let peer = try server.connect()
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(RequestTests.get.utf8.count)\r\n\r\n"
         try peer.send(head + RequestTests.get + RequestTests.get)
@@ -86,7 +86,7 @@ struct ArrivedContentTests {
     @Test(arguments: [true, false])
     func largeAndClosingResponsesAreLeftToATask(isLarge: Bool) throws {
         let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)
-        let server = try TestServer(atOnce: { request in
+        let server = try TestServer(ready: { request in
             guard request.body.arrived?.count == 5 else { return nil }
             var response = HTTPResponse(.ok, body: .bytes(content))
             response.closesConnection = !isLarge
@@ -103,7 +103,7 @@ struct ArrivedContentTests {
     }
 
     @Test func continueIsNotSentIfContentHasArrived() throws {
-        let server = try TestServer(atOnce: Self.echo)
+        let server = try TestServer(ready: Self.echo)
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok")
         #expect(try peer.response().text == "PUT /a ok")

@@ -14,7 +14,7 @@ struct AtOnceTests {
     ) throws -> TestServer {
         try TestServer(
             configure,
-            atOnce: { request in
+            ready: { request in
                 let path = String(decoding: request.target.rawPath, as: UTF8.self)
                 if path.hasPrefix("/task") || request.method == .put { return nil }
                 return HTTPResponse(.ok, body: .bytes(Array("at once \(path)".utf8)))
@@ -71,7 +71,7 @@ struct AtOnceTests {
     /// The socket accepts only a part of the responses; the rest waits for the peer, in order.
     @Test func responsesWaitUntilTheSocketAcceptsThem() throws {
         let content = ResponseWritingTests.content(30_000)
-        let server = try TestServer(atOnce: { _ in HTTPResponse(.ok, body: .bytes(content)) })
+        let server = try TestServer(ready: { _ in HTTPResponse(.ok, body: .bytes(content)) })
         let peer = try server.connect()
         let count = ResponseWritingTests.systemLimit / content.count + 100
         for _ in 0..<2 {
@@ -84,7 +84,7 @@ struct AtOnceTests {
     func contentOfEverySizeArrives(count: Int) throws {
         let content = ResponseWritingTests.content(count)
         let file = try TestFile(content)
-        let server = try TestServer(atOnce: { request in
+        let server = try TestServer(ready: { request in
             let body: HTTPBody =
                 request.contains(.range) ? .file(file, offset: 0, length: file.length) : .bytes(content)
             return HTTPResponse(.ok, body: body)
@@ -99,7 +99,7 @@ struct AtOnceTests {
     @Test func truncatedFileClosesTheConnection() throws {
         let file = try TestFile([1, 2, 3], claiming: 4)
         let response = { @Sendable in HTTPResponse(.ok, body: .file(file, offset: 0, length: 4)) }
-        let server = try TestServer(atOnce: { request in
+        let server = try TestServer(ready: { request in
             request.target.rawPath.count == 2 ? HTTPResponse(.ok, body: .bytes([9])) : response()
         })
         let peer = try server.connect()
@@ -169,7 +169,7 @@ struct AtOnceTests {
         let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))
         let server = try TestServer(
             { $0.grace = .seconds(60) },
-            atOnce: { request in
+            ready: { request in
                 let path = String(decoding: request.target.rawPath, as: UTF8.self)
                 if path == "/task" { return nil }
                 if path == "/hold" {

@@ -42,7 +42,7 @@ struct CompressedStreamTests {
             let lines = Answer {
                 .stream(GatedLines(20_000, closedFrom: closedFrom, gate: gate))
             }
-            return try await lines.applying(Compression()).respond(to: request)
+            return try await lines.applying(Compression()).respond(to: request).response()
         }
         let peer = try server.connect()
         try peer.send(Self.head)
@@ -67,7 +67,7 @@ struct CompressedStreamTests {
         let server = try TestServer { _ in
         } handler: { request async throws(HTTPError) in
             let lines = Answer { .stream(GatedLines(1000, closedFrom: 0, gate: gate)) }
-            return try await lines.applying(Compression()).respond(to: request)
+            return try await lines.applying(Compression()).respond(to: request).response()
         }
         let peer = try server.connect()
         try peer.send(Self.head)
@@ -81,9 +81,9 @@ struct CompressedStreamTests {
 private struct Answer: Handler {
     let make: @Sendable () -> HTTPBody
 
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         var response = HTTPResponse(.ok, body: make())
         response.fields.append(.contentType, "text/plain")
-        return response
+        return .ready(response)
     }
 }

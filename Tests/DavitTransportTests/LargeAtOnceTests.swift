@@ -12,7 +12,7 @@ struct LargeAtOnceTests {
     {
         try TestServer {
             $0.accessLog = log
-        } atOnce: { request in
+        } ready: { request in
             let path = request.target.rawPath.count
             // Small responses are mixed with large ones, so that the buffered output must be sent first.
             if path > 2 { return HTTPResponse(.ok, body: .bytes([7])) }

@@ -177,7 +177,7 @@ struct LocalBindingTests {
         let server = try TestServer {
             $0.accessLog = { continuation.yield($0) }
         } handler: { request throws(HTTPError) in
-            try await echo.respond(to: request)
+            try await echo.respond(to: request).response()
         }
         let peer = try server.connect()
         let fields = "Host: h\r\nX-Forwarded-For: 192.0.2.1\r\n"
@@ -196,8 +196,8 @@ struct LocalBindingTests {
     }
 
     private struct Echo: Handler {
-        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            try await TestServer.echo(request)
+        func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+            .pending { () async throws(HTTPError) in try await TestServer.echo(request) }
         }
     }
 }

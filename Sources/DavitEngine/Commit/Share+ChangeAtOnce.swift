@@ -18,6 +18,27 @@ extension InlineCommitMethod where Prepared == Void {
 }
 
 extension Share {
+    /// Begins a change that always waits.
+    func begin<Method: ChangeMethod>(
+        _ method: Method, _ context: RequestContext
+    ) throws(WebDAVError) -> MethodReply {
+        .pending { () async throws(WebDAVError) in
+            try await self.change(method, context: context)
+        }
+    }
+
+    /// Begins a change, and completes it if nothing has to wait.
+    func begin<Method: InlineCommitMethod>(
+        _ method: Method, _ context: RequestContext
+    ) throws(WebDAVError) -> MethodReply {
+        if resources.changesAtOnce, let response = try changeAtOnce(method, context: context) {
+            return .ready(response)
+        }
+        return .pending { () async throws(WebDAVError) in
+            try await self.change(method, context: context)
+        }
+    }
+
     /// Performs a change like ``change(_:context:)``, provided that nothing requires waiting: neither content
     /// that has not arrived, nor path locks, nor the disk. Runs from the path locks to the response in one
     /// synchronous call, without a task.
@@ -27,7 +48,8 @@ extension Share {
     func changeAtOnce<Method: InlineCommitMethod>(
         _ method: Method, context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
-        guard configuration.hooks.areEmpty, method.skipsInitialLookup(context.request),
+        guard context.ifHeader == nil, configuration.hooks.areEmpty,
+            method.skipsInitialLookup(context.request),
             let prepared = try method.prepareAtOnce(context.request)
         else {
             return nil

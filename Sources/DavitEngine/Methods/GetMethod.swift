@@ -6,9 +6,35 @@ struct GetMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
 
-    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        if let file = try pageFile(context) { return file }
-        let resource = try await open(context.path)
+    func respond(_ context: RequestContext) throws(WebDAVError) -> MethodReply {
+        if let file = try pageFile(context) { return .ready(file) }
+        let resource: OpenResource
+        do throws(WebDAVError) { resource = try open(context.path, .never) } catch {
+            guard error.wouldBlock else { throw error }
+            return .pending { () async throws(WebDAVError) in
+                let resource = try await share.offload { () throws(WebDAVError) in
+                    try self.open(context.path, .allowed)
+                }
+                return try await respond(context, resource)
+            }
+        }
+        if needsToWait(context, resource) {
+            return .pending { () async throws(WebDAVError) in try await respond(context, resource) }
+        }
+        if let response = try response(context, resource) { return .ready(response) }
+        return .pending { () async throws(WebDAVError) in try await collection(context, resource.info) }
+    }
+
+    /// Whether responding may access the disk or the database although the resource is open: for `If`, which can
+    /// refer to other resources, for a digest, which may have to be computed, and for the language.
+    private func needsToWait(_ context: RequestContext, _ resource: OpenResource) -> Bool {
+        context.ifHeader != nil || WantDigest.isIn(context.request)
+            || share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path)
+    }
+
+    private func respond(
+        _ context: RequestContext, _ resource: OpenResource
+    ) async throws(WebDAVError) -> HTTPResponse {
         if context.ifHeader != nil { try await checkIf(context, resource.info) }
         if var response = try response(context, resource) {
             try await addLanguage(to: &response, of: resource, context)
@@ -19,23 +45,7 @@ struct GetMethod: Sendable {
             }
             return response
         }
-        if ChangeEventsMethod.isAsked(context.request) {
-            return try await ChangeEventsMethod(share: share).respond(context)
-        }
         return try await collection(context, resource.info)
-    }
-
-    /// Same as ``respond(_:)`` for a request without `If`, but only if it can complete without waiting.
-    /// - Returns: nil for a collection.
-    /// - Throws: an error, including when the operation would block.
-    func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        // The digest may have to be computed.
-        if WantDigest.isIn(context.request) { return nil }
-        if let file = try pageFile(context) { return file }
-        let resource = try open(context.path, .never)
-        // The language is stored in the database.
-        if share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path) { return nil }
-        return try response(context, resource)
     }
 
     /// RFC 4918 §15.3: the `Content-Language` of GET and HEAD equals `getcontentlanguage`.
@@ -59,11 +69,6 @@ struct GetMethod: Sendable {
         guard let path = PageFilePath.rest(of: context.path) else { return nil }
         guard let file = page?.file(at: path, for: context.request) else { throw WebDAVError(.notFound) }
         return file
-    }
-
-    /// Opens the resource on the event loop if that does not block, otherwise on another thread.
-    private func open(_ path: ResourcePath) async throws(WebDAVError) -> OpenResource {
-        try await share.attempt { wait throws(WebDAVError) in try open(path, wait) }
     }
 
     private func open(_ path: ResourcePath, _ wait: Wait) throws(WebDAVError) -> OpenResource {
@@ -119,6 +124,9 @@ struct GetMethod: Sendable {
     private func collection(
         _ context: RequestContext, _ info: ResourceInfo
     ) async throws(WebDAVError) -> HTTPResponse {
+        if ChangeEventsMethod.isAsked(context.request) {
+            return try await ChangeEventsMethod(share: share).respond(context)
+        }
         if let page {
             let visit = try await CollectionVisit(to: context, share)
             do throws(HTTPError) { return try await page.response(to: visit) } catch {

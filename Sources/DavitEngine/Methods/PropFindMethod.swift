@@ -6,8 +6,35 @@ internal import DavitWebDAV
 struct PropFindMethod: Sendable {
     let share: Share
 
-    func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+    func respond(_ context: RequestContext) throws(WebDAVError) -> MethodReply {
         let depth = try depth(of: context.request)
+        if depth == .zero, context.ifHeader == nil, let bytes = context.request.body.arrived,
+            bytes.count <= share.configuration.bodyLimitBytes,
+            let response = try respond(context, bytes)
+        {
+            return .ready(response)
+        }
+        return .pending { () async throws(WebDAVError) in try await respond(context, depth) }
+    }
+
+    /// Responds to Depth 0 without waiting.
+    /// - Returns: nil if the disk or the database would be accessed.
+    private func respond(_ context: RequestContext, _ body: [UInt8]) throws(WebDAVError) -> HTTPResponse? {
+        let plan = try share.plans.plan(for: XMLBody(bytes: body, charset: context.request.xmlCharset))
+        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, .zero) }
+        if plan.wantsSyncToken, share.journal != nil { return nil }
+        do throws(WebDAVError) {
+            let stream = try stream(context, plan, .zero, try share.find(context, .never))
+            return try stream.wholeWithoutWaiting().map { Self.response(.bytes($0), context) }
+        } catch {
+            if error.wouldBlock { return nil }
+            throw error
+        }
+    }
+
+    private func respond(
+        _ context: RequestContext, _ depth: Depth
+    ) async throws(WebDAVError) -> HTTPResponse {
         let body = try await share.wholeBody(context)
         let plan = try share.plans.plan(for: body)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
@@ -33,21 +60,6 @@ struct PropFindMethod: Sendable {
         // Start before the response head is sent, so that an unreadable target still gets an error status.
         try await stream.start()
         return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
-    }
-
-    /// Same as ``respond(_:)`` for Depth 0 without `If`, but only if it can complete without waiting.
-    /// - Returns: nil for other depths, and if the disk or the database would be accessed.
-    /// - Throws: an error, including when the operation would block.
-    func respondAtOnce(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
-        let depth = try depth(of: context.request)
-        guard depth == .zero, let bytes = context.request.body.arrived,
-            bytes.count <= share.configuration.bodyLimitBytes
-        else { return nil }
-        let plan = try share.plans.plan(for: XMLBody(bytes: bytes, charset: context.request.xmlCharset))
-        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
-        if plan.wantsSyncToken, share.journal != nil { return nil }
-        let stream = try stream(context, plan, depth, try share.find(context, .never))
-        return try stream.wholeAtOnce().map { Self.response(.bytes($0), context) }
     }
 
     private static func response(

@@ -232,13 +232,13 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Returns the complete response for one resource. Runs on the event loop if that does not block.
     /// - Returns: nil if the response is large; it has been produced and must be sent as a stream.
     func whole() async throws(WebDAVError) -> [UInt8]? {
-        if let bytes = try wholeAtOnce() { return bytes }
+        if let bytes = try wholeWithoutWaiting() { return bytes }
         repeat { try await makePiece() } while !hasEnded
         return responses.slot == nil ? responses.writer.drain() : nil
     }
 
     /// Same as ``whole()``, but returns nil if the operation would block.
-    func wholeAtOnce() throws(WebDAVError) -> [UInt8]? {
+    func wholeWithoutWaiting() throws(WebDAVError) -> [UInt8]? {
         if responses.mayBlock(at: firstStart.target) { return nil }
         try writePiece()
         return responses.writer.drain()

@@ -12,8 +12,9 @@ extension Share {
     ///   changed by another client in the meantime.
     func withRepresentation(_ response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
         let preferences = ResponsePreferences(request)
-        guard preferences.wantsRepresentation, Self.mayHaveRepresentation(response, request.method),
-            let context = try? RequestContext(request, now: now()), let path = path(of: response, context)
+        guard Self.mayAddRepresentation(to: response, for: request),
+            let context = try? RequestContext(request, now: now()),
+            let path = path(of: response, context)
         else { return response }
         let resources = resources
         let resource = try? await attempt { wait throws(WebDAVError) in
@@ -39,6 +40,11 @@ extension Share {
         configuration.hooks.completed?(
             ShareAction(downloadOf: canonical, context, in: self))
         return answer
+    }
+
+    /// Whether ``withRepresentation(_:for:)`` may modify the response.
+    static func mayAddRepresentation(to response: HTTPResponse, for request: HTTPRequest) -> Bool {
+        mayHaveRepresentation(response, request.method) && ResponsePreferences(request).wantsRepresentation
     }
 
     private static func mayHaveRepresentation(_ response: HTTPResponse, _ method: HTTPMethod) -> Bool {

@@ -9,7 +9,6 @@ extension HTTPRequest {
         other.parsedTarget = parsedTarget
         other.parsedMountPath = parsedMountPath
         other.principal = principal
-        other.admittedBy = admittedBy
         other.credentialNumber = credentialNumber
         other.isSecure = isSecure
         other.clientCertificate = clientCertificate

@@ -44,10 +44,20 @@ extension HTTPRequest {
         return mount
     }
 
-    package func leaveMount(_ mount: MountPosition) {
+    /// Restores the state from before ``enterMount(segments:)`` or ``enter(_:)``.
+    /// - Returns: the state inside the mount, for ``resumeMount(_:)``.
+    @discardableResult
+    package func leaveMount(_ mount: MountPosition) -> MountPosition {
+        let inside = MountPosition(rawPath: parsedTarget.rawPath, mountPath: parsedMountPath)
         parsedTarget.rawPath = mount.rawPath
         parsedMountPath = mount.mountPath
+        return inside
     }
+
+    /// Enters a mount again, to continue a request that is pending.
+    /// - Parameter inside: the state when the mount was left.
+    /// - Returns: the previous state for ``leaveMount(_:)``.
+    package func resumeMount(_ inside: MountPosition) -> MountPosition { leaveMount(inside) }
 }
 
 extension RequestTarget {

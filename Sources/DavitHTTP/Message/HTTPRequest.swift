@@ -34,7 +34,6 @@ public final class HTTPRequest: @unchecked Sendable {
         var minorVersion: UInt8 = 1
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
-        var admittedBy: ObjectIdentifier?
         var credentialNumber: UInt64 = 0
         var isSecure = false
         var clientCertificate: ClientCertificate?
@@ -76,12 +75,6 @@ public final class HTTPRequest: @unchecked Sendable {
     public var principal: String? {
         get { values.principal }
         set { values.principal = newValue }
-    }
-    /// The middleware that has already admitted this request synchronously, so that it does not check the
-    /// credentials twice.
-    package var admittedBy: ObjectIdentifier? {
-        get { values.admittedBy }
-        set { values.admittedBy = newValue }
     }
     /// Identifies the account and password with which this request was admitted; 0 without an account.
     /// Numbers are unique within a process.
@@ -188,7 +181,6 @@ extension HTTPRequest {
         present.removeAll()
         values.body = EmptyRequestBody.shared
         values.principal = nil
-        values.admittedBy = nil
         values.credentialNumber = 0
         if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
         values.requestNumber = 0

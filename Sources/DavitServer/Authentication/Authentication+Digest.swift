@@ -82,24 +82,12 @@ extension Authentication {
         }
     }
 
-    /// Returns the Authentication-Info value (§3.5) for a request that was already admitted; nil if it used
-    /// Basic.
-    func authenticationInfo(for request: HTTPRequest) -> [UInt8]? {
-        let value = request.withValue(of: .authorization) { DigestCredentials(parsing: $0) }
-        guard let credentials = value ?? nil, let nonce = nonceGenerator.read(credentials.nonce),
-            let algorithm = Self.algorithm(credentials.algorithm),
-            let account = state.withLock({ Self.account(of: credentials.user, in: $0.accounts) }),
-            account.isKnown, let secret = account.account.secret.digest(algorithm)
-        else { return nil }
-        return info(credentials, secret, nonce, now: now())
-    }
-
-    /// Returns the Authentication-Info value, which proves that the server knows the password too, and
+    /// Returns the Authentication-Info value (§3.5), which proves that the server knows the password too, and
     /// includes a new nonce before the current one expires.
     private func info(
         _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceGenerator.Content, now: Int64
     ) -> [UInt8]? {
-        // §3.5: computed like the response, but with an empty method.
+        // Computed like the response, but with an empty method.
         var answer = Self.answer(credentials, method: .get)
         answer.method = []
         guard let proof = try? secret.response(to: answer) else { return nil }
@@ -168,10 +156,5 @@ extension HTTPRequest {
         do throws(HTTPError) { try target.parse(text.span, method: method) } catch { return nil }
         return target
     }
-}
-#else
-extension Authentication {
-    /// Returns nil; Digest requires OpenSSL.
-    func authenticationInfo(for request: HTTPRequest) -> [UInt8]? { nil }
 }
 #endif

@@ -27,12 +27,16 @@ extension Authentication {
     /// Number of requests waiting for a hash; for tests.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-    func decide(about request: HTTPRequest) async -> Decision {
+    /// Decides about a request whose password must be hashed.
+    /// - Parameter first: the result of ``check(_:)``.
+    func decide(_ first: Attempt, for request: HTTPRequest) async -> Decision {
+        var attempt = first
         while true {
-            let decision = check(request)
-            guard case .slow(let attempt) = decision else { return decision }
             // The accounts may have changed before this task was resumed.
             if let decision = await compare(attempt), isCurrent(attempt) { return decision }
+            let decision = check(request)
+            guard case .slow(let next) = decision else { return decision }
+            attempt = next
         }
     }
 

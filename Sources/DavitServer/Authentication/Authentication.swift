@@ -161,41 +161,32 @@ public final class Authentication: Middleware {
 
     // MARK: Requests
 
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        switch check(request) {
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        let decision = check(request)
+        guard case .slow(let attempt) = decision else { return try reply(to: request, decision, next) }
+        return .pending { () async throws(HTTPError) in
+            let decision = await self.decide(attempt, for: request)
+            return try await self.reply(to: request, decision, next).response()
+        }
+    }
+
+    private func reply(
+        to request: HTTPRequest, _ decision: Decision, _ next: some Handler
+    ) throws(HTTPError) -> Reply {
+        switch decision {
         case .admitted(let name, let number, let info):
-            admit(request, as: name, number)
-            guard let response = next.respondAtOnce(to: request) else { return nil }
-            return response.with(info)
-        case .refused(let refusal): return answer(refusal, to: request)
-        case .slow: return nil
+            request.principal = name
+            request.credentialNumber = number
+            let reply = try next.respond(to: request)
+            guard let info else { return reply }
+            return reply.map { $0.with(authenticationInfo: info) }
+        case .refused(let refusal): return .ready(answer(refusal, to: request))
+        case .slow: return .ready(answer(.busy, to: request))
         }
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-        let info: [UInt8]?
-        if request.admittedBy == ObjectIdentifier(self) {
-            // Do not check again: a nonce count is valid only once.
-            info = authenticationInfo(for: request)
-        } else {
-            switch await decide(about: request) {
-            case .admitted(let name, let number, let found):
-                admit(request, as: name, number)
-                info = found
-            case .refused(let refusal): return answer(refusal, to: request)
-            case .slow: return answer(.busy, to: request)
-            }
-        }
-        return try await next.respond(to: request).with(info)
-    }
-
-    private func admit(_ request: HTTPRequest, as name: String, _ number: UInt64) {
-        request.principal = name
-        request.credentialNumber = number
-        request.admittedBy = ObjectIdentifier(self)
-    }
-
-    /// Checks the credentials; records failures and consumes nonce counts.
+    /// Checks the credentials; records failures and consumes nonce counts, so call this once per request. Only
+    /// a decision `slow` permits another call.
     func check(_ request: HTTPRequest) -> Decision {
         // Different parties could interpret two fields differently.
         guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }
@@ -271,9 +262,8 @@ public final class Authentication: Middleware {
 }
 
 extension HTTPResponse {
-    /// Returns this response with an Authentication-Info field, if a value is given.
-    fileprivate func with(_ authenticationInfo: [UInt8]?) -> HTTPResponse {
-        guard let authenticationInfo else { return self }
+    /// Returns this response with an Authentication-Info field.
+    fileprivate func with(authenticationInfo: [UInt8]) -> HTTPResponse {
         var response = self
         response.fields.append(
             named: "Authentication-Info", String(decoding: authenticationInfo, as: UTF8.self))

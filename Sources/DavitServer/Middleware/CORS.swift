@@ -58,16 +58,10 @@ public struct CORS: Middleware {
         exposedFields = responseFields.joined(separator: ", ")
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         let origin = allowedOrigin(of: request)
-        if let response = preflight(request, from: origin) { return response }
-        return sharing(try await next.respond(to: request), with: origin)
-    }
-
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        let origin = allowedOrigin(of: request)
-        if let response = preflight(request, from: origin) { return response }
-        return next.respondAtOnce(to: request).map { sharing($0, with: origin) }
+        if let response = preflight(request, from: origin) { return .ready(response) }
+        return try next.respond(to: request).map { sharing($0, with: origin) }
     }
 
     /// Returns the response to a preflight request; nil for other requests.

@@ -30,12 +30,13 @@ public struct Compression: Middleware {
         self.level = level
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-        encode(try await next.respond(to: request), for: request)
-    }
-
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        next.respondAtOnce(to: request).map { encode($0, for: request) }
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        // Not `map`, which would allocate a closure also for responses that are ready.
+        switch try next.respond(to: request) {
+        case .ready(let response): return .ready(encode(response, for: request))
+        case .pending(let work):
+            return .pending { () async throws(HTTPError) in encode(try await work(), for: request) }
+        }
     }
 
     /// Returns `bytes` compressed with gzip at the highest level, for content that is compressed once and

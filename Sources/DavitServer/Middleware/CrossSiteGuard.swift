@@ -26,13 +26,9 @@ public struct CrossSiteGuard: Middleware {
         self.names = names
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-        guard isForgery(request) else { return try await next.respond(to: request) }
-        return .error(.forbidden, "Cross-origin requests are not allowed.", for: request)
-    }
-
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        isForgery(request) ? nil : next.respondAtOnce(to: request)
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        guard isForgery(request) else { return try next.respond(to: request) }
+        return .ready(.error(.forbidden, "Cross-origin requests are not allowed.", for: request))
     }
 
     private func isForgery(_ request: HTTPRequest) -> Bool {

@@ -17,18 +17,15 @@ public struct HostGuard<Next: Handler>: Handler {
         self.next = next
     }
 
-    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         guard isForUs(request) else {
             var fields = HTTPFields()
             fields.append(.contentType, "text/plain; charset=utf-8")
             let text = "This server is not configured for this host name.\n"
-            return HTTPResponse(.misdirectedRequest, fields: fields, body: .bytes(Array(text.utf8)))
+            return .ready(
+                HTTPResponse(.misdirectedRequest, fields: fields, body: .bytes(Array(text.utf8))))
         }
-        return try await next.respond(to: request)
-    }
-
-    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        isForUs(request) ? next.respondAtOnce(to: request) : nil
+        return try next.respond(to: request)
     }
 
     /// Whether the host of the request is accepted. The absolute form overrides Host (RFC 9112 §3.2.2).

@@ -3,19 +3,13 @@ public import DavitHTTP
 /// Wraps a handler. A middleware can rewrite the request, respond instead of the handler, and inspect or
 /// replace the response.
 public protocol Middleware: Sendable {
-    /// Handles a request.
+    /// Handles a request, once, like ``Handler/respond(to:)``.
+    ///
+    /// To pass a request on, return the reply of `next` itself; to change the response,
+    /// ``Reply/map(_:)``; to wait before or after, ``Reply/pending(_:)`` with ``Reply/response()``.
     /// - Parameter next: the wrapped handler; call it at most once.
     /// - Throws: an error that is sent as the response, with its status and reason.
-    func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse
-
-    /// Like ``handle(_:next:)``, for requests that can be answered without waiting; calls
-    /// ``Handler/respondAtOnce(to:)``.
-    /// - Returns: nil, without side effects, if the caller must use ``handle(_:next:)``; nil by default.
-    func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse?
-}
-
-extension Middleware {
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? { nil }
+    func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply
 }
 
 /// A handler wrapped in a middleware; created by ``Handler/behind(_:)``.
@@ -34,12 +28,8 @@ public struct MiddlewareHandler<Front: Middleware, Next: Handler>: Handler {
 
     public var announcedFields: HTTPFields { next.announcedFields }
 
-    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await front.handle(request, next: next)
-    }
-
-    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        front.handleAtOnce(request, next: next)
+    public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        try front.handle(request, next: next)
     }
 }
 
@@ -88,9 +78,11 @@ public struct BeforeHandling: Middleware {
         self.look = look
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-        if let response = try await look(request) { return response }
-        return try await next.respond(to: request)
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        .pending { () async throws(HTTPError) in
+            if let response = try await look(request) { return response }
+            return try await next.respond(to: request).response()
+        }
     }
 }
 
@@ -105,7 +97,10 @@ public struct AfterHandling: Middleware {
         self.look = look
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
-        try await look(request, try await next.respond(to: request))
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        let reply = try next.respond(to: request)
+        return .pending { () async throws(HTTPError) in
+            try await look(request, try await reply.response())
+        }
     }
 }

@@ -26,21 +26,12 @@ package struct PublicPrefix: Middleware {
         isConfigured = hosts.contains { $0.prefix != .empty }
     }
 
-    package func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+    package func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         let prefix = prefix(of: request)
-        if prefix == .empty { return try await next.respond(to: request) }
-        let place = request.enter(prefix)
-        // Restore the path for the access log, which records it as received.
-        defer { request.leaveMount(place) }
-        return try await next.respond(to: request)
-    }
-
-    package func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        let prefix = prefix(of: request)
-        if prefix == .empty { return next.respondAtOnce(to: request) }
-        let place = request.enter(prefix)
-        defer { request.leaveMount(place) }
-        return next.respondAtOnce(to: request)
+        if prefix == .empty { return try next.respond(to: request) }
+        return try request.whileMounted(request.enter(prefix)) { () throws(HTTPError) in
+            try next.respond(to: request)
+        }
     }
 
     private func prefix(of request: HTTPRequest) -> PathPrefix {

@@ -9,18 +9,10 @@ package struct SchemeGuard<Next: Handler>: Handler {
 
     package init(next: Next) { self.next = next }
 
-    package func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        guard Self.isSecureEnough(request) else {
-            return .error(.misdirectedRequest, "Requests for https URIs require TLS.", for: request)
+    package func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        guard !request.target.namesSecureScheme || request.isSecure else {
+            return .ready(.error(.misdirectedRequest, "Requests for https URIs require TLS.", for: request))
         }
-        return try await next.respond(to: request)
-    }
-
-    package func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        Self.isSecureEnough(request) ? next.respondAtOnce(to: request) : nil
-    }
-
-    private static func isSecureEnough(_ request: HTTPRequest) -> Bool {
-        !request.target.namesSecureScheme || request.isSecure
+        return try next.respond(to: request)
     }
 }

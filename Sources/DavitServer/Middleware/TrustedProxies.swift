@@ -39,19 +39,13 @@ public struct TrustedProxies: Middleware {
         self.fields = fields
     }
 
-    public func handle(_ request: HTTPRequest, next: some Handler) async throws(HTTPError) -> HTTPResponse {
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         learn(request)
-        return try await next.respond(to: request)
+        return try next.respond(to: request)
     }
 
-    public func handleAtOnce(_ request: HTTPRequest, next: some Handler) -> HTTPResponse? {
-        learn(request)
-        return next.respondAtOnce(to: request)
-    }
-
-    /// A request may pass here twice, first without waiting and then again; its fields are read only once.
     private func learn(_ request: HTTPRequest) {
-        guard request.forwardedOrigin == nil, trusts(peer: request.connectionPeerAddress) else { return }
+        guard trusts(peer: request.connectionPeerAddress) else { return }
         let hasOlder =
             request.contains(.xForwardedFor) || request.contains(.xForwardedProto)
             || request.contains(.xForwardedHost) || request.contains(.xForwardedPrefix)

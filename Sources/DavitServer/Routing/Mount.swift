@@ -30,26 +30,42 @@ struct Mount: ScannedRoute {
     var method: HTTPMethod? { nil }
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
-        guard prefix.contains(subject.key.path) else { return nil }
-        let (handler, segmentCount) = (handler, segmentCount)
-        return RouteMatch(isMounted: true) { request, _ in
-            let mount = request.enterMount(segments: segmentCount)
-            // Restore the path for the access log and for middleware around the router.
-            defer { request.leaveMount(mount) }
-            return try await handler.respond(to: request)
-        }
+        prefix.contains(subject.key.path) ? .mount(self) : nil
     }
 
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        let mount = request.enterMount(segments: segmentCount)
-        defer { request.leaveMount(mount) }
-        return handler.respondAtOnce(to: request)
+    /// Calls the handler with the path below the prefix.
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        try request.whileMounted(request.enterMount(segments: segmentCount)) { () throws(HTTPError) in
+            try handler.respond(to: request)
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Calls `respond` inside a mount. The path is restored afterwards, also after pending work, for the access
+    /// log and for middleware around the mount.
+    /// - Parameter position: the result of entering the mount.
+    func whileMounted(
+        _ position: MountPosition, _ respond: () throws(HTTPError) -> Reply
+    ) throws(HTTPError) -> Reply {
+        let reply: Reply
+        do throws(HTTPError) { reply = try respond() } catch {
+            leaveMount(position)
+            throw error
+        }
+        let inside = leaveMount(position)
+        guard case .pending(let work) = reply else { return reply }
+        return .pending { () async throws(HTTPError) in
+            let outside = self.resumeMount(inside)
+            defer { self.leaveMount(outside) }
+            return try await work()
+        }
     }
 }
 
 /// A placeholder for a value mounted in a router that has not been attached to a server.
 private struct NotCreated: Handler {
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         throw HTTPError(.internalServerError, "This mount requires a server.")
     }
 }

@@ -37,7 +37,6 @@ struct RouteTable: Sendable {
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0
-    private var hasMounts = false
 
     mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping FullRouteAction) {
         let route = ExactRoute(order: count, method: method, action: action)
@@ -52,7 +51,6 @@ struct RouteTable: Sendable {
 
     mutating func add(_ mount: Mount) {
         scanned.insert(OrderedRoute(order: count, route: mount, mount: mount), at: 0)
-        hasMounts = true
         count += 1
     }
 
@@ -92,23 +90,7 @@ struct RouteTable: Sendable {
             if let method = candidate.route.method, !accepts(method, request.method) { continue }
             if let answer = candidate.route.answer(to: &subject) { return answer }
         }
-        return indexed.map { RouteMatch($0.action) }
-    }
-
-    /// Returns the mount that handles the request. Nil if no mount does, or if a route with application code
-    /// must be tried first, because that code may run only once per request.
-    func mount(for request: HTTPRequest, at key: Key) -> Mount? {
-        guard hasMounts else { return nil }
-        let indexed = exact[key]?.first { accepts($0.method, request.method) }
-        for candidate in scanned {
-            if let indexed, candidate.order < indexed.order { return nil }
-            if let mount = candidate.mount {
-                if mount.prefix.contains(key.path) { return mount }
-            } else if candidate.route.method.map({ accepts($0, request.method) }) ?? true {
-                return nil
-            }
-        }
-        return nil
+        return indexed.map { .action($0.action) }
     }
 
     /// Returns the methods with a route at this path, in the order of ``DavitHTTP/HTTPMethod``. Tries every

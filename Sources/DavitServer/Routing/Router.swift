@@ -54,56 +54,46 @@ public struct Router: Handler {
         table.announcements.reduce(into: HTTPFields()) { $0.appendMissing($1.fields) }
     }
 
-    /// Calls the mount at the path, unless that requires running application code first.
-    public func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        // OPTIONS responses also include the announcements of mounts.
-        guard request.method != .options, request.method != .connect,
-            let (path, endsInSlash) = try? request.target.resourcePath()
-        else { return nil }
-        let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
-        return table.mount(for: request, at: key)?.respondAtOnce(to: request)
-    }
-
     /// - Throws: only ``DavitHTTP/HTTPError/disconnected``, or 400 for a path that no resource can have.
-    public func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         // The target of CONNECT is not a path either (RFC 9112 §3.2.3).
         let isAboutServer = request.target.form == .asterisk || request.target.form == .authority
         let (path, endsInSlash) = try request.target.resourcePath()
         let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
-        var response =
-            if let answer = isAboutServer ? nil : table.answer(to: request, at: key) {
-                try await run(answer, request)
+        let reply =
+            if let match = isAboutServer ? nil : table.answer(to: request, at: key) {
+                try run(match, request)
             } else {
-                try await answerWithoutRoute(request, key, isAboutServer: isAboutServer)
+                try answerWithoutRoute(request, key, isAboutServer: isAboutServer)
             }
-        if request.method == .options {
+        guard request.method == .options, !table.announcements.isEmpty else { return reply }
+        return reply.map { response in
+            var response = response
             for announcement in table.announcements
             where isAboutServer || path != announcement.prefix && path.contains(announcement.prefix) {
                 response.fields.appendMissing(announcement.fields)
             }
+            return response
         }
-        return response
     }
 
     private func answerWithoutRoute(
         _ request: HTTPRequest, _ key: RouteTable.Key, isAboutServer: Bool
-    ) async throws(HTTPError) -> HTTPResponse {
+    ) throws(HTTPError) -> Reply {
         guard table.knows(request.method) else {
-            return .error(.notImplemented, "Method not implemented.", for: request)
+            return .ready(.error(.notImplemented, "Method not implemented.", for: request))
         }
         let methods = isAboutServer ? table.allMethods : table.methods(at: key, for: request)
         let isKnown = isAboutServer || !methods.isEmpty
         if request.method == .options,
             isKnown || table.announcements.contains(where: { key.path.contains($0.prefix) })
         {
-            return Self.allowing(methods, HTTPResponse(.noContent))
+            return .ready(Self.allowing(methods, HTTPResponse(.noContent)))
         }
-        if let fallback = table.fallback(for: request.method) {
-            return try await run(RouteMatch(fallback), request)
-        }
-        guard isKnown else { return .error(.notFound, "Not found.", for: request) }
-        return Self.allowing(
-            methods, .error(.methodNotAllowed, "Method not allowed.", for: request))
+        if let fallback = table.fallback(for: request.method) { return try run(.action(fallback), request) }
+        guard isKnown else { return .ready(.error(.notFound, "Not found.", for: request)) }
+        return .ready(
+            Self.allowing(methods, .error(.methodNotAllowed, "Method not allowed.", for: request)))
     }
 
     private static func allowing(_ methods: [HTTPMethod], _ response: HTTPResponse) -> HTTPResponse {
@@ -113,19 +103,47 @@ public struct Router: Handler {
         return response
     }
 
-    /// Runs the action and converts its errors to responses.
-    private func run(_ answer: RouteMatch, _ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    /// Runs the route and converts its errors to responses.
+    private func run(_ match: RouteMatch, _ request: HTTPRequest) throws(HTTPError) -> Reply {
+        switch match {
+        case .mount(let mount): return try run(mount, request)
+        case .action(let action):
+            return .pending { () async throws(HTTPError) in try await run(action, request) }
+        }
+    }
+
+    private func run(_ mount: Mount, _ request: HTTPRequest) throws(HTTPError) -> Reply {
+        let reply: Reply
+        do throws(HTTPError) { reply = try mount.respond(to: request) } catch {
+            return .ready(try Self.response(to: request, error))
+        }
+        guard case .pending(let work) = reply else { return reply }
+        return .pending { () async throws(HTTPError) in
+            do throws(HTTPError) { return try await work() } catch {
+                return try Self.response(to: request, error)
+            }
+        }
+    }
+
+    private func run(
+        _ action: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse, _ request: HTTPRequest
+    ) async throws(HTTPError) -> HTTPResponse {
         do {
-            let response = try await answer.respond(request, temporaryFiles ?? .none)
-            return answer.isMounted ? response : response.conditional(for: request)
+            return try await action(request, temporaryFiles ?? .none).conditional(for: request)
         } catch let error as HTTPError {
-            if error.isDisconnected { throw error }
-            return .error(error.status, error.reason, for: request)
+            return try Self.response(to: request, error)
         } catch {
             if error is CancellationError, Task.isCancelled { throw .disconnected }
             let failure = HandlerFailure(error, request)
             report?(failure)
             return failure.response(to: request)
         }
+    }
+
+    private static func response(
+        to request: HTTPRequest, _ error: HTTPError
+    ) throws(HTTPError) -> HTTPResponse {
+        if error.isDisconnected { throw error }
+        return .error(error.status, error.reason, for: request)
     }
 }

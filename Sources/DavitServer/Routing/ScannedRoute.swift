@@ -1,22 +1,13 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// A matching route, with the values that it found in the path.
-///
-/// Closures passed to this type must not have a capture list; with one, they would leave the executor of
-/// their caller.
-struct RouteMatch {
-    let respond: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
-    /// Whether the route is a mount, which evaluates the preconditions of the request itself.
-    let isMounted: Bool
-
-    init(
-        isMounted: Bool = false,
-        _ respond: @escaping (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse
-    ) {
-        self.respond = respond
-        self.isMounted = isMounted
-    }
+/// A matching route.
+enum RouteMatch {
+    /// The action of a route, with the values that it found in the path. Closures must not have a capture list;
+    /// with one, they would leave the executor of their caller.
+    case action((HTTPRequest, TemporaryFiles) async throws -> HTTPResponse)
+    /// A mount, which evaluates the preconditions of the request itself.
+    case mount(Mount)
 }
 
 /// A route that must be tried individually because its path is not a fixed string.
@@ -77,7 +68,7 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard let text = subject.text(below: base), let output = patterns.match(text) else { return nil }
         let action = action
-        return RouteMatch { request, files in try await action(request, output, files) }
+        return .action { request, files in try await action(request, output, files) }
     }
 }
 
@@ -111,6 +102,6 @@ struct ConditionRoute: ScannedRoute {
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard base.contains(subject.key.path), condition(RequestHead(subject.request)) else { return nil }
-        return RouteMatch(action)
+        return .action(action)
     }
 }

@@ -109,7 +109,7 @@ struct AuthenticationFixture {
         handler = Greeter().applying(authentication)
     }
 
-    /// Sends a request as a connection does: first without waiting, then with a task.
+    /// Sends a request as a connection does.
     func send(
         _ fields: [String], method: String = "GET", target: String = "/f", from peer: String = "192.0.2.1"
     ) async throws -> HTTPResponse {
@@ -118,8 +118,7 @@ struct AuthenticationFixture {
                 (["\(method) \(target) HTTP/1.1", "Host: a"] + fields + ["", ""]).joined(separator: "\r\n")
                     .utf8))
         request.peerAddress = peer
-        if let response = handler.respondAtOnce(to: request) { return response }
-        return try await handler.respond(to: request)
+        return try await handler.respond(to: request).response()
     }
 
     func basic(_ pair: String, from peer: String = "192.0.2.1") async throws -> HTTPResponse {

@@ -271,7 +271,7 @@ struct DigestAuthenticationTests {
         var client = try await Self.begin(gate)
         client.uri = uri
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
-        #expect(try await handler.respond(to: request).status == status)
+        #expect(try await handler.respond(to: request).response().status == status)
     }
 
     /// A target rewritten by middleware is not the signed one.
@@ -284,7 +284,7 @@ struct DigestAuthenticationTests {
         let handler = gate.handler.applying(rewriting)
         let client = try await Self.begin(gate)
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
-        #expect(try await handler.respond(to: request).status == .noContent)
+        #expect(try await handler.respond(to: request).response().status == .noContent)
     }
 
     @Test func responseIsValidForOneMethod() async throws {
@@ -479,24 +479,29 @@ struct DigestAuthenticationTests {
         #expect(refusal.status == .unauthorized && !isStale(refusal))
     }
 
-    /// A request that cannot be answered without waiting is checked only once, and uses its count once.
-    @Test func requestIsCheckedOnceIfItMustWait() async throws {
+    /// A request is checked once, before the work that is pending, and uses its nonce count once.
+    @Test func pendingRequestUsesItsNonceCountOnce() async throws {
         let gate = try Self.makeGate()
+        let handler = Greeter(waits: true).applying(gate.authentication)
         var client = try await Self.begin(gate)
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
-        #expect(gate.handler.respondAtOnce(to: request) == nil)
-        let response = try await gate.handler.respond(to: request)
+        let reply = try handler.respond(to: request)
+        #expect(reply.readyResponse == nil)
+        // The count is in use before the work runs.
+        let copy = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
+        #expect(try handler.respond(to: copy).readyResponse?.status == .unauthorized)
+        let response = try await reply.response()
         #expect(response.status == .noContent)
         #expect(response.fields.first(named: "Authentication-Info")?.contains("rspauth") == true)
         // Another request with the same response is a replay.
         let again = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
-        #expect(try await gate.handler.respond(to: again).status == .unauthorized)
+        #expect(try await handler.respond(to: again).response().status == .unauthorized)
         client.count = "00000002"
         // The request object is reused for the next request of the connection.
         let head = Array("GET /f HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         var parser = HeadParser()
         _ = try unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }
-        #expect(try await gate.handler.respond(to: request).status == .unauthorized)
+        #expect(try await handler.respond(to: request).response().status == .unauthorized)
     }
 }
 #endif

@@ -94,11 +94,8 @@ struct ConnectionOverrideTests {
 
     @Test func w043ProcessingCanBeReplaced() throws {
         struct Replacing: Middleware {
-            func handle(
-                _ request: HTTPRequest, next: some Handler
-            ) async throws(HTTPError) -> HTTPResponse {
-                _ = try await next.respond(to: request)
-                return .text("instead")
+            func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+                try next.respond(to: request).map { _ in .text("instead") }
             }
         }
         #expect(try Self.answer("GET /new", [], [Replacing()], Self.routes).content == "instead")

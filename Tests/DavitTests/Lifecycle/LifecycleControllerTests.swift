@@ -36,8 +36,8 @@ struct LifecycleControllerTests {
     }
 
     private struct NoContent: Handler {
-        func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-            HTTPResponse(.noContent)
+        func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+            .ready(HTTPResponse(.noContent))
         }
     }
 

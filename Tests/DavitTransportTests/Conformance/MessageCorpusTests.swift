@@ -31,14 +31,14 @@ struct MessageCorpusTests {
     @Test(arguments: all)
     func interpretationIsTheSameInline(message: CorpusMessage) throws {
         let witness = Witness()
-        let server = try TestServer(atOnce: witness.echoAtOnce, handler: witness.echo)
+        let server = try TestServer(ready: witness.echoAtOnce, handler: witness.echo)
         try expect(message, sent: [Self.whole(message)], to: server, witness)
     }
 
     @Test(arguments: all)
     func interpretationIsTheSameSplitAnywhere(message: CorpusMessage) throws {
         let witness = Witness()
-        let server = try TestServer(atOnce: witness.echoAtOnce, handler: witness.echo)
+        let server = try TestServer(ready: witness.echoAtOnce, handler: witness.echo)
         let bytes = Self.whole(message)
         // Long messages are uniform in the middle, so not every position is tested; with TLS, handshakes are
         // expensive.

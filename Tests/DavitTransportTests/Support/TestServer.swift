@@ -18,11 +18,21 @@ final class TestServer {
     /// Internal events, in order.
     let events: AsyncStream<TransportEvent>
 
-    /// - Parameter atOnce: responds without a task; if it returns nil, `handler` is called.
-    init(
+    /// - Parameter ready: returns a response that is ready; if it returns nil, `handler` is pending.
+    convenience init(
         _ configure: (inout TransportConfiguration) -> Void = { _ in },
-        atOnce: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
+        ready: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         handler: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = TestServer.echo
+    ) throws {
+        try self.init(configure) { request throws(HTTPError) in
+            if let response = ready(request) { return .ready(response) }
+            return .pending { () async throws(HTTPError) in try await handler(request) }
+        }
+    }
+
+    init(
+        _ configure: (inout TransportConfiguration) -> Void,
+        respond: @escaping @Sendable (HTTPRequest) throws(HTTPError) -> Reply
     ) throws {
         let (events, continuation) = AsyncStream<TransportEvent>.makeStream()
         self.events = events
@@ -41,7 +51,7 @@ final class TestServer {
         #endif
         configure(&configuration)
         server = HTTPServer(
-            configuration: configuration, handler: ClosureHandler(body: handler, atOnce: atOnce),
+            configuration: configuration, handler: ClosureHandler(body: respond),
             log: Log(level: .error))
         addresses = try server.start()
     }
@@ -107,12 +117,9 @@ extension TestServer {
 }
 
 private struct ClosureHandler: Handler {
-    let body: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
+    let body: @Sendable (HTTPRequest) throws(HTTPError) -> Reply
 
-    let atOnce: @Sendable (HTTPRequest) -> HTTPResponse?
-
-    func respond(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await body(request) }
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? { atOnce(request) }
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply { try body(request) }
 }
 
 /// A gate that opens once and that tasks can wait for.
