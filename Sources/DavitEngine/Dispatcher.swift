@@ -80,23 +80,24 @@ public struct WebDAVHandler: Handler {
         case .options, .report, .search, .post:
             return .pending { () async throws(WebDAVError) in try await respondLater(context) }
         case .put where request.contains(.contentRange), .patch:
-            return try share.begin(try PatchMethod(share: share, request: request), context)
+            return try ChangeCommitter(try PatchMethod(share: share, request: request), context).reply()
         case .put where DraftFields.stand(in: request):
             return .pending { () async throws(WebDAVError) in try await putDraft(context) }
-        case .put: return try share.begin(try PutMethod(share: share, request: request), context)
-        case .delete: return try share.begin(DeleteMethod(share: share), context)
+        case .put: return try ChangeCommitter(try PutMethod(share: share, request: request), context).reply()
+        case .delete: return try ChangeCommitter(DeleteMethod(share: share), context).reply()
         case .mkcol where request.body.isPresent:
-            return try share.begin(ExtendedMkColMethod(share: share), context)
-        case .mkcol: return try share.begin(MkColMethod(share: share), context)
-        case .proppatch: return try share.begin(PropPatchMethod(share: share), context)
+            return try ChangeCommitter(ExtendedMkColMethod(share: share), context).reply()
+        case .mkcol: return try ChangeCommitter(MkColMethod(share: share), context).reply()
+        case .proppatch: return try ChangeCommitter(PropPatchMethod(share: share), context).reply()
         case .copy:
             let transfer = try Transfer(request, context: context, share: share)
-            return try share.begin(CopyMethod(share: share, transfer: transfer), context)
+            return try ChangeCommitter(CopyMethod(share: share, transfer: transfer), context).reply()
         case .move:
             let transfer = try Transfer(request, context: context, share: share)
-            return try share.begin(MoveMethod(share: share, transfer: transfer), context)
-        case .lock: return try share.begin(LockMethod(share: share, request: request), context)
-        case .unlock: return try share.begin(UnlockMethod(share: share, request: request), context)
+            return try ChangeCommitter(MoveMethod(share: share, transfer: transfer), context).reply()
+        case .lock: return try ChangeCommitter(LockMethod(share: share, request: request), context).reply()
+        case .unlock:
+            return try ChangeCommitter(UnlockMethod(share: share, request: request), context).reply()
         case .trace, .connect: throw .methodNotAllowed(AllowedMethods.ofResources)
         case .other: throw WebDAVError(.notImplemented)
         }

@@ -97,18 +97,18 @@ public final class FileResourceStore: ResourceStore {
     public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 
     public func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
-        let (resolution, folder) = try share.resolveForChange(path, last: last, beside: other, wait: wait)
+        let (resolution, folder) = try share.resolveForChange(path, last: last, reusing: other, wait: wait)
         return try reader.lookup(at: resolution, in: folder, wait: wait)
     }
 
-    public var changesAtOnce: Bool { share.changesAtOnce }
+    public var commitsWithoutBlocking: Bool { share.commitsWithoutBlocking }
 
     public func locationOfFreeName(
-        _ path: ResourcePath, beside other: Lookup?
+        _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup {
-        try Lookup(path: path, state: .unmapped, collection: share.folderOfFreeName(path, beside: other))
+        try Lookup(path: path, state: .unmapped, collection: share.folderOfFreeName(path, reusing: other))
     }
 
     public func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {

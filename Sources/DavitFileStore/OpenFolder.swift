@@ -24,16 +24,16 @@ extension SharedFolder {
     /// With ``Wait/never``, succeeds only on the volume of the root if that is in memory, where neither this
     /// call nor changing a name waits for disk I/O.
     func resolveForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
-        if wait == .never, !changesAtOnce { throw .wouldBlock }
+        if wait == .never, !commitsWithoutBlocking { throw .wouldBlock }
         guard let parent = path.parent, !directory.findsOtherSpellings(of: path.bytes) else {
             return (try resolve(path, last: last, wait: wait), nil)
         }
         if ReservedName.occurs(in: path) { throw .forbidden }
         let folder: OpenFolder
         do {
-            folder = try openFolder(at: parent, beside: other, wait: wait)
+            folder = try openFolder(at: parent, reusing: other, wait: wait)
         } catch {
             switch error.code {
             case .noEntry where !hasSpellings(parent): return (.missingAncestor(path), nil)
@@ -47,19 +47,19 @@ extension SharedFolder {
     }
 
     /// Whether changes on the volume of the root never wait for disk I/O.
-    var changesAtOnce: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
+    var commitsWithoutBlocking: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
 
     /// Opens the folder of a name without looking up the name itself.
     /// - Throws: `wouldBlock` if that takes more than one step.
-    func folderOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> OpenFolder {
+    func folderOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> OpenFolder {
         // Finding another spelling requires a lookup.
-        guard changesAtOnce, !hasSpellings(path), let parent = path.parent else { throw .wouldBlock }
+        guard commitsWithoutBlocking, !hasSpellings(path), let parent = path.parent else { throw .wouldBlock }
         if ReservedName.occurs(in: path) { throw .forbidden }
-        do { return try openFolder(at: parent, beside: other, wait: .never) } catch { throw .wouldBlock }
+        do { return try openFolder(at: parent, reusing: other, wait: .never) } catch { throw .wouldBlock }
     }
 
     private func openFolder(
-        at path: ResourcePath, beside other: Lookup?, wait: Wait
+        at path: ResourcePath, reusing other: Lookup?, wait: Wait
     ) throws(SystemError) -> OpenFolder {
         if let other, let folder = other.collection as? OpenFolder, other.path.isMember(of: path) {
             return folder

@@ -20,11 +20,11 @@ package final class FilteredStore: ResourceStore {
     }
 
     package func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         if rules.refuses(in: path) { return Lookup(path: path, state: .unservable) }
         return judged(
-            try store.lookupForChange(path, last: last, beside: other, wait: wait), as: path, last)
+            try store.lookupForChange(path, last: last, reusing: other, wait: wait), as: path, last)
     }
 
     /// - Parameter last: `notFollowed` skips the check of the extension, because a link has the kind of its
@@ -42,12 +42,12 @@ package final class FilteredStore: ResourceStore {
         return !rules.refuses(in: canonical) && !(isContent && rules.refuses(content: canonical.name))
     }
 
-    package var changesAtOnce: Bool { store.changesAtOnce }
+    package var commitsWithoutBlocking: Bool { store.commitsWithoutBlocking }
 
-    package func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
+    package func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup
     {
         if rules.refuses(in: path) { throw .wouldBlock }
-        return try store.locationOfFreeName(path, beside: other)
+        return try store.locationOfFreeName(path, reusing: other)
     }
 
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {

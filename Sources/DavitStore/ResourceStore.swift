@@ -23,7 +23,7 @@ public struct Lookup: Sendable {
     public var path: ResourcePath
     public var state: State
     /// The collection that contains or could contain the resource, for the calls of a change; see
-    /// ``ResourceStore/lookupForChange(_:last:beside:wait:)``.
+    /// ``ResourceStore/lookupForChange(_:last:reusing:wait:)``.
     public var collection: (any OpenCollection)?
 
     public enum State: Sendable {
@@ -230,18 +230,18 @@ public protocol ResourceStore: ResourceReader {
     ///   - wait: with `never`, also throws `wouldBlock` if changing a name or writing a few bytes might have
     ///     to wait for disk I/O.
     func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup
 
     /// Whether changing a name or writing a few bytes never waits for disk I/O, except on other volumes
-    /// mounted inside the share. This is the condition that ``lookupForChange(_:last:beside:wait:)`` checks
+    /// mounted inside the share. This is the condition that ``lookupForChange(_:last:reusing:wait:)`` checks
     /// when it must not wait.
-    var changesAtOnce: Bool { get }
+    var commitsWithoutBlocking: Bool { get }
 
-    /// Like ``lookupForChange(_:last:beside:wait:)`` without waiting, for a name that is most likely free.
-    /// The name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
+    /// Like ``lookupForChange(_:last:reusing:wait:)`` without waiting, for a name that is most likely free. The
+    /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
     /// - Throws: `wouldBlock`, including when finding the collection takes more than one step.
-    func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup
+    func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
     /// - Parameter expectedLength: the length of the content, if known. Space is then reserved in advance, so

@@ -124,7 +124,7 @@ final class Exchange {
         guard remaining == nil else { return false }
         beginAnswer()
         let result = callHandler()
-        guard case .response(let response) = result, hasContentArrived else {
+        guard case .response(let response) = result, hasContentArrived, !response.body.isStream else {
             remaining = result
             return false
         }
@@ -340,5 +340,13 @@ final class Exchange {
         } else {
             request = HTTPRequest()
         }
+    }
+}
+
+extension HTTPBody {
+    /// Whether the content is generated while it is sent. It may then depend on content of the request that was
+    /// not read yet.
+    fileprivate var isStream: Bool {
+        if case .stream = self { true } else { false }
     }
 }

@@ -47,19 +47,19 @@ final class WatchedStore: ResourceStore {
     }
 
     func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
-        try store.lookupForChange(path, last: last, beside: other, wait: wait)
+        try store.lookupForChange(path, last: last, reusing: other, wait: wait)
     }
 
     func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
         try store.isOneName(a, b)
     }
 
-    var changesAtOnce: Bool { store.changesAtOnce }
+    var commitsWithoutBlocking: Bool { store.commitsWithoutBlocking }
 
-    func locationOfFreeName(_ path: ResourcePath, beside other: Lookup?) throws(StoreError) -> Lookup {
-        try store.locationOfFreeName(path, beside: other)
+    func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup {
+        try store.locationOfFreeName(path, reusing: other)
     }
 
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {

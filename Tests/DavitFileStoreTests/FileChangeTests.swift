@@ -46,13 +46,13 @@ struct FileChangeTests {
     @Test func changesTheCollectionFoundByTheLookup() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
-        func look(_ path: String, beside other: Lookup? = nil) throws -> Lookup {
-            try store.lookupForChange(resource(path), last: .followed, beside: other, wait: .allowed)
+        func look(_ path: String, reusing other: Lookup? = nil) throws -> Lookup {
+            try store.lookupForChange(resource(path), last: .followed, reusing: other, wait: .allowed)
         }
         let inner = try look("folder/inner")
-        let free = try look("folder/free", beside: inner)
-        let new = try look("folder/new", beside: inner)
-        let content = try look("folder/content", beside: inner)
+        let free = try look("folder/free", reusing: inner)
+        let new = try look("folder/new", reusing: inner)
+        let content = try look("folder/content", reusing: inner)
         try store.rename(resource("folder"), toFree: resource("moved"))
         try sandbox.makeFolder("folder")
 

@@ -168,7 +168,7 @@ struct LookupTests {
             _ = try store.lookup(file, last: .followed, wait: .allowed)
             do throws(StoreError) {
                 let lookup = try store.lookupForChange(
-                    file, last: .followed, beside: nil, wait: .never)
+                    file, last: .followed, reusing: nil, wait: .never)
                 #expect(lookup.collection != nil)
                 answers.append(nil)
             } catch {

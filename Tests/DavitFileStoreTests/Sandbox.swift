@@ -164,7 +164,7 @@ extension FileResourceStore {
     func summary(_ path: String, _ last: SymlinkMode = .followed) throws -> String {
         let summary = try lookup(resource(path), last: last, wait: .allowed).summary
         // A lookup for a change returns the same.
-        let forChange = try lookupForChange(resource(path), last: last, beside: nil, wait: .allowed)
+        let forChange = try lookupForChange(resource(path), last: last, reusing: nil, wait: .allowed)
         #expect(forChange.summary == summary, "\(path)")
         return summary
     }

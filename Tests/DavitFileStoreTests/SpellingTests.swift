@@ -34,7 +34,8 @@ struct SpellingTests {
                 let found = try store.lookup(asked, last: .followed, wait: .allowed).path
                 #expect(Array(found.bytes) == Array((Self.one + "/" + Self.two).utf8))
                 #expect(content(try store.open(asked, wait: .allowed)) == "x")
-                let change = try store.lookupForChange(asked, last: .notFollowed, beside: nil, wait: .allowed)
+                let change = try store.lookupForChange(
+                    asked, last: .notFollowed, reusing: nil, wait: .allowed)
                 #expect(change.path == found)
             }
             // For a missing resource: the parents as stored, the name as requested.

@@ -1,5 +1,6 @@
 import DavitHTTP
 import DavitServer
+import DavitTesting
 import Testing
 
 struct TrustedProxiesTests {

@@ -11,7 +11,7 @@ struct RowChange<Outcome: Sendable>: Sendable {
     var outcomeIfTooLarge: Outcome?
 }
 
-/// A method that changes something. ``Share/change(_:context:)`` runs it, so that the checks of
+/// A method that changes something. ``ChangeCommitter`` runs it, so that the checks of
 /// preconditions, `If` and locks are implemented once, and are repeated atomically with the change:
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
@@ -112,4 +112,19 @@ extension ChangeMethod {
 
 extension ChangeMethod where Prepared == Void {
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) {}
+}
+
+/// A method whose change can often be completed without waiting, in one call on the event loop.
+protocol InlineCommitMethod: ChangeMethod {
+    /// Returns what ``ChangeMethod/prepare(_:)`` would return, if no waiting is needed; nil otherwise.
+    func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
+    /// Whether the method is faster if it assumes that the names it creates do not exist.
+    var expectsFreeNames: Bool { get }
+    /// Returns the response to a brief change; nil if nothing was changed and the steps must run again, in a
+    /// task.
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse?
+}
+
+extension InlineCommitMethod where Prepared == Void {
+    func prepareWithoutWaiting(_ request: HTTPRequest) -> Prepared? { request.body.isPresent ? nil : () }
 }

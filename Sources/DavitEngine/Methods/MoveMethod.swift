@@ -134,8 +134,8 @@ struct MoveMethod: InlineCommitMethod {
         case .crossesVolumes:
             var method = self
             method.buildsCopy = true
-            let outcome = try await share.commit(method, (), from: change)
-            return try await method.finish(outcome.value, on: outcome.change)
+            let committed = try await ChangeCommitter(method, change.context).commit((), from: change)
+            return try await method.finish(committed.outcome, on: committed.change)
         case .incomplete(let staged):
             await share.tidyTree(for: change.context) { staged.destroy() }
             return MemberFailure.response(staged.failures.map(MemberFailure.init), change: change)

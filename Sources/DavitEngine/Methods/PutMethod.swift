@@ -131,7 +131,7 @@ struct PutMethod: InlineCommitMethod {
         return .staged(staged)
     }
 
-    func prepareAtOnce(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
+    func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
         guard !upload.needsMoreThanBytes, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
         else { return nil }
         try share.checkLength(Int64(bytes.count))

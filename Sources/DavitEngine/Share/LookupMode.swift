@@ -7,22 +7,22 @@ enum LookupMode: Equatable {
     /// While path locks are held, immediately before the change; may block.
     case mayWait
     /// As ``mayWait``, but on the event loop; must not block.
-    case atOnce
-    /// As ``atOnce``, but names that the method creates are assumed not to exist. If one does, the change
+    case nonBlocking
+    /// As ``nonBlocking``, but names that the method creates are assumed not to exist. If one does, the change
     /// fails.
-    case atOnceAssumingFreeNames
+    case nonBlockingAssumingFreeNames
 
     var wait: Wait {
         switch self {
         case .first(let wait): wait
         case .mayWait: .allowed
-        case .atOnce, .atOnceAssumingFreeNames: .never
+        case .nonBlocking, .nonBlockingAssumingFreeNames: .never
         }
     }
 
     /// Returns the mode for the lookup of a single name.
     /// - Parameter isExpected: whether the method creates this name.
     func expecting(free isExpected: Bool) -> LookupMode {
-        self == .atOnceAssumingFreeNames && !isExpected ? .atOnce : self
+        self == .nonBlockingAssumingFreeNames && !isExpected ? .nonBlocking : self
     }
 }

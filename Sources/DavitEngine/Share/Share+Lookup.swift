@@ -28,14 +28,14 @@ extension Share {
     ///
     /// - Parameter other: under path locks, the result of an earlier lookup for the same change.
     func lookUp(
-        at path: ResourcePath, last: SymlinkMode, beside other: Lookup?, _ mode: LookupMode
+        at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
     ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
         let resolved = try serving(path) { () throws(StoreError) in
             switch mode {
             case .first(let wait): try resources.lookup(path, last: .followed, wait: wait)
-            case .atOnceAssumingFreeNames: try resources.locationOfFreeName(path, beside: other)
-            case .atOnce, .mayWait:
-                try resources.lookupForChange(path, last: .followed, beside: other, wait: mode.wait)
+            case .nonBlockingAssumingFreeNames: try resources.locationOfFreeName(path, reusing: other)
+            case .nonBlocking, .mayWait:
+                try resources.lookupForChange(path, last: .followed, reusing: other, wait: mode.wait)
             }
         }
         guard last == .notFollowed, resolved.path != path else { return (resolved, resolved) }

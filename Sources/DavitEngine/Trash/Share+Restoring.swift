@@ -72,7 +72,7 @@ extension Share {
             let root = try RequestContext(HTTPRequest(), now: now())
             for path in try missingCollections(above: entry.path) {
                 do throws(WebDAVError) {
-                    _ = try changeHere(MkColMethod(share: self), root.member(path))
+                    _ = try ChangeCommitter(MkColMethod(share: self), root.member(path)).runBlocking()
                 } catch {
                     guard error.status == .methodNotAllowed else { throw error }
                 }
@@ -80,7 +80,7 @@ extension Share {
             for path in Self.names(for: entry, .rename) {
                 do throws(WebDAVError) {
                     let method = RestoreMethod(share: self, entry: entry, path: path, replaces: false)
-                    let (_, change) = try changeHere(method, root)
+                    let change = try ChangeCommitter(method, root).runBlocking().change
                     return change.destination?.path ?? path
                 } catch {
                     guard error.lostRace else { throw error }
@@ -116,33 +116,5 @@ extension Share {
         guard choice == .rename, let parent = entry.path.parent else { return [entry.path] }
         let names = MemberNames(Array(entry.path.name), isCollection: entry.isCollection)
         return names.names.compactMap(parent.appending)
-    }
-
-    /// Same as ``change(_:context:)``, on a thread that may block. Throws 503 instead of waiting for path
-    /// locks.
-    private func changeHere<Method: ChangeMethod>(
-        _ method: Method, _ context: RequestContext
-    ) throws(WebDAVError) -> (Method.Outcome, ChangeTarget) where Method.Prepared == Void {
-        var change = expectedTarget(for: method, context: context)
-        for _ in 0..<8 {
-            let claimed = change
-            let result = try pathLocks.withPathLockIfFree(claims(of: method, on: claimed)) {
-                () throws(WebDAVError) -> (outcome: Method.Outcome?, change: ChangeTarget)? in
-                let height = try measureHeightNow(for: method, on: claimed)
-                let context = claimed.context.at(now())
-                state.expireLocks(now: context.now)
-                // No hook was called, so the change need not match what a hook has allowed.
-                return try commitNow(
-                    method, (), from: claimed, claimed: claimed, context, height: height, isLast: true,
-                    mode: .mayWait)
-            }
-            guard let result else { throw .busy }
-            if let outcome = result.outcome {
-                notify(action(of: method, on: result.change), HTTPResponse(.created))
-                return (outcome, result.change)
-            }
-            change = result.change
-        }
-        throw .busy
     }
 }

@@ -86,23 +86,25 @@ public final class SidecarStore: ResourceStore {
     }
 
     public func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, beside other: Lookup?, wait: Wait
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
         guard MacMetadataName.sidecar(in: path) != nil else {
-            return try share.lookupForChange(path, last: last, beside: other, wait: wait)
+            return try share.lookupForChange(path, last: last, reusing: other, wait: wait)
         }
         if wait == .never { throw .wouldBlock }
         return try lookup(path, last: last, wait: wait)
     }
 
-    /// Requires both stores, because sidecar folders change together with those of the share.
-    public var changesAtOnce: Bool { share.changesAtOnce && sidecarFolder.changesAtOnce }
+    /// Sidecar folders change together with those of the share.
+    public var commitsWithoutBlocking: Bool {
+        share.commitsWithoutBlocking && sidecarFolder.commitsWithoutBlocking
+    }
 
     public func locationOfFreeName(
-        _ path: ResourcePath, beside other: Lookup?
+        _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup {
         if MacMetadataName.sidecar(in: path) != nil { throw .wouldBlock }
-        return try share.locationOfFreeName(path, beside: other)
+        return try share.locationOfFreeName(path, reusing: other)
     }
 
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {

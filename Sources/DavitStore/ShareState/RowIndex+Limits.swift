@@ -1,8 +1,8 @@
 internal import DavitHTTP
 
 extension RowIndex {
-    /// The number of complete uploads to remove at a time, so that searches for them are rare.
-    private static let forgottenAtOnce = 64
+    /// How many complete uploads are removed at a time, so that searches for them are rare.
+    private static let removalBatch = 64
 
     /// See ``ShareState/admitsUpload(of:for:_:)``.
     func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
@@ -18,7 +18,7 @@ extension RowIndex {
         var charges = uploadQuota
         var forgotten: [String] = []
         for other in complete {
-            if forgotten.count >= Self.forgottenAtOnce, charges.admits(bytes, for: client, limits) { break }
+            if forgotten.count >= Self.removalBatch, charges.admits(bytes, for: client, limits) { break }
             charges.remove(other.chargedBytes, for: other.client)
             forgotten.append(other.id)
         }

@@ -2,6 +2,7 @@
 import DavitCrypto
 import DavitHTTP
 import DavitServer
+import DavitTesting
 import Testing
 
 /// RFC 7616 from the client's point of view.

@@ -1,5 +1,6 @@
 import DavitHTTP
 import DavitServer
+import DavitTesting
 import Testing
 
 /// The cost of guessing passwords, and whom it affects.

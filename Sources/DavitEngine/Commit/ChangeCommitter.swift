@@ -1,0 +1,366 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Runs one change in four steps: look up, prepare, commit under path locks, finish; see ``ChangeMethod``.
+///
+/// The steps run in a task, and what may block runs on other threads: ``run()``. If nothing has to wait, the same
+/// steps run in one synchronous call on the event loop: ``reply()``. Work outside of requests runs them on a
+/// thread that may block: ``runBlocking()``.
+struct ChangeCommitter<Method: ChangeMethod>: Sendable {
+    let method: Method
+    /// The context of the request; the steps under path locks use the same one with the current time.
+    let context: RequestContext
+
+    private var share: Share { method.share }
+    private var hooks: ShareHooks { share.configuration.hooks }
+
+    /// The maximum number of attempts if other programs change symbolic links on the path or create the same
+    /// name.
+    private static var attemptLimit: Int { 8 }
+
+    init(_ method: Method, _ context: RequestContext) {
+        self.method = method
+        self.context = context
+    }
+
+    /// Runs all steps.
+    func run() async throws(WebDAVError) -> HTTPResponse {
+        // The dispatcher refuses changes already; this also covers other callers.
+        if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
+        let first = try await lookUp()
+        let asked = hooks.allows == nil ? nil : share.action(of: method, on: first)
+        let prepared = try await prepare(first, asked)
+        let committed: Committed
+        do throws(WebDAVError) {
+            // For an upload, ask now that the hook can read the content.
+            if let asked, asked.kind == .upload {
+                try await share.ask(about: asked, method.content(of: prepared))
+            }
+            committed = try await commit(prepared, from: first)
+        } catch {
+            await method.discard(prepared, for: first)
+            throw error
+        }
+        return try await finish(committed)
+    }
+
+    /// A committed change.
+    typealias Committed = (outcome: Method.Outcome, change: ChangeTarget)
+    /// The result of an attempt to commit: no outcome if it must be repeated for `change`.
+    typealias Attempt = (outcome: Method.Outcome?, change: ChangeTarget)
+
+    // MARK: 1. Look up
+
+    /// Looks up the resources and checks the change, unless the method skips this. Hooks are asked about the
+    /// result.
+    private func lookUp() async throws(WebDAVError) -> ChangeTarget {
+        if method.skipsInitialLookup(context.request), hooks.allows == nil { return expectedTarget() }
+        return try await share.attempt { wait throws(WebDAVError) in
+            try self.checkedTarget(context, .first(wait)).change
+        }
+    }
+
+    // MARK: 2. Prepare
+
+    /// Receives the content or builds a copy, without path locks.
+    /// - Parameter asked: the action that a hook must allow; nil without hooks.
+    private func prepare(
+        _ first: ChangeTarget, _ asked: ShareAction?
+    ) async throws(WebDAVError) -> Method.Prepared {
+        // Ask before an expensive copy is built.
+        if let asked, asked.kind != .upload { try await share.ask(about: asked) }
+        return try await method.prepare(first)
+    }
+
+    // MARK: 3. Lock paths, check, commit
+
+    /// Commits a prepared change under its own path locks.
+    func commit(_ prepared: Method.Prepared, from first: ChangeTarget) async throws(WebDAVError) -> Committed
+    {
+        var change = first
+        for number in 1...Self.attemptLimit {
+            let claimed = change
+            let pathLock: PathLock
+            do { pathLock = try await share.pathLocks.acquire(claims(on: claimed)) } catch { throw .busy }
+            defer { pathLock.release() }
+            var attempt = try await commitRows(prepared, from: first, claimed)
+            if attempt == nil {
+                attempt = try await commitResources(
+                    prepared, from: first, claimed, isLast: number == Self.attemptLimit)
+            }
+            guard let attempt else { throw .busy }
+            if let outcome = attempt.outcome { return (outcome, attempt.change) }
+            change = attempt.change
+        }
+        throw .busy
+    }
+
+    /// Commits a change of resources: on the event loop if it cannot block, else on another thread.
+    private func commitResources(
+        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget, isLast: Bool
+    ) async throws(WebDAVError) -> Attempt {
+        let height = try await share.measureHeight(for: method, on: claimed)
+        let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
+            let context = claimed.context.at(self.share.now())
+            if wait == .allowed { self.share.state.expireLocks(now: context.now) }
+            return try self.commitNow(
+                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast,
+                wait == .allowed ? .mayWait : .nonBlocking)
+        }
+        if method.commitsLongWork(on: claimed, prepared) {
+            return try await share.offloadLong(for: claimed.context.request.client, .begins) {
+                () throws(WebDAVError) in try commit(.allowed)
+            }
+        }
+        if share.resources.commitsWithoutBlocking, method.canCommitInline(prepared) {
+            return try await share.attempt(commit)
+        }
+        return try await share.offload { () throws(WebDAVError) in try commit(.allowed) }
+    }
+
+    /// Commits a change of rows on the event loop: the lookups only read memory, and no thread blocks on the
+    /// commit.
+    ///
+    /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
+    ///   no outcome if the change affects paths other than the locked ones.
+    private func commitRows(
+        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
+    ) async throws(WebDAVError) -> Attempt? {
+        guard method.mayChangeRowsOnly else { return nil }
+        let context = claimed.context.at(share.now())
+        if share.state.hasEndedLocks(now: context.now) { return nil }
+        let current: ChangeTarget
+        let update: RowChange<Method.Outcome>?
+        do throws(WebDAVError) {
+            let check: WriteGuard
+            (current, check) = try checkedTarget(context, .first(.never))
+            guard current.hasSamePaths(as: claimed) else { return (nil, current) }
+            try share.checkAllowed(method, from: first, on: current)
+            update = try method.rowChange(current, prepared, guard: check)
+        } catch {
+            if error.wouldBlock { return nil }
+            throw error
+        }
+        guard let update else { return nil }
+        do throws(StateError) { try await share.state.commitWithoutBlocking(update.rows) } catch {
+            if error == .propertiesTooLarge, let outcome = update.outcomeIfTooLarge {
+                return (outcome, current)
+            }
+            throw WebDAVError(state: error)
+        }
+        return (update.outcome, current)
+    }
+
+    /// Repeats the lookup and the checks, and commits the change.
+    ///
+    /// - Parameters:
+    ///   - claimed: the lookup whose paths are locked.
+    ///   - context: the context with the current time.
+    ///   - height: the height of the moved tree, if it had to be measured.
+    ///   - mode: if it must not block, throws `wouldBlock`, with nothing changed, unless the change is brief.
+    /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
+    ///   changed a name first, or if the height of the moved tree must be measured first.
+    private func commitNow(
+        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
+        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, _ mode: LookupMode
+    ) throws(WebDAVError) -> Attempt {
+        let (current, check) = try checkedTarget(context, mode)
+        if !method.canReuse(prepared, from: first, in: current) { throw .busy }
+        // A link was changed after the lookup, so the change affects paths that are not locked.
+        guard current.hasSamePaths(as: claimed) else { return (nil, current) }
+        try share.checkAllowed(method, from: first, on: current)
+        if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
+        guard try share.checkHeight(of: method, on: current, measured: height) else {
+            if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
+            return (nil, current)
+        }
+        do throws(WebDAVError) {
+            return (try method.commit(current, prepared, guard: check), current)
+        } catch {
+            if error.lostRace, !isLast { return (nil, current) }
+            throw error
+        }
+    }
+
+    // MARK: 4. Finish
+
+    /// Removes replaced content and notifies hooks.
+    private func finish(_ committed: Committed) async throws(WebDAVError) -> HTTPResponse {
+        let response = try await method.finish(committed.outcome, on: committed.change)
+        share.notify(share.action(of: method, on: committed.change), response)
+        return response
+    }
+
+    // MARK: Paths and checks
+
+    /// Returns the path locks of the method, plus a shared lock on every other path that the checks depend
+    /// on, so that nothing changes before the commit. An exclusive lock of the method already protects the
+    /// paths above and below it.
+    private func claims(on change: ChangeTarget) -> [PathLockRequest] {
+        var claims = method.claims(on: change)
+        func share(_ path: ResourcePath) {
+            let claim = PathLockRequest(path: path, mode: .shared)
+            if !claims.contains(where: claim.overlaps) { claims.append(claim) }
+        }
+        share(change.target.path)
+        if let destination = change.destination { share(destination.path) }
+        for path in change.additionalPaths { share(path) }
+        return claims
+    }
+
+    /// Returns the expected result of a lookup if there are no symbolic links; used only for the paths of the
+    /// first path locks.
+    private func expectedTarget() -> ChangeTarget {
+        let target = Lookup(path: context.path, state: .unmapped)
+        let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
+        return ChangeTarget(
+            context: context, target: target, resolved: target, destination: destination,
+            resolvedDestination: destination,
+            tagged: tags(in: context).compactMap { share.path(ofReference: $0, in: context) })
+    }
+
+    /// Returns the distinct Resource-Tags of `If`.
+    private func tags(in context: RequestContext) -> [String] {
+        guard let header = context.ifHeader else { return [] }
+        return Set(header.lists.compactMap(\.resourceTag)).sorted()
+    }
+
+    /// Looks up the resources of the change, and checks it.
+    private func checkedTarget(
+        _ context: RequestContext, _ mode: LookupMode
+    ) throws(WebDAVError) -> (change: ChangeTarget, check: WriteGuard) {
+        let change = try resolve(context, mode)
+        let effects = try method.effects(on: change)
+        if share.rules != nil { try share.checkName(of: method, on: change) }
+        try share.checkDepth(of: method, on: change)
+        let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
+        try check.check(change, effects: effects)
+        return (change, check)
+    }
+
+    private func resolve(_ context: RequestContext, _ mode: LookupMode) throws(WebDAVError) -> ChangeTarget {
+        try storing { () throws(StoreError) in
+            let (target, resolved) = try share.lookUp(
+                at: context.path, last: method.targetSegment, reusing: nil,
+                mode.expecting(free: method.makesTarget))
+            var destination: (unresolved: Lookup, resolved: Lookup)?
+            if let (path, last) = method.destination {
+                destination = try share.lookUp(
+                    at: path, last: last, reusing: target, mode.expecting(free: true))
+                if let own = try share.ownName(destination?.unresolved, of: target, as: path, mode.wait) {
+                    let unresolved = method.respellsTarget ? own : target
+                    destination = (unresolved, unresolved)
+                }
+            }
+            var tagged: [ResourcePath] = []
+            for tag in tags(in: context) {
+                if let path = share.path(ofReference: tag, in: context) {
+                    tagged.append(try share.lookUpTagged(at: path, wait: mode.wait).path)
+                }
+            }
+            return ChangeTarget(
+                context: context, target: target, resolved: resolved, destination: destination?.unresolved,
+                resolvedDestination: destination?.resolved, tagged: tagged)
+        }
+    }
+}
+
+// MARK: Without waiting
+
+extension ChangeCommitter {
+    /// Returns the work that runs all steps.
+    func reply() throws(WebDAVError) -> MethodReply {
+        .pending { () async throws(WebDAVError) in try await run() }
+    }
+}
+
+extension ChangeCommitter where Method: InlineCommitMethod {
+    /// Runs all steps in one synchronous call if nothing has to wait: neither content that has not arrived, nor
+    /// path locks, nor the disk. Otherwise changes nothing and returns the work that runs them.
+    func reply() throws(WebDAVError) -> MethodReply {
+        if let response = try respondWithoutWaiting() { return .ready(response) }
+        return .pending { () async throws(WebDAVError) in try await run() }
+    }
+
+    /// - Returns: nil, with nothing changed, if something has to wait.
+    private func respondWithoutWaiting() throws(WebDAVError) -> HTTPResponse? {
+        // `If` can refer to other resources, which requires more than one lookup.
+        guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, hooks.areEmpty,
+            method.skipsInitialLookup(context.request),
+            let prepared = try method.prepareWithoutWaiting(context.request)
+        else { return nil }
+        let expected = expectedTarget()
+        return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
+            // A precondition depends on the existing resource, so it must be looked up.
+            if method.expectsFreeNames, !context.request.hasPreconditions,
+                let response = try respond(prepared, expected, .nonBlockingAssumingFreeNames)
+            {
+                return response
+            }
+            return try respond(prepared, expected, .nonBlocking)
+        }
+    }
+
+    private func respond(
+        _ prepared: Method.Prepared, _ expected: ChangeTarget, _ mode: LookupMode
+    ) throws(WebDAVError) -> HTTPResponse? {
+        do throws(WebDAVError) {
+            let (outcome, change) = try commitNow(
+                prepared, from: expected, claimed: expected, context, isLast: false, mode)
+            return outcome.flatMap { method.response(to: $0, on: change) }
+        } catch {
+            if error.wouldBlock { return nil }
+            // A lock protects the collection, but a full lookup may find that the name exists, which
+            // determines the response.
+            if mode == .nonBlockingAssumingFreeNames, error.status == .locked { return nil }
+            throw error
+        }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var hasPreconditions: Bool {
+        contains(.ifMatch) || contains(.ifNoneMatch) || contains(.ifModifiedSince)
+            || contains(.ifUnmodifiedSince)
+    }
+}
+
+// MARK: On a thread that may block
+
+extension ChangeCommitter where Method.Prepared == Void {
+    /// Runs the steps up to the commit on the current thread. Throws 503 instead of waiting for path locks. Hooks
+    /// are notified but cannot refuse.
+    func runBlocking() throws(WebDAVError) -> Committed {
+        var change = expectedTarget()
+        for _ in 0..<Self.attemptLimit {
+            let claimed = change
+            let attempt = try share.pathLocks.withPathLockIfFree(claims(on: claimed)) {
+                () throws(WebDAVError) -> Attempt? in
+                let height = try share.measureHeightNow(for: method, on: claimed)
+                let context = claimed.context.at(share.now())
+                share.state.expireLocks(now: context.now)
+                // No hook was called, so the change need not match what a hook has allowed.
+                return try commitNow(
+                    (), from: claimed, claimed: claimed, context, height: height, isLast: true, .mayWait)
+            }
+            guard let attempt else { throw .busy }
+            if let outcome = attempt.outcome {
+                share.notify(share.action(of: method, on: attempt.change), HTTPResponse(.created))
+                return (outcome, attempt.change)
+            }
+            change = attempt.change
+        }
+        throw .busy
+    }
+}
+
+extension Share {
+    /// Runs a change; see ``ChangeMethod``.
+    func change<Method: ChangeMethod>(
+        _ method: Method, context: RequestContext
+    ) async throws(WebDAVError) -> HTTPResponse {
+        try await ChangeCommitter(method, context).run()
+    }
+}
