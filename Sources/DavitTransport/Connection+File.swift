@@ -66,7 +66,7 @@ extension Connection {
             let outcome = read(
                 descriptor, of: volume, at: offset + Int64(done), count: length - done, into: buffer)
             guard case .bytes(let count) = outcome, count > 0 else {
-                buffer.count = start
+                buffer.truncate(to: start)
                 return false
             }
             done += count

@@ -349,7 +349,7 @@ internal import DavitSystem
 
     private nonisolated(nonsending) func wait(_ what: Waiting, until deadline: Int64) async -> Wake {
         // Two tasks of a handler cannot wait on the same connection.
-        guard waiting == .nothing, loop.isCurrentThread else { return .closing }
+        guard waiting == .nothing, loop.isCurrentThread, !loop.isStopped else { return .closing }
         waiting = what
         loop.schedule(self, at: deadline)
         return await unsafe withUnsafeContinuation { unsafe continuation = $0 }

@@ -227,7 +227,7 @@ final class ContentReader: RequestBody {
         let received = try exchange.connection.receive(into: buffer, limit: Int(limit))
         guardian.didMove(received)
         guard received > 0 else { return 0 }
-        buffer.count = held
+        buffer.truncate(to: held)
         return try unsafe buffer.fill { room throws(HTTPError) in
             let bytes = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<received])
             var decoder = known

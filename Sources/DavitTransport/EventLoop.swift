@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// All state except `inbox`, `isSignalled`, `thread`, `request` and `load` belongs to the thread that calls
 /// ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for the state that
-/// each event uses: no access lasts longer than a single call.
+/// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs to
+/// the thread that runs late jobs; see `runAfterEnd()`.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Requests that other threads can make.
     enum Request: Int, AtomicRepresentable { case none, drain }
@@ -19,7 +20,7 @@ internal import Synchronization
     /// Called on the loop's thread for SIGHUP.
     var onSIGHUP: (() -> Void)?
 
-    private let inbox = Mutex<[UnownedJob]>([])
+    private let inbox = Mutex(Inbox())
     private let isSignalled = Atomic<Bool>(false)
     private let thread = Atomic<UInt>(0)
     private let request = Atomic<Request>(.none)
@@ -39,7 +40,8 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private var due: [TimerEntry] = []
     @safe @exclusivity(unchecked) private var turns: [Turn] = []
     @safe @exclusivity(unchecked) private(set) var isDraining = false
-    @safe @exclusivity(unchecked) private var isStopped = false
+    /// Whether the loop takes no more events: nothing wakes what begins to wait now.
+    @safe @exclusivity(unchecked) private(set) var isStopped = false
     @safe @exclusivity(unchecked) private var date = LoopDate()
 
     init() throws(SystemError) {
@@ -51,6 +53,24 @@ internal import Synchronization
 
     // MARK: Jobs
 
+    /// Jobs that other threads have enqueued.
+    private struct Inbox {
+        var jobs: [UnownedJob] = []
+        /// Whether ``EventLoop/run()`` has ended and takes no more jobs.
+        var hasEnded = false
+        /// Whether a thread runs the jobs that arrive after the end.
+        var isServed = false
+
+        /// Adds a job.
+        /// - Returns: whether the calling thread must run it.
+        mutating func append(_ job: UnownedJob) -> Bool {
+            jobs.append(job)
+            guard hasEnded, !isServed else { return false }
+            isServed = true
+            return true
+        }
+    }
+
     /// A task that has yielded. Resumed exactly once.
     @safe private struct Turn {
         let continuation: UnsafeContinuation<Void, Never>
@@ -59,7 +79,7 @@ internal import Synchronization
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrentThread { return ready.push(job) }
-        inbox.withLock { $0.append(job) }
+        if inbox.withLock({ $0.append(job) }) { return runAfterEnd() }
         if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { queue.wake() }
     }
 
@@ -70,17 +90,32 @@ internal import Synchronization
 
     // MARK: Members and deadlines
 
-    func add(_ member: LoopMember) { members.insert(member) }
+    /// Traps in debug builds if the loop runs on another thread: its state may be used on its thread only.
+    func assertConfined(file: StaticString = #fileID, line: UInt = #line) {
+        assert(
+            isCurrentThread || thread.load(ordering: .relaxed) == 0, "used outside the loop's thread",
+            file: file, line: line)
+    }
+
+    func add(_ member: LoopMember) {
+        assertConfined()
+        members.insert(member)
+    }
 
     func remove(_ member: LoopMember) {
+        assertConfined()
         wheel.remove(member)
         members.remove(member)
     }
 
-    func schedule(_ entry: TimerEntry, at deadline: Int64) { wheel.schedule(entry, at: deadline) }
+    func schedule(_ entry: TimerEntry, at deadline: Int64) {
+        assertConfined()
+        wheel.schedule(entry, at: deadline)
+    }
 
     func schedule(_ entry: TimerEntry, after nanoseconds: Int64) {
-        wheel.schedule(entry, at: now + nanoseconds)
+        let (deadline, overflow) = now.addingReportingOverflow(nanoseconds)
+        schedule(entry, at: overflow ? .max : deadline)
     }
 
     /// The value of the `Date` field, 29 bytes.
@@ -128,11 +163,35 @@ internal import Synchronization
             passDeadlines()
             if isDraining && load.load(ordering: .acquiring) == 0 && ready.isEmpty { isStopped = true }
         }
-        thread.store(0, ordering: .relaxed)
         onSignal = nil
         onSIGHUP = nil
         // No deadline passes from now on; release the entries and what they reference.
         wheel = TimerWheel(now: now)
+        inbox.withLock {
+            $0.hasEnded = true
+            $0.isServed = true
+        }
+        runAfterEnd()
+    }
+
+    /// Runs jobs after the end of the loop until none is left, on the calling thread, so that tasks that were
+    /// waiting can still end and release their connections. `isServed` admits one thread at a time.
+    private func runAfterEnd() {
+        thread.store(SystemThread.current, ordering: .relaxed)
+        let executor = unsafe asUnownedTaskExecutor()
+        while true {
+            let isIdle = inbox.withLock { inbox in
+                swap(&inbox.jobs, &taken)
+                guard taken.isEmpty, ready.isEmpty, turns.isEmpty else { return false }
+                thread.store(0, ordering: .relaxed)
+                inbox.isServed = false
+                return true
+            }
+            if isIdle { return }
+            moveTaken()
+            resumeTurns()
+            unsafe runJobs(on: executor)
+        }
     }
 
     private func waitMilliseconds() -> Int32 {
@@ -154,12 +213,16 @@ internal import Synchronization
     private func takeInbox() {
         // Reset before taking the jobs, so that a later job signals again.
         isSignalled.store(false, ordering: .releasing)
-        inbox.withLock { swap(&$0, &taken) }
+        inbox.withLock { swap(&$0.jobs, &taken) }
+        moveTaken()
+        if !isDraining && request.load(ordering: .acquiring) == .drain { drain() }
+    }
+
+    private func moveTaken() {
         // Iterate by index: iterating over the array would retain its storage, so that its capacity could not
         // be kept.
         for index in taken.indices { ready.push(taken[index]) }
         taken.removeAll(keepingCapacity: true)
-        if !isDraining && request.load(ordering: .acquiring) == .drain { drain() }
     }
 
     private func drain() {

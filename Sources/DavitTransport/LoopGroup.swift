@@ -147,7 +147,6 @@ final class LoopGroup: Sendable {
     // MARK: While it runs
 
     func pauseListening(then completion: @escaping @Sendable () -> Void) {
-        // Captured weakly: if the loop ends first, the task is never run or released.
         Task(executorPreference: loops[0]) { [weak self] in
             self?.retireListeners()
             completion()

@@ -32,7 +32,7 @@ final class LoopOutput {
     }
 
     /// Discards the output that was appended after `mark`.
-    func goBack(to mark: Int) { buffer.count = mark }
+    func goBack(to mark: Int) { buffer.truncate(to: mark) }
 
     /// Sends the buffered output; what the socket does not accept is kept by the connection.
     /// - Parameter isFollowed: whether the owner sends more immediately.

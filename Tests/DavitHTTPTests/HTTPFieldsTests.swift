@@ -123,32 +123,3 @@ struct TimestampTests {
         #expect(Timestamp(nanoseconds: nanoseconds).seconds == seconds)
     }
 }
-
-struct IOBufferTests {
-    @Test func capacityIsNotExceeded() {
-        let buffer = IOBuffer(capacity: 4)
-        #expect(buffer.append([1, 2, 3]) == 3 && buffer.freeCount == 1)
-        #expect(buffer.append([4, 5, 6]) == 1 && buffer.freeCount == 0)
-        #expect(buffer.append([7]) == 0)
-        #expect(unsafe buffer.withBytes { unsafe Array($0) } == [1, 2, 3, 4])
-        buffer.removeAll()
-        let filled = unsafe buffer.fill { free in
-            unsafe free[0] = 9
-            return free.count
-        }
-        #expect(filled == 4 && buffer.count == 4)
-        #expect(unsafe buffer.withBytes { unsafe $0[0] } == 9)
-    }
-
-    @Test func usedBytesAreRemoved() {
-        let buffer = IOBuffer(capacity: 8)
-        _ = buffer.append([1, 2, 3, 4, 5])
-        buffer.removeFirst(2)
-        #expect(unsafe buffer.withBytes { unsafe Array($0) } == [3, 4, 5])
-        #expect(buffer.freeCount == 5)
-        buffer.removeFirst(0)
-        #expect(buffer.count == 3)
-        buffer.removeFirst(9)
-        #expect(buffer.count == 0)
-    }
-}

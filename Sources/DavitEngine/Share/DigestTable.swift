@@ -108,7 +108,7 @@ final class DigestComputation: @unchecked Sendable {
                 return
             }
             // Ignore bytes appended since the file was opened; they are not sent either.
-            buffer.count -= Int(max(0, offset + count - file.length))
+            buffer.truncate(to: buffer.count - Int(max(0, offset + count - file.length)))
             unsafe buffer.withBytes { unsafe running.update($0) }
             offset += count
         }

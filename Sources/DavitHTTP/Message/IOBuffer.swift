@@ -8,14 +8,12 @@
     @safe @exclusivity(unchecked) @usableFromInline var filled = 0
     @usableFromInline let storage: UnsafeMutableRawPointer
 
-    /// The number of valid bytes, which are at the start of the buffer.
-    @inlinable public var count: Int {
-        get { filled }
-        set { filled = newValue }
-    }
+    /// The number of valid bytes, which are at the start of the buffer, from 0 to ``capacity``.
+    @inlinable public var count: Int { filled }
 
-    /// Allocates a buffer of `capacity` bytes.
+    /// Allocates a buffer of `capacity` bytes; traps if that is negative.
     public init(capacity: Int) {
+        precondition(capacity >= 0, "the capacity must not be negative")
         self.capacity = capacity
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
     }
@@ -38,9 +36,9 @@
         -> Int
     {
         let free = unsafe UnsafeMutableRawBufferPointer(start: storage + count, count: capacity - count)
-        let filled = try unsafe body(free)
-        count += min(max(filled, 0), capacity - count)
-        return filled
+        let written = try unsafe body(free)
+        filled += min(max(written, 0), capacity - filled)
+        return written
     }
 
     /// Appends as much of `bytes` as fits and returns the number of bytes appended.
@@ -48,7 +46,7 @@
         let taken = min(bytes.count, capacity - count)
         if taken > 0, let source = bytes.baseAddress {
             unsafe (storage + count).copyMemory(from: source, byteCount: taken)
-            count += taken
+            filled += taken
         }
         return taken
     }
@@ -57,12 +55,15 @@
     public func append(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
     /// Discards the valid bytes; keeps the memory.
-    public func removeAll() { count = 0 }
+    public func removeAll() { filled = 0 }
+
+    /// Discards the bytes after the first `count` ones; has no effect if there are fewer.
+    public func truncate(to count: Int) { filled = min(max(count, 0), filled) }
 
     /// Removes bytes at the start and moves the remaining bytes there.
     public func removeFirst(_ dropped: Int) {
         let dropped = min(max(dropped, 0), count)
-        count -= dropped
+        filled -= dropped
         if dropped > 0, count > 0 {
             unsafe storage.copyMemory(from: storage + dropped, byteCount: count)
         }
