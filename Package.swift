@@ -167,7 +167,7 @@ let package = Package(
             ]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
-        tests(of: "DavitHTTP", ["DavitTesting"]),
+        tests(of: "DavitHTTP", ["DavitTesting", "DavitSystem"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitArchive", ["DavitTesting"]),
