@@ -3,20 +3,22 @@ internal import DavitStore
 internal import DavitSystem
 
 /// A copy under a reserved name in the destination's folder.
-///
-/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
-final class StagedCopy: StagedTree, @unchecked Sendable {
+final class StagedCopy: StagedTree {
+    private struct State {
+        var destination: ResourcePath
+        /// Whether this object must remove the resource under the reserved name: the copy, or what the copy
+        /// replaced.
+        var isOwned = true
+        /// The trash location of the replaced resource; nil if it was not moved to the trash.
+        var kept: ResourcePath?
+    }
+
     private let share: SharedFolder
     private let source: ResourcePath
-    var destination: ResourcePath
+    private let state: Exclusive<State>
     private let directory: FileDescriptor
     /// Holds the lock that protects the copy from sweeps.
     private let reservation: Reservation
-    /// Whether this object must remove the resource under the reserved name: the copy, or what the copy
-    /// replaced.
-    private var isOwned = true
-    /// The trash location of the replaced resource; nil if it was not moved to the trash.
-    private var kept: ResourcePath?
     let path: ResourcePath
     let info: ResourceInfo
     let failures: [(path: ResourcePath, error: StoreError)]
@@ -54,7 +56,7 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         }
         self.share = share
         self.source = source
-        self.destination = destination
+        state = Exclusive(State(destination: destination))
         self.directory = directory
         self.reservation = reservation
         self.path = path
@@ -78,7 +80,7 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
         }
         self.share = share
         source = destination
-        self.destination = destination
+        state = Exclusive(State(destination: destination))
         self.directory = directory
         self.reservation = reservation
         self.path = path
@@ -87,10 +89,17 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
 
     deinit { destroy() }
 
+    var destination: ResourcePath {
+        get { state.withValue { $0.destination } }
+        set { state.withValue { $0.destination = newValue } }
+    }
+
     func destroy() {
-        guard isOwned else { return }
-        isOwned = false
-        Self.remove(reservation.name, in: directory)
+        state.withValue { state in
+            guard state.isOwned else { return }
+            state.isOwned = false
+            Self.remove(reservation.name, in: directory)
+        }
     }
 
     func identity(ofCopyOf path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
@@ -116,45 +125,54 @@ final class StagedCopy: StagedTree, @unchecked Sendable {
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {
-        if isReplacing {
-            try share.exchange(path, destination)
-        } else {
-            try share.rename(path, toFree: destination)
-            isOwned = false
+        try state.withValue { state throws(StoreError) in
+            if isReplacing {
+                try share.exchange(path, state.destination)
+            } else {
+                try share.rename(path, toFree: state.destination)
+                state.isOwned = false
+            }
         }
     }
 
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) {
         let location = trash.location.path
-        try share.rename(path, toFree: location)
-        isOwned = false
-        do throws(StoreError) { try share.exchange(location, destination) } catch {
-            if (try? share.rename(location, toFree: path)) != nil { isOwned = true }
-            throw error
+        try state.withValue { state throws(StoreError) in
+            try share.rename(path, toFree: location)
+            state.isOwned = false
+            do throws(StoreError) { try share.exchange(location, state.destination) } catch {
+                if (try? share.rename(location, toFree: path)) != nil { state.isOwned = true }
+                throw error
+            }
+            state.kept = location
         }
-        kept = location
     }
 
     func publishOverContent() throws(StoreError) {
-        try storing { () throws(SystemError) in
-            try directory.rename(reservation.name.bytes, to: directory, as: Array(destination.name))
+        try state.withValue { state throws(StoreError) in
+            let destination = state.destination
+            try storing { () throws(SystemError) in
+                try directory.rename(reservation.name.bytes, to: directory, as: Array(destination.name))
+            }
+            state.isOwned = false
+            share.kept.forget(destination)
+            try share.sync.names(in: directory)
         }
-        isOwned = false
-        share.kept.forget(destination)
-        try share.sync.names(in: directory)
     }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {
-        if let kept {
-            try share.exchange(kept, destination)
-            try share.rename(kept, toFree: path)
-            self.kept = nil
-            isOwned = true
-        } else if isReplacing {
-            try share.exchange(path, destination)
-        } else {
-            try share.rename(destination, toFree: path)
-            isOwned = true
+        try state.withValue { state throws(StoreError) in
+            if let kept = state.kept {
+                try share.exchange(kept, state.destination)
+                try share.rename(kept, toFree: path)
+                state.kept = nil
+                state.isOwned = true
+            } else if isReplacing {
+                try share.exchange(path, state.destination)
+            } else {
+                try share.rename(state.destination, toFree: path)
+                state.isOwned = true
+            }
         }
     }
 }

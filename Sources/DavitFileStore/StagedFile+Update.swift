@@ -21,33 +21,38 @@ extension StagedFile {
             try file.checkRoom(for: status.length, keepingFree: share.keepsFree)
             var canShare = true
             try current.copyContent(to: file, status: status, canShare: &canShare)
-            length = status.length
+            state.withValue { $0.length = status.length }
             return ResourceInfo(status, of: current)
         }
     }
 
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError) {
-        try checkRoom(for: Int64(buffer.count))
-        try storing { () throws(SystemError) in
-            try unsafe buffer.withBytes { bytes throws(SystemError) in
-                try unsafe file.writeAll(bytes, at: offset)
+        try state.withValue { state throws(StoreError) in
+            try checkRoom(for: Int64(buffer.count))
+            try storing { () throws(SystemError) in
+                try unsafe buffer.withBytes { bytes throws(SystemError) in
+                    try unsafe file.writeAll(bytes, at: offset)
+                }
             }
+            state.length = max(state.length, offset + Int64(buffer.count))
         }
-        length = max(length, offset + Int64(buffer.count))
     }
 
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
         guard let other = (other as? UploadFile)?.file ?? other as? StagedFile else {
             throw .failed(reason: "content belongs to another store")
         }
-        try checkRoom(for: other.length)
-        do throws(SystemError) {
-            try other.file.copyBytes(other.length, to: file, at: offset)
-        } catch {
-            // Release the space of the partial copy, which may be retried.
-            try? file.setLength(length)
-            throw StoreError(error)
+        let count = other.length
+        try state.withValue { state throws(StoreError) in
+            try checkRoom(for: count)
+            do throws(SystemError) {
+                try other.file.copyBytes(count, to: file, at: offset)
+            } catch {
+                // Release the space of the partial copy, which may be retried.
+                try? file.setLength(state.length)
+                throw StoreError(error)
+            }
+            state.length = max(state.length, offset + count)
         }
-        length = max(length, offset + other.length)
     }
 }

@@ -1,40 +1,48 @@
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
+internal import Synchronization
 
 /// New content: an unnamed file on the volume of its folder or, where unsupported, a file under a reserved
 /// name.
-///
-/// `@unchecked`: used by one task at a time, as ``StagedContent`` requires.
-final class StagedFile: StagedContent, @unchecked Sendable {
+final class StagedFile: StagedContent {
     /// From this length on, space and permissions are checked before the bytes arrive.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
+    struct State {
+        var location: ResourceLocation
+        var length: Int64 = 0
+        fileprivate var isSealed = false
+        fileprivate var isInMemory = false
+
+        fileprivate init(location: ResourceLocation) { self.location = location }
+    }
+
     let share: SharedFolder
-    var location: ResourceLocation
     let file: FileDescriptor
     /// The hidden name of the file until it is published; nil for an unnamed file.
-    private(set) var hidden: HiddenName?
-    var length: Int64 = 0
-    private var isSealed = false
-    private var isInMemory = false
+    let hidden: HiddenName?
+    let state: Exclusive<State>
     /// Whether the file persists between requests.
     let isKept: Bool
 
     /// A member under a reserved name, removed when this object is released unless disowned.
-    final class HiddenName {
+    final class HiddenName: Sendable {
         let folder: OpenFolder
         let name: ReservedName
-        var isOwned = true
+        private let isOwned: Atomic<Bool>
 
-        init(_ name: ReservedName, in folder: OpenFolder) {
+        init(_ name: ReservedName, in folder: OpenFolder, isOwned: Bool = true) {
             self.name = name
             self.folder = folder
+            self.isOwned = Atomic(isOwned)
         }
+
+        func disown() { isOwned.store(false, ordering: .relaxed) }
 
         deinit {
             // If this fails, a sweep removes the file later.
-            if isOwned { try? folder.directory.unlink(name.bytes) }
+            if isOwned.load(ordering: .relaxed) { try? folder.directory.unlink(name.bytes) }
         }
     }
 
@@ -42,12 +50,13 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         if ReservedName.occurs(in: location.path) { throw .forbidden }
         if location.path.isRoot { throw .wrongKind }
         self.share = share
-        self.location = location
+        state = Exclusive(State(location: location))
         isKept = false
         let folder = try share.folder(of: location)
         do throws(SystemError) {
             // The kernel applies the umask or the folder's default access control list.
             file = try folder.directory.openUnnamed(permissions: 0o666)
+            hidden = nil
         } catch {
             guard error.isUnsupported || error.code == .isDirectory else {
                 throw StoreError(error, absent: .missingAncestor)
@@ -66,7 +75,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         if ReservedName.occurs(in: location.path) { throw .forbidden }
         if location.path.isRoot { throw .wrongKind }
         self.share = share
-        self.location = location
+        state = Exclusive(State(location: location))
         isKept = true
         let folder = try share.folder(of: location)
         let reservation = try Reservation.make(.file, in: folder.directory)
@@ -76,7 +85,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         try checkAtStart(expectedLength, in: folder)
         // Clients must be able to resume the upload after a crash, so the name must be durable.
         try share.sync.names(in: folder.directory)
-        hidden.isOwned = false
+        hidden.disown()
     }
 
     /// Reopens content with its existing bytes.
@@ -85,17 +94,17 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         in share: SharedFolder
     ) throws(StoreError) {
         self.share = share
-        self.location = location
         isKept = true
         let folder = try share.folder(of: location)
         file = try Self.openKept(name, in: folder)
+        hidden = HiddenName(name, in: folder, isOwned: false)
+        state = Exclusive(State(location: location))
         let status = try storing { () throws(SystemError) in try file.status() }
         guard ResourceInfo(status, stamp: 0).identity == identity else { throw .notFound }
-        length = status.length
-        isInMemory = file.isInMemory
-        let hidden = HiddenName(name, in: folder)
-        hidden.isOwned = false
-        self.hidden = hidden
+        state.withValue { state in
+            state.length = status.length
+            state.isInMemory = file.isInMemory
+        }
     }
 
     private static func openKept(
@@ -123,7 +132,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
 
     /// Detects errors now that would otherwise occur after the last byte.
     private func checkEarly(_ expectedLength: Int64, in folder: OpenFolder) throws(StoreError) {
-        isInMemory = file.isInMemory
+        state.withValue { $0.isInMemory = file.isInMemory }
         try storing { () throws(SystemError) in
             try file.checkRoom(for: expectedLength, keepingFree: share.keepsFree ?? 0)
         }
@@ -142,20 +151,37 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         }
     }
 
+    var length: Int64 { state.withValue { $0.length } }
+
+    var location: ResourceLocation {
+        get { state.withValue { $0.location } }
+        set { state.withValue { $0.location = newValue } }
+    }
+
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
-        if wait == .never, !isInMemory { throw .wouldBlock }
-        // The announced length may have been too small, and other programs use space, too.
-        try checkRoom(for: Int64(buffer.count))
-        do throws(SystemError) {
-            try unsafe buffer.withBytes { bytes throws(SystemError) in
-                try unsafe file.writeAll(bytes, at: length)
+        try state.withValue { state throws(StoreError) in
+            if wait == .never, !state.isInMemory { throw .wouldBlock }
+            // The announced length may have been too small, and other programs use space, too.
+            try checkRoom(for: Int64(buffer.count))
+            let length = state.length
+            do throws(SystemError) {
+                try unsafe buffer.withBytes { bytes throws(SystemError) in
+                    try unsafe file.writeAll(bytes, at: length)
+                }
+            } catch {
+                // Discard a partially written buffer; a shorter one may follow.
+                try? file.setLength(length)
+                throw StoreError(error)
             }
-        } catch {
-            // Discard a partially written buffer; a shorter one may follow.
-            try? file.setLength(length)
-            throw StoreError(error)
+            state.length += Int64(buffer.count)
         }
-        length += Int64(buffer.count)
+    }
+
+    func truncate(to length: Int64) throws(StoreError) {
+        try state.withValue { state throws(StoreError) in
+            try storing { () throws(SystemError) in try file.setLength(length) }
+            state.length = length
+        }
     }
 
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
@@ -173,22 +199,24 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     func sync() throws(StoreError) { try share.sync.content(file) }
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
-        if old != nil {
-            try takeOver()
-        } else if hidden != nil {
-            try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
+        try state.withValue { state throws(StoreError) in
+            if old != nil {
+                try takeOver(at: state.location)
+            } else if hidden != nil {
+                try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
+            }
+            let info = try storing { () throws(SystemError) in
+                try VersionStamp.renew(file, within: modified, unlike: old?.entityTag)
+            }
+            try share.sync.content(file)
+            state.isSealed = true
+            return info
         }
-        let info = try storing { () throws(SystemError) in
-            try VersionStamp.renew(file, within: modified, unlike: old?.entityTag)
-        }
-        try share.sync.content(file)
-        isSealed = true
-        return info
     }
 
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
     /// the content to be replaced is writable, because a rename does not require write permission.
-    private func takeOver() throws(StoreError) {
+    private func takeOver(at location: ResourceLocation) throws(StoreError) {
         let folder = try share.folder(of: location)
         let name = Array(location.path.name)
         do {
@@ -221,7 +249,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {
-        guard isSealed else { throw .failed(reason: "content published before it was sealed") }
+        try state.withValue { state throws(StoreError) in try publish(state, isReplacing: isReplacing) }
+    }
+
+    private func publish(_ state: State, isReplacing: Bool) throws(StoreError) {
+        guard state.isSealed else { throw .failed(reason: "content published before it was sealed") }
+        let location = state.location
         let folder = try share.folder(of: location)
         let name = Array(location.path.name)
         if let hidden {
@@ -233,7 +266,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 try share.rename(
                     hidden.name.bytes, of: hidden.folder.directory, toFree: name, in: folder.directory)
             }
-            hidden.isOwned = false
+            hidden.disown()
         } else {
             try storing(absent: .missingAncestor) { () throws(SystemError) in
                 isReplacing
@@ -249,7 +282,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
     /// that both names always refer to one of the two. If the volume cannot exchange names, the old file gets
     /// its second hard link before it loses the first.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
-        guard isSealed else { throw .failed(reason: "content published before it was sealed") }
+        try state.withValue { state throws(StoreError) in try publish(state, keepingReplacedAt: trash) }
+    }
+
+    private func publish(_ state: State, keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
+        guard state.isSealed else { throw .failed(reason: "content published before it was sealed") }
+        let location = state.location
         let folder = try share.folder(of: location)
         let kept = try share.folder(of: trash.location)
         let (name, newName) = (Array(location.path.name), Array(trash.location.path.name))
@@ -260,12 +298,12 @@ final class StagedFile: StagedContent, @unchecked Sendable {
                 guard error.isPermissionDenied || error.isUnsupported || error.code == .crossVolume else {
                     throw StoreError(error, absent: .missingAncestor)
                 }
-                try publish(isReplacing: true)
+                try publish(state, isReplacing: true)
                 return false
             }
             do throws(StoreError) {
                 try share.sync.names(in: kept.directory)
-                try publish(isReplacing: true)
+                try publish(state, isReplacing: true)
             } catch {
                 try? kept.directory.unlink(newName)
                 throw error
@@ -276,7 +314,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
             if let hidden {
                 try share.rename(
                     hidden.name.bytes, of: hidden.folder.directory, toFree: newName, in: kept.directory)
-                hidden.isOwned = false
+                hidden.disown()
             } else {
                 try storing(absent: .missingAncestor) { () throws(SystemError) in
                     try file.linkUnnamed(to: kept.directory, as: newName)
@@ -285,7 +323,7 @@ final class StagedFile: StagedContent, @unchecked Sendable {
         } catch {
             // A part of the volume has a separate quota, or the trash belongs to another user.
             guard error == .crossVolume || error == .forbidden else { throw error }
-            try publish(isReplacing: true)
+            try publish(state, isReplacing: true)
             return false
         }
         do throws(StoreError) {

@@ -1,11 +1,25 @@
+internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
 /// Measures the number of levels below a folder. Works for any depth and size with one descriptor and the
 /// names of the folders that are still to be visited. Does not follow links.
-///
-/// `@unchecked`: used by one task at a time, as ``HeightMeasurement`` requires.
-final class TreeHeight: HeightMeasurement, @unchecked Sendable {
+final class TreeHeight: HeightMeasurement {
+    private let traversal: Exclusive<HeightTraversal>
+
+    /// - Parameters:
+    ///   - directory: the top of the tree, open for its entries.
+    ///   - limit: the height at which the measurement stops.
+    init(of directory: consuming FileDescriptor, limit: Int) throws(SystemError) {
+        traversal = Exclusive(HeightTraversal(try DirectoryPosition(at: directory), limit: limit))
+    }
+
+    func advance() throws(StoreError) -> Int? {
+        try traversal.withValue { traversal throws(StoreError) in try traversal.advance() }
+    }
+}
+
+private struct HeightTraversal: ~Copyable {
     /// The maximum number of folders and directory blocks read per call; a call then takes a few
     /// milliseconds.
     private static let pieceSteps = 256
@@ -18,15 +32,12 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
     private var isReading = true
     private var height = 0
 
-    /// - Parameters:
-    ///   - directory: the top of the tree, open for its entries.
-    ///   - limit: the height at which the measurement stops.
-    init(of directory: consuming FileDescriptor, limit: Int) throws(SystemError) {
-        position = try DirectoryPosition(at: directory)
+    init(_ position: consuming DirectoryPosition, limit: Int) {
+        self.position = position
         self.limit = limit
     }
 
-    func advance() throws(StoreError) -> Int? {
+    mutating func advance() throws(StoreError) -> Int? {
         do throws(SystemError) {
             for _ in 0..<Self.pieceSteps {
                 if isReading {
@@ -46,7 +57,7 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
         }
     }
 
-    private func readBlock() throws(SystemError) {
+    private mutating func readBlock() throws(SystemError) {
         guard try block.read(from: position.directory) else {
             isReading = false
             return
@@ -67,7 +78,7 @@ final class TreeHeight: HeightMeasurement, @unchecked Sendable {
     }
 
     /// Enters a folder, unless it is unreadable: clients cannot see its members either.
-    private func enter(_ name: [UInt8]) {
+    private mutating func enter(_ name: [UInt8]) {
         guard (try? position.enter(name)) != nil else { return }
         pending.append([])
         isReading = true

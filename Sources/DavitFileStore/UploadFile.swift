@@ -3,9 +3,7 @@ internal import DavitStore
 internal import DavitSystem
 
 /// New content under a reserved name, which it keeps until it is published or removed.
-///
-/// `@unchecked`: used by one task at a time, as ``StagedContent`` requires.
-final class UploadFile: UploadContent, @unchecked Sendable {
+final class UploadFile: UploadContent {
     let file: StagedFile
     let stagedName: [UInt8]
     let identity: ResourceIdentity
@@ -36,8 +34,7 @@ final class UploadFile: UploadContent, @unchecked Sendable {
     }
 
     func truncate(to length: Int64) throws(StoreError) {
-        try storing { () throws(SystemError) in try file.file.setLength(length) }
-        file.length = length
+        try file.truncate(to: length)
     }
 
     var needsSync: Bool { file.needsSync }

@@ -153,7 +153,7 @@ extension MemberCursor {
 /// New content that is not yet visible. It is removed when the object is released without being published.
 /// May block.
 ///
-/// Used by one task at a time, which is why conforming classes can be `Sendable`.
+/// Used by one task at a time: calls must not overlap.
 public protocol StagedContent: AnyObject, Sendable {
     /// Number of bytes written so far.
     var length: Int64 { get }
@@ -389,8 +389,7 @@ extension ResourceStore {
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
-/// An incremental measurement of the height of a tree, which can take a long time. Used by one task at a
-/// time, which is why conforming classes can be `Sendable`.
+/// An incremental measurement of the height of a tree, which can take a long time. Used by one task at a time.
 public protocol HeightMeasurement: AnyObject, Sendable {
     /// Continues for a few milliseconds. May block.
     /// - Returns: the number of levels below the top: 0 without members; a number above the limit if the tree

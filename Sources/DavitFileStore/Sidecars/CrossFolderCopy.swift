@@ -4,20 +4,20 @@ internal import DavitSystem
 
 /// A copy of content between the share and the sidecar store, when a sidecar is copied to an ordinary name or
 /// vice versa.
-///
-/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
-final class CrossFolderCopy: StagedTree, @unchecked Sendable {
+final class CrossFolderCopy: StagedTree {
     private static let pieceBytes = 1 << 20
 
-    private let source: ResourcePath
-    var destination: ResourcePath {
-        didSet { staged.location = ResourceLocation(destination) }
+    private struct State {
+        var destination: ResourcePath
+        var replaced: (any DetachedTree)?
+        /// The trash location of the replaced resource; nil if it was not moved to the trash.
+        var kept: ResourcePath?
     }
+
+    private let source: ResourcePath
     private let store: FileResourceStore
     private let staged: any StagedContent
-    private var replaced: (any DetachedTree)?
-    /// The trash location of the replaced resource; nil if it was not moved to the trash.
-    private var kept: ResourcePath?
+    private let state: Exclusive<State>
     let path: ResourcePath
     let info: ResourceInfo
     var failures: [(path: ResourcePath, error: StoreError)] { [] }
@@ -38,9 +38,19 @@ final class CrossFolderCopy: StagedTree, @unchecked Sendable {
         }
         info = try staged.seal(replacing: nil, modified: nil)
         self.source = source
-        self.destination = destination
+        state = Exclusive(State(destination: destination))
         self.store = store
         self.path = path
+    }
+
+    var destination: ResourcePath {
+        get { state.withValue { $0.destination } }
+        set {
+            state.withValue { state in
+                state.destination = newValue
+                staged.location = ResourceLocation(newValue)
+            }
+        }
     }
 
     private static func read(
@@ -55,11 +65,13 @@ final class CrossFolderCopy: StagedTree, @unchecked Sendable {
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {
-        if isReplacing { replaced = try store.detach(destination) }
-        do throws(StoreError) { try staged.publish(isReplacing: false) } catch {
-            try? replaced?.restore()
-            replaced = nil
-            throw error
+        try state.withValue { state throws(StoreError) in
+            if isReplacing { state.replaced = try store.detach(state.destination) }
+            do throws(StoreError) { try staged.publish(isReplacing: false) } catch {
+                try? state.replaced?.restore()
+                state.replaced = nil
+                throw error
+            }
         }
     }
 
@@ -67,22 +79,26 @@ final class CrossFolderCopy: StagedTree, @unchecked Sendable {
 
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) {
         if try !staged.publish(keepingReplacedAt: trash) { throw .crossVolume }
-        kept = trash.location.path
+        state.withValue { $0.kept = trash.location.path }
     }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {
-        if let kept {
-            try store.rename(kept, overContent: destination)
-            self.kept = nil
-            return
+        try state.withValue { state throws(StoreError) in
+            if let kept = state.kept {
+                try store.rename(kept, overContent: state.destination)
+                state.kept = nil
+                return
+            }
+            try store.removeContent(at: state.destination)
+            try state.replaced?.restore()
+            state.replaced = nil
         }
-        try store.removeContent(at: destination)
-        try replaced?.restore()
-        replaced = nil
     }
 
     func destroy() {
-        _ = replaced?.destroy()
-        replaced = nil
+        state.withValue { state in
+            _ = state.replaced?.destroy()
+            state.replaced = nil
+        }
     }
 }

@@ -25,16 +25,18 @@ final class TreeWithSidecars: DetachedTree {
 }
 
 /// A copy of a folder, together with a copy of its sidecars.
-///
-/// `@unchecked`: used by one task at a time, as ``StagedTree`` requires.
-final class CopyWithSidecars: StagedTree, @unchecked Sendable {
+final class CopyWithSidecars: StagedTree {
+    private struct State {
+        /// The sidecars of the replaced folder.
+        var replaced: (any DetachedTree)?
+        var hasSidecars = false
+    }
+
     private let tree: any StagedTree
     /// Nil if there are no sidecars.
     private let sidecars: (any StagedTree)?
     private let sidecarFolder: FileResourceStore
-    /// The sidecars of the replaced folder.
-    private var replaced: (any DetachedTree)?
-    private var hasSidecars = false
+    private let state = Exclusive(State())
 
     init(
         _ tree: any StagedTree, sidecars: (any StagedTree)?, sidecarFolder: FileResourceStore
@@ -76,25 +78,31 @@ final class CopyWithSidecars: StagedTree, @unchecked Sendable {
 
     private func publishSidecars() {
         // The folder's copy is already published, so errors of sidecars are ignored.
-        if (try? sidecarFolder.identity(at: destination)) ?? nil != nil {
-            replaced = try? sidecarFolder.detach(destination)
+        state.withValue { state in
+            if (try? sidecarFolder.identity(at: destination)) ?? nil != nil {
+                state.replaced = try? sidecarFolder.detach(destination)
+            }
+            state.hasSidecars = sidecars.map { (try? $0.publish(isReplacing: false)) != nil } ?? false
         }
-        hasSidecars = sidecars.map { (try? $0.publish(isReplacing: false)) != nil } ?? false
     }
 
     func publishOverContent() throws(StoreError) { try tree.publishOverContent() }
 
     func unpublish(isReplacing: Bool) throws(StoreError) {
         try tree.unpublish(isReplacing: isReplacing)
-        if hasSidecars { try? sidecars?.unpublish(isReplacing: false) }
-        try? replaced?.restore()
-        replaced = nil
+        state.withValue { state in
+            if state.hasSidecars { try? sidecars?.unpublish(isReplacing: false) }
+            try? state.replaced?.restore()
+            state.replaced = nil
+        }
     }
 
     func destroy() {
         tree.destroy()
         sidecars?.destroy()
-        _ = replaced?.destroy()
-        replaced = nil
+        state.withValue { state in
+            _ = state.replaced?.destroy()
+            state.replaced = nil
+        }
     }
 }
