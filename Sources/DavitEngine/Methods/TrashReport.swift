@@ -21,8 +21,8 @@ struct TrashReport: Sendable {
 /// Writes the trash entries, oldest first, one piece at a time.
 ///
 /// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
-/// that job. This makes the unchecked conformance safe.
-final class TrashStream: BodyStream, @unchecked Sendable {
+/// that job.
+final class TrashStream: BodyStream, Sendable {
     /// Maximum number of entries in a piece.
     private static let pieceEntries = 256
 
@@ -30,10 +30,15 @@ final class TrashStream: BodyStream, @unchecked Sendable {
     private let context: RequestContext
     private let target: ResourcePath
     private let depth: Depth
-    private let writer = MultistatusWriter()
-    private var last: Int64 = 0
-    private var hasBegun = false
-    private var hasEnded = false
+    private let state = Exclusive(State())
+
+    private struct State {
+        let writer = MultistatusWriter()
+        /// The number of the last entry written.
+        var last: Int64 = 0
+        var hasBegun = false
+        var hasEnded = false
+    }
 
     init(share: Share, context: RequestContext, target: ResourcePath, depth: Depth) {
         self.share = share
@@ -49,29 +54,31 @@ final class TrashStream: BodyStream, @unchecked Sendable {
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         do throws(WebDAVError) {
-            while writer.count == 0 && !hasEnded { try await start() }
+            while state.withValue({ $0.writer.count == 0 && !$0.hasEnded }) { try await start() }
         } catch {
             // The head has been sent: abort the connection, so that no client mistakes a partial response for
             // a complete one.
             throw .disconnected
         }
-        _ = writer.take(into: buffer)
+        _ = state.withValue { $0.writer.take(into: buffer) }
     }
 
     private func writePiece() throws(WebDAVError) {
-        let entries: [TrashEntry]
-        do throws(StateError) {
-            entries = try share.state.trash(after: last, limit: Self.pieceEntries)
-        } catch {
-            throw WebDAVError(state: error)
-        }
-        if !hasBegun { writer.begin() }
-        hasBegun = true
-        for entry in entries where isAskedFor(entry.path) { write(entry) }
-        last = entries.last?.number ?? last
-        if entries.count < Self.pieceEntries {
-            writer.end()
-            hasEnded = true
+        try state.withValue { state throws(WebDAVError) in
+            let entries: [TrashEntry]
+            do throws(StateError) {
+                entries = try share.state.trash(after: state.last, limit: Self.pieceEntries)
+            } catch {
+                throw WebDAVError(state: error)
+            }
+            if !state.hasBegun { state.writer.begin() }
+            state.hasBegun = true
+            for entry in entries where isAskedFor(entry.path) { write(entry, to: state.writer) }
+            state.last = entries.last?.number ?? state.last
+            if entries.count < Self.pieceEntries {
+                state.writer.end()
+                state.hasEnded = true
+            }
         }
     }
 
@@ -85,22 +92,22 @@ final class TrashStream: BodyStream, @unchecked Sendable {
         return isBelow && share.showsTrash(path)
     }
 
-    private func write(_ entry: TrashEntry) {
+    private func write(_ entry: TrashEntry, to writer: MultistatusWriter) {
         writer.beginResponse(href: context.href(of: entry.path), isCollection: entry.isCollection)
         writer.beginPropStat()
-        property("id", Array(entry.id.utf8))
+        property(writer, "id", Array(entry.id.utf8))
         var time: [UInt8] = []
         HTTPDate.appendISO8601WithMilliseconds(entry.deleted, to: &time)
-        property("deleted", time)
-        property("reason", Array((entry.reason == .deleted ? "deleted" : "overwritten").utf8))
-        if let principal = entry.principal { property("principal", Array(principal.utf8)) }
+        property(writer, "deleted", time)
+        property(writer, "reason", Array((entry.reason == .deleted ? "deleted" : "overwritten").utf8))
+        if let principal = entry.principal { property(writer, "principal", Array(principal.utf8)) }
         writer.property("resourcetype", markup: entry.isCollection ? "<D:collection/>" : "")
         if let length = entry.length { writer.property("getcontentlength", number: length) }
         writer.endPropStat(status: .ok)
         writer.endResponse()
     }
 
-    private func property(_ name: String, _ text: [UInt8]) {
+    private func property(_ writer: MultistatusWriter, _ name: String, _ text: [UInt8]) {
         writer.property(PropertyName(namespace: ReportBody.trashNamespace, local: name), escaped: text)
     }
 }

@@ -161,7 +161,7 @@ final class OpenUpload: Sendable {
     /// Starts computing digests at the first byte, so that the bytes need not be read again.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {
         state.withLock { state in
-            guard state.content?.length == 0, state.digests == nil else { return }
+            guard !state.isEnding, state.digests == nil, state.content?.length == 0 else { return }
             state.digests = UploadDigests(algorithms)
         }
     }

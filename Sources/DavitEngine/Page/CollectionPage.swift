@@ -126,12 +126,12 @@ extension CollectionVisit {
 
 /// Reads the members of a collection without blocking the caller.
 ///
-/// Belongs to a single task, which passes it to one job of the pool at a time and waits for that job. The
-/// unchecked conformance relies on this.
-public final class MemberReader: @unchecked Sendable {
+/// Belongs to a single task, which passes it to one job of the pool at a time and waits for that job.
+public final class MemberReader: Sendable {
     private let share: Share
     private let path: ResourcePath
-    private var cursor: (any MemberCursor)?
+    /// Nil before the first use.
+    private let cursor = Exclusive<(any MemberCursor)?>(nil)
 
     init(share: Share, path: ResourcePath) {
         self.share = share
@@ -142,7 +142,7 @@ public final class MemberReader: @unchecked Sendable {
     /// - Throws: an error if the collection cannot be read or no longer exists; 503 if too much work is
     ///   waiting.
     public func next() async throws(HTTPError) -> [Member] {
-        try await offload { () throws(StoreError) in try self.opened().next() }
+        try await read { cursor throws(StoreError) in try cursor.next() }
     }
 
     func offload<T: Sendable>(
@@ -155,10 +155,16 @@ public final class MemberReader: @unchecked Sendable {
         }
     }
 
-    func opened() throws(StoreError) -> any MemberCursor {
-        if let cursor { return cursor }
-        let cursor = try share.resources.members(of: path)
-        self.cursor = cursor
-        return cursor
+    /// Runs `body` with the position in the collection, on another thread.
+    func read<T: Sendable>(
+        _ body: @escaping @Sendable (any MemberCursor) throws(StoreError) -> T
+    ) async throws(HTTPError) -> T {
+        try await offload { () throws(StoreError) in
+            try self.cursor.withValue { cursor throws(StoreError) in
+                let opened = if let cursor { cursor } else { try self.share.resources.members(of: self.path) }
+                cursor = opened
+                return try body(opened)
+            }
+        }
     }
 }

@@ -70,8 +70,7 @@ extension MemberReader {
     package func read(
         _ count: Int, _ take: @escaping @Sendable (Member) -> Void
     ) async throws(HTTPError) -> Bool {
-        try await offload { () throws(StoreError) in
-            let cursor = try self.opened()
+        try await read { cursor throws(StoreError) in
             var member = Member()
             for _ in 0..<count {
                 guard try cursor.next(&member) else { return false }

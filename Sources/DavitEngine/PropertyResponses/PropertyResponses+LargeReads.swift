@@ -37,11 +37,10 @@ extension PropertyResponses {
     /// Waits for a slot if one is needed.
     /// - Throws: 503 if too many responses are waiting.
     func takeSlotIfNeeded() async throws(WebDAVError) {
-        guard needsSlot else { return }
-        guard let taken = await share.largeReads.enter(check.context.client) else {
-            share.logRefusal("concurrent responses with large properties", check.context)
-            throw .busy
-        }
+        if needsSlot { use(try await share.largeReadSlot(for: check.context)) }
+    }
+
+    func use(_ taken: ClientSlots.Slot) {
         slot = taken
         needsSlot = false
     }
@@ -49,5 +48,17 @@ extension PropertyResponses {
     /// Releases the slot if most of the response has been sent.
     func releaseSlotIfDrained() {
         if slot != nil, writer.count <= Self.unreservedBytes { slot = nil }
+    }
+}
+
+extension Share {
+    /// Waits for the right to read the properties of a resource with many.
+    /// - Throws: 503 if too many responses are waiting.
+    func largeReadSlot(for context: RequestContext) async throws(WebDAVError) -> ClientSlots.Slot {
+        guard let slot = await largeReads.enter(context.client) else {
+            logRefusal("concurrent responses with large properties", context)
+            throw .busy
+        }
+        return slot
     }
 }

@@ -73,8 +73,8 @@ final class DigestTable: Sendable {
 }
 
 /// A digest that is being computed. One user at a time advances it, while holding the gate; when that user
-/// leaves, the next one resumes where it stopped. This makes the unchecked conformance safe.
-final class DigestComputation: @unchecked Sendable {
+/// leaves, the next one resumes where it stopped.
+final class DigestComputation: Sendable {
     /// Bytes hashed in one step: less than 20 milliseconds for each algorithm.
     private static let stepBytes: Int64 = 4 << 20
 
@@ -86,12 +86,19 @@ final class DigestComputation: @unchecked Sendable {
 
     /// The number of waiting users is limited only by the number of requests.
     let gate = AsyncSemaphore(limit: 1, waitingLimit: .max)
-    /// Nil until the whole content has been read.
-    private(set) var result: Result?
-    private var running: RunningDigest
-    private var offset: Int64 = 0
+    private let state: Exclusive<State>
 
-    init(_ running: consuming RunningDigest) { self.running = running }
+    private struct State {
+        /// Nil until the whole content has been read.
+        var result: Result?
+        let running: RunningDigest
+        var offset: Int64 = 0
+    }
+
+    init(_ running: sending RunningDigest) { state = Exclusive(State(running: running)) }
+
+    /// Nil until the whole content has been read.
+    var result: Result? { state.withValue { $0.result } }
 
     /// Reads and hashes the next step. May block.
     /// - Parameter isChanged: Called after all content has been read.
@@ -99,24 +106,27 @@ final class DigestComputation: @unchecked Sendable {
         _ file: any FileContent, in resources: any ResourceStore, isChanged: () -> Bool
     ) throws(StoreError) {
         let buffer = IOBuffer(capacity: Int(min(max(file.length, 1), 1 << 18)))
-        let end = min(file.length, offset + Self.stepBytes)
-        while offset < end {
-            buffer.removeAll()
-            let count = Int64(try resources.read(file, at: offset, into: buffer))
-            if count == 0 {
-                result = .unavailable
-                return
+        try state.withValue { state throws(StoreError) in
+            let running = state.running
+            let end = min(file.length, state.offset + Self.stepBytes)
+            while state.offset < end {
+                buffer.removeAll()
+                let count = Int64(try resources.read(file, at: state.offset, into: buffer))
+                if count == 0 {
+                    state.result = .unavailable
+                    return
+                }
+                // Ignore bytes appended since the file was opened; they are not sent either.
+                buffer.truncate(to: buffer.count - Int(max(0, state.offset + count - file.length)))
+                unsafe buffer.withBytes { unsafe running.update($0) }
+                state.offset += count
             }
-            // Ignore bytes appended since the file was opened; they are not sent either.
-            buffer.truncate(to: buffer.count - Int(max(0, offset + count - file.length)))
-            unsafe buffer.withBytes { unsafe running.update($0) }
-            offset += count
-        }
-        guard offset >= file.length else { return }
-        if !isChanged(), let digest = running.finish() {
-            result = .digest(digest)
-        } else {
-            result = .unavailable
+            guard state.offset >= file.length else { return }
+            if !isChanged(), let digest = running.finish() {
+                state.result = .digest(digest)
+            } else {
+                state.result = .unavailable
+            }
         }
     }
 }

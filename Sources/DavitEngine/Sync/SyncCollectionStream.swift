@@ -8,25 +8,86 @@ internal import DavitWebDAV
 /// request.
 ///
 /// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
-/// that job. This makes the unchecked conformance safe.
-final class SyncCollectionStream: BodyStream, @unchecked Sendable {
+/// that job.
+final class SyncCollectionStream: BodyStream, Sendable {
+    private let share: Share
+    private let context: RequestContext
+    private let target: ResourcePath
+    private let isDeep: Bool
+    private let position: JournalPosition
+    private let state: Exclusive<SyncCollectionWriter>
+
+    init(
+        share: Share, context: RequestContext, target: ResourcePath, body: SyncCollectionBody,
+        responses: sending PropertyResponses, since token: SyncToken, through position: JournalPosition
+    ) {
+        self.share = share
+        self.context = context
+        self.target = target
+        isDeep = body.level == .infinite
+        self.position = position
+        state = Exclusive(
+            SyncCollectionWriter(
+                share: share, context: context, target: target, body: body, responses: responses,
+                since: token, through: position))
+    }
+
+    /// Produces the first piece.
+    func start() async throws(WebDAVError) { try await writePiece() }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) {
+        do throws(WebDAVError) {
+            while state.withValue({ $0.needsPiece }) { try await writePiece() }
+        } catch {
+            // The head has been sent: abort the connection, so that no client mistakes a partial response for
+            // a complete one.
+            throw .disconnected
+        }
+        state.withValue { writer in
+            _ = writer.responses.writer.take(into: buffer)
+            writer.responses.releaseSlotIfDrained()
+        }
+    }
+
+    private func writePiece() async throws(WebDAVError) {
+        if state.withValue({ $0.responses.needsSlot }) {
+            let slot = try await share.largeReadSlot(for: context)
+            state.withValue { $0.responses.use(slot) }
+        }
+        let (target, isDeep, token, through) = (
+            target, isDeep, state.withValue { $0.token }, position.last
+        )
+        let changes = try await share.askingJournal { journal throws(JournalError) in
+            try journal.changes(
+                in: target, isDeep: isDeep, since: token, through: through,
+                limit: SyncCollectionWriter.pieceChanges)
+        }
+        try await share.offload { () throws(WebDAVError) in
+            try self.state.withValue { writer throws(WebDAVError) in
+                try writer.write(changes)
+                writer.responses.releaseSlotIfDrained()
+            }
+        }
+    }
+}
+
+private struct SyncCollectionWriter {
     /// Maximum number of changes in a piece.
-    private static let pieceChanges = 256
+    static let pieceChanges = 256
     /// Maximum number of changes whose resources are looked up together.
     private static let batchChanges = 32
     /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece.
     private static let pieceBytes = 192 << 10
 
     private let share: Share
-    private let context: RequestContext
     private let target: ResourcePath
     private let isDeep: Bool
-    private let responses: PropertyResponses
+    let responses: PropertyResponses
     private let position: JournalPosition
     /// Number of changes that may still be reported; nil for no limit.
     private var left: Int?
     /// The state that the client will have after everything written so far.
-    private var token: SyncToken
+    private(set) var token: SyncToken
     private var hasBegun = false
     private var hasEnded = false
     /// The collection of the member written last, and its href.
@@ -37,7 +98,6 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         responses: PropertyResponses, since token: SyncToken, through position: JournalPosition
     ) {
         self.share = share
-        self.context = context
         self.target = target
         isDeep = body.level == .infinite
         left = body.limit
@@ -53,33 +113,10 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     /// Href of the target; ends in a slash.
     private let rootHref: [UInt8]
 
-    /// Produces the first piece.
-    func start() async throws(WebDAVError) { try await writePiece() }
+    /// Whether another piece is to be written.
+    var needsPiece: Bool { responses.writer.count == 0 && !hasEnded }
 
-    func next(into buffer: IOBuffer) async throws(HTTPError) {
-        do throws(WebDAVError) {
-            while responses.writer.count == 0 && !hasEnded { try await writePiece() }
-        } catch {
-            // The head has been sent: abort the connection, so that no client mistakes a partial response for
-            // a complete one.
-            throw .disconnected
-        }
-        _ = responses.writer.take(into: buffer)
-        responses.releaseSlotIfDrained()
-    }
-
-    private func writePiece() async throws(WebDAVError) {
-        try await responses.takeSlotIfNeeded()
-        let (target, isDeep, token, through) = (target, isDeep, token, position.last)
-        let changes = try await share.askingJournal { journal throws(JournalError) in
-            try journal.changes(
-                in: target, isDeep: isDeep, since: token, through: through, limit: Self.pieceChanges)
-        }
-        try await share.offload { () throws(WebDAVError) in try self.write(changes) }
-        responses.releaseSlotIfDrained()
-    }
-
-    private func write(_ changes: [ResourceChange]) throws(WebDAVError) {
+    mutating func write(_ changes: [ResourceChange]) throws(WebDAVError) {
         if !hasBegun { responses.writer.begin() }
         hasBegun = true
         var rest = changes[...]
@@ -93,7 +130,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     }
 
     /// - Returns: The number of changes processed; 0 if a slot must be acquired first.
-    private func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
+    private mutating func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
         // In an initial synchronization, removals before its first response were never known to the client.
         let reported = changes.filter { $0.kind != .removed || $0.number > token.base }
         let seen = try lookUp(at: reported)
@@ -163,7 +200,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
         }
     }
 
-    private func write(
+    private mutating func write(
         _ change: ResourceChange, _ seen: (member: Member, properties: [StoredProperty])?
     ) throws(WebDAVError) {
         let writer = responses.writer
@@ -192,7 +229,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     }
 
     /// Returns the href of the collection that contains `path`, with the target as spelled by the client.
-    private func href(ofFolder path: ResourcePath) -> [UInt8] {
+    private mutating func href(ofFolder path: ResourcePath) -> [UInt8] {
         if path.isMember(of: folder.path) { return folder.href }
         guard let parent = path.parent else { return rootHref }
         var href = rootHref
@@ -205,7 +242,7 @@ final class SyncCollectionStream: BodyStream, @unchecked Sendable {
     }
 
     /// - Parameter isCut: Whether there are more changes than requested (§3.6).
-    private func end(isCut: Bool) {
+    private mutating func end(isCut: Bool) {
         if isCut {
             responses.writer.beginResponse(href: rootHref)
             responses.writer.responseStatus(.insufficientStorage)

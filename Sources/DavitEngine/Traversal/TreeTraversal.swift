@@ -13,8 +13,8 @@ package import DavitStore
 /// existing resources, however links refer to each other.
 ///
 /// Its methods block. It belongs to one task, which passes it to one job of the thread pool at a time and
-/// waits for that job. This makes the unchecked conformance safe.
-package final class TreeTraversal: @unchecked Sendable {
+/// waits for that job.
+package final class TreeTraversal: Sendable {
     /// A resource found by the traversal.
     package struct Found: Sendable {
         /// Path relative to the starting point: segments separated by slashes, without a leading or trailing
@@ -42,6 +42,35 @@ package final class TreeTraversal: @unchecked Sendable {
         case repeated
         case unreadable
     }
+
+    private let share: Share
+    private let state: Exclusive<TraversalState>
+
+    /// - Parameter names: The members to visit; nil for all of them.
+    init(_ share: Share, _ root: ResourcePath, names: [[UInt8]]?) throws(StoreError) {
+        self.share = share
+        state = Exclusive(try TraversalState(share, root, names: names))
+    }
+
+    /// Returns the next step. May block.
+    package func next() -> Step { state.withValue { $0.next() } }
+
+    /// Opens content found by the traversal. May block.
+    package func open(_ found: Found) -> Result<TraversedContent, Obstacle> {
+        do throws(StoreError) {
+            let resource = try share.resources.openMember(found.target)
+            guard let content = resource.content else { return .failure(.missing) }
+            return .success(TraversedContent(file: content.file, info: resource.info, share: share))
+        } catch {
+            return .failure(Obstacle(error))
+        }
+    }
+}
+
+private struct TraversalState {
+    typealias Found = TreeTraversal.Found
+    typealias Step = TreeTraversal.Step
+    typealias Obstacle = TreeTraversal.Obstacle
 
     private struct Key: Hashable {
         let identity: ResourceIdentity
@@ -85,21 +114,20 @@ package final class TreeTraversal: @unchecked Sendable {
 
     private let share: Share
     /// The collections on the current path.
-    @safe @exclusivity(unchecked) private var levels: [Level] = []
+    private var levels: [Level] = []
     /// The visited collection and the names of its members still to be visited, in reverse order.
     private let root: Found
-    @safe @exclusivity(unchecked) private var names: [[UInt8]]
+    private var names: [[UInt8]]
     /// Links to collections; the first ``linkCount`` have been followed.
-    @safe @exclusivity(unchecked) private var links: [Found] = []
-    @safe @exclusivity(unchecked) private var linkCount = 0
+    private var links: [Found] = []
+    private var linkCount = 0
     /// All collections found so far.
-    @safe @exclusivity(unchecked) private var visited: Set<Key> = []
+    private var visited: Set<Key> = []
     /// The first result, until it has been returned.
-    @safe @exclusivity(unchecked) private var begun: Found?
+    private var begun: Found?
     /// A collection to enter before anything else.
-    @safe @exclusivity(unchecked) private var entered: Found?
+    private var entered: Found?
 
-    /// - Parameter names: The members to visit; nil for all of them.
     init(_ share: Share, _ root: ResourcePath, names: [[UInt8]]?) throws(StoreError) {
         self.share = share
         guard let info = try share.lookUp(at: root, wait: .allowed).info else { throw .notFound }
@@ -112,8 +140,7 @@ package final class TreeTraversal: @unchecked Sendable {
         visited.insert(Key(info))
     }
 
-    /// Returns the next step. May block.
-    package func next() -> Step {
+    mutating func next() -> Step {
         if let begun {
             self.begun = nil
             return .found(begun)
@@ -141,14 +168,14 @@ package final class TreeTraversal: @unchecked Sendable {
         }
     }
 
-    private func follow(_ link: Found) -> Step {
+    private mutating func follow(_ link: Found) -> Step {
         guard visited.insert(Key(link.info)).inserted else { return .obstacle(path: link.path, .repeated) }
         entered = link
         return .found(link)
     }
 
     /// - Returns: nil for a link that is followed later.
-    private func step(to name: [UInt8]) -> Step? {
+    private mutating func step(to name: [UInt8]) -> Step? {
         guard let path = root.target.appending(name) else {
             return .obstacle(path: name, .missing)
         }
@@ -172,7 +199,7 @@ package final class TreeTraversal: @unchecked Sendable {
         case down, up
     }
 
-    private func advance(_ level: Level) -> Turn {
+    private mutating func advance(_ level: Level) -> Turn {
         var member = Member()
         while let cursor = level.cursor {
             do throws(StoreError) {
@@ -212,23 +239,12 @@ package final class TreeTraversal: @unchecked Sendable {
         return Key(root.info) == key || levels.contains { Key($0.info) == key }
     }
 
-    private func enter(_ found: Found) -> Obstacle? {
+    private mutating func enter(_ found: Found) -> Obstacle? {
         do throws(StoreError) {
             levels.append(Level(try share.resources.members(of: found.target), found))
             return nil
         } catch {
             return Obstacle(error)
-        }
-    }
-
-    /// Opens content found by the traversal. May block.
-    package func open(_ found: Found) -> Result<TraversedContent, Obstacle> {
-        do throws(StoreError) {
-            let resource = try share.resources.openMember(found.target)
-            guard let content = resource.content else { return .failure(.missing) }
-            return .success(TraversedContent(file: content.file, info: resource.info, share: share))
-        } catch {
-            return .failure(Obstacle(error))
         }
     }
 }

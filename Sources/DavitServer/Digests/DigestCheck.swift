@@ -1,11 +1,10 @@
 package import DavitHTTP
 
-/// Verifies content against the digests that its sender specified, while the content arrives.
-///
-/// `@unchecked`: used by one task at a time, the one that reads the content.
-@safe package final class DigestCheck: @unchecked Sendable {
+/// Verifies content against the digests that its sender specified, while the content arrives. Used by the
+/// task that reads the content.
+package final class DigestCheck: Sendable {
     private let claims: [ContentDigest]
-    private let running: [RunningDigest]
+    private let running: Exclusive<[RunningDigest]>
 
     /// Returns nil if there is nothing to verify: no digests, or none with an algorithm that this build
     /// supports.
@@ -16,18 +15,20 @@ package import DavitHTTP
         }
         if running.isEmpty { return nil }
         self.claims = claims.filter { claim in running.contains { $0.algorithm == claim.algorithm } }
-        self.running = running
+        self.running = Exclusive(running)
     }
 
     package func update(_ buffer: IOBuffer) {
-        unsafe buffer.withBytes { bytes in
-            for digest in running { unsafe digest.update(bytes) }
+        running.withValue { running in
+            unsafe buffer.withBytes { bytes in
+                for digest in running { unsafe digest.update(bytes) }
+            }
         }
     }
 
     /// Whether the content matches its digests. Call once, after all content has been added.
     package func isRight() -> Bool {
-        let made = running.compactMap { $0.finish() }
+        let made = running.withValue { $0.compactMap { $0.finish() } }
         return claims.allSatisfy { made.contains($0) }
     }
 }
