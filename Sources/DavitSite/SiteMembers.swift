@@ -5,13 +5,13 @@ internal import DavitStore
 
 /// Reads the members of a folder that the site shows.
 ///
-/// Owned by one task, which passes it to one pool job at a time and waits for that job; this makes the
-/// unchecked conformance safe.
-final class SiteMembers: MemberPages, @unchecked Sendable {
+/// Owned by one task, which passes it to one pool job at a time and waits for that job.
+final class SiteMembers: MemberPages, Sendable {
     private let site: Site
     private let path: ResourcePath
     private let work: any BlockingWork
-    private var cursor: (any MemberCursor)?
+    /// Nil before the first use.
+    private let cursor = Exclusive<(any MemberCursor)?>(nil)
 
     /// - Parameter path: the canonical path of the folder.
     init(of path: ResourcePath, in site: Site, work: any BlockingWork) {
@@ -34,14 +34,15 @@ final class SiteMembers: MemberPages, @unchecked Sendable {
     }
 
     private func nextNow() throws(StoreError) -> [Member] {
-        let cursor: any MemberCursor
-        if let known = self.cursor { cursor = known } else { cursor = try site.resources.members(of: path) }
-        self.cursor = cursor
-        while true {
-            let members = try cursor.next()
-            let shown = members.filter { site.shows($0) }
-            // An empty result means the end, so skip batches without visible members.
-            if members.isEmpty || !shown.isEmpty { return shown }
+        try cursor.withValue { cursor throws(StoreError) in
+            let opened = if let cursor { cursor } else { try site.resources.members(of: path) }
+            cursor = opened
+            while true {
+                let members = try opened.next()
+                let shown = members.filter { site.shows($0) }
+                // An empty result means the end, so skip batches without visible members.
+                if members.isEmpty || !shown.isEmpty { return shown }
+            }
         }
     }
 }

@@ -37,13 +37,13 @@ final class ArchiveDownloads: Sendable {
         while try await visit.offload({ estimate.go() }) {
             if Task.isCancelled { throw .disconnected }
         }
-        if choice.names != nil, estimate.isWhole, estimate.files + estimate.folders == 0 {
+        if choice.names != nil, estimate.current().isWithoutMembers {
             return .error(.notFound, "None of the selected files exists.", for: visit.request)
         }
         let layout = ArchiveLayout(visit, choice)
         let length = try await promisedLength(estimate, layout, visit)
         var response = HTTPResponse(.ok)
-        Self.appendFields(to: &response.fields, layout, estimate)
+        Self.appendFields(to: &response.fields, layout, estimate.current())
         if isHead {
             response.body = .stream(ArchiveLength(length))
             return response
@@ -68,14 +68,18 @@ final class ArchiveDownloads: Sendable {
     private func promisedLength(
         _ estimate: ArchiveEstimate, _ layout: ArchiveLayout, _ visit: CollectionVisit
     ) async throws(HTTPError) -> Int64? {
-        guard estimate.isWhole, estimate.areEntriesKept,
-            layout.length(of: estimate.entries, estimate.report) != nil,
+        guard Self.length(estimate.current(), layout) != nil,
             !broken.withLock({ $0.contains(visit.path) })
         else { return nil }
         var index: Int? = 0
         while let start = index {
             index = try await visit.offload { estimate.open(from: start) }
         }
+        return Self.length(estimate.current(), layout)
+    }
+
+    private static func length(_ estimate: ArchiveEstimate.State, _ layout: ArchiveLayout) -> Int64? {
+        guard estimate.isWhole, estimate.areEntriesKept else { return nil }
         return layout.length(of: estimate.entries, estimate.report)
     }
 
@@ -88,7 +92,7 @@ final class ArchiveDownloads: Sendable {
     }
 
     private static func appendFields(
-        to fields: inout HTTPFields, _ layout: ArchiveLayout, _ estimate: ArchiveEstimate
+        to fields: inout HTTPFields, _ layout: ArchiveLayout, _ estimate: ArchiveEstimate.State
     ) {
         fields.append(.contentType, "application/zip")
         fields.append(.contentDisposition, ContentDisposition.attachment(named: layout.fileName))

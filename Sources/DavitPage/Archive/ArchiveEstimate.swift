@@ -1,29 +1,51 @@
 internal import DavitArchive
 internal import DavitEngine
+internal import DavitHTTP
 internal import DavitStore
 
 /// Surveys the contents of an archive in advance: their size and, for a small archive, each entry.
 ///
 /// Its calls block. It belongs to one task, which passes it to one thread pool job at a time and waits for
-/// that job; therefore the unchecked conformance is safe.
-final class ArchiveEstimate: @unchecked Sendable {
+/// that job.
+final class ArchiveEstimate: Sendable {
     /// The maximum number of steps in one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048
 
     let traversal: TreeTraversal
     /// The maximum number of steps, and of entries kept.
     private let limit: Int, keptLimit: Int
-    @safe @exclusivity(unchecked) private(set) var files = 0
-    @safe @exclusivity(unchecked) private(set) var folders = 0
-    /// The total length of the content.
-    @safe @exclusivity(unchecked) private(set) var bytes: Int64 = 0
-    /// The entries found so far; empty if there are too many.
-    @safe @exclusivity(unchecked) private(set) var entries: [TreeTraversal.Found] = []
-    @safe @exclusivity(unchecked) private(set) var areEntriesKept = true
-    @safe @exclusivity(unchecked) private(set) var report = ArchiveReport()
-    /// Whether everything was surveyed.
-    @safe @exclusivity(unchecked) private(set) var isWhole = false
-    @safe @exclusivity(unchecked) private var stepCount = 0
+    private let state = Exclusive(State())
+
+    /// What was found so far.
+    struct State {
+        fileprivate(set) var files = 0
+        fileprivate(set) var folders = 0
+        /// The total length of the content.
+        fileprivate(set) var bytes: Int64 = 0
+        /// The entries found so far; empty if there are too many.
+        fileprivate(set) var entries: [TreeTraversal.Found] = []
+        fileprivate(set) var areEntriesKept = true
+        fileprivate(set) var report = ArchiveReport()
+        /// Whether everything was surveyed.
+        fileprivate(set) var isWhole = false
+        fileprivate var stepCount = 0
+
+        fileprivate mutating func keep(_ found: TreeTraversal.Found, limit: Int) {
+            if entries.count == limit {
+                areEntriesKept = false
+                entries = []
+            }
+            if areEntriesKept { entries.append(found) }
+        }
+
+        /// Whether everything was surveyed and nothing was found.
+        var isWithoutMembers: Bool { isWhole && files + folders == 0 }
+
+        /// The value of `Davit-Archive`, a dictionary of RFC 9651.
+        var summary: String {
+            "files=\(files), folders=\(folders), bytes=\(bytes)" + (isWhole ? "" : ", partial")
+        }
+    }
 
     init(_ traversal: TreeTraversal, limit: Int, keptLimit: Int) {
         self.traversal = traversal
@@ -31,63 +53,57 @@ final class ArchiveEstimate: @unchecked Sendable {
         self.keptLimit = keptLimit
     }
 
+    /// Returns what was found so far.
+    func current() -> State { state.withValue { $0 } }
+
     /// Surveys the next entries.
     /// - Returns: whether there is more to do.
     func go() -> Bool {
-        for _ in 0..<Self.stepLimit {
-            if stepCount == limit { return false }
-            stepCount += 1
-            switch traversal.next() {
-            case .found(let found):
-                if found.info.isCollection { folders += 1 } else { files += 1 }
-                bytes += found.info.length
-                keep(found)
-            case .obstacle(let path, let obstacle): report.add(path, obstacle)
-            case .end:
-                isWhole = true
-                return false
+        state.withValue { state in
+            for _ in 0..<Self.stepLimit {
+                if state.stepCount == limit { return false }
+                state.stepCount += 1
+                switch traversal.next() {
+                case .found(let found):
+                    if found.info.isCollection { state.folders += 1 } else { state.files += 1 }
+                    state.bytes += found.info.length
+                    state.keep(found, limit: keptLimit)
+                case .obstacle(let path, let obstacle): state.report.add(path, obstacle)
+                case .end:
+                    state.isWhole = true
+                    return false
+                }
             }
+            return true
         }
-        return true
-    }
-
-    private func keep(_ found: TreeTraversal.Found) {
-        if entries.count == keptLimit {
-            areEntriesKept = false
-            entries = []
-        }
-        if areEntriesKept { entries.append(found) }
     }
 
     /// Opens files from an index on, to find unreadable ones; these are reported and removed from the
     /// entries.
     /// - Returns: the index to continue with; nil at the end.
     func open(from index: Int) -> Int? {
-        var index = index
-        let end = index + Self.stepLimit / 4
-        while index < entries.count, index < end {
-            let found = entries[index]
-            if found.info.isCollection {
-                index += 1
-                continue
+        state.withValue { state in
+            var index = index
+            let end = index + Self.stepLimit / 4
+            while index < state.entries.count, index < end {
+                let found = state.entries[index]
+                if found.info.isCollection {
+                    index += 1
+                    continue
+                }
+                switch traversal.open(found) {
+                case .success(let content):
+                    state.bytes += content.length - found.info.length
+                    state.entries[index].info = content.info
+                    index += 1
+                case .failure(let obstacle):
+                    state.files -= 1
+                    state.bytes -= found.info.length
+                    state.report.add(found.path, obstacle)
+                    state.entries.remove(at: index)
+                }
             }
-            switch traversal.open(found) {
-            case .success(let content):
-                bytes += content.length - found.info.length
-                entries[index].info = content.info
-                index += 1
-            case .failure(let obstacle):
-                files -= 1
-                bytes -= found.info.length
-                report.add(found.path, obstacle)
-                entries.remove(at: index)
-            }
+            return index < state.entries.count ? index : nil
         }
-        return index < entries.count ? index : nil
-    }
-
-    /// The value of `Davit-Archive`, a dictionary of RFC 9651.
-    var summary: String {
-        "files=\(files), folders=\(folders), bytes=\(bytes)" + (isWhole ? "" : ", partial")
     }
 }

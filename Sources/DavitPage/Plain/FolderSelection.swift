@@ -1,11 +1,11 @@
+internal import DavitHTTP
 package import DavitListing
 
 /// Selects the members of one page while the folder is read. Memory use does not depend on the size of the
 /// folder.
 ///
-/// It belongs to one task, which passes it to one job at a time and waits for that job; therefore the
-/// unchecked conformance is safe.
-package final class FolderSelection: @unchecked Sendable {
+/// It belongs to one task, which passes it to one job at a time and waits for that job.
+package final class FolderSelection: Sendable {
     /// The position at which a page begins or ends.
     package enum Edge: Hashable, Sendable {
         case start
@@ -17,14 +17,18 @@ package final class FolderSelection: @unchecked Sendable {
     private let edge: Edge
     private let limit: Int
     private let filter: NameFilter?
-    private var kept: [ListingEntry] = []
-    /// The last entry of the page among those added so far; nil until there are enough entries to fill the
-    /// page.
-    private var last: ListingEntry?
-    /// The number of members that match the filter.
-    package private(set) var count = 0
-    /// The number of matching members before the edge.
-    private var countBefore = 0
+    private let state = Exclusive(State())
+
+    private struct State {
+        var kept: [ListingEntry] = []
+        /// The last entry of the page among those added so far; nil until there are enough entries to fill the
+        /// page.
+        var last: ListingEntry?
+        /// The number of members that match the filter.
+        var count = 0
+        /// The number of matching members before the edge.
+        var countBefore = 0
+    }
 
     /// - Parameter limit: the maximum number of members on the page, at least 1.
     package init(_ order: FolderOrder, from edge: Edge, limit: Int, filter: NameFilter? = nil) {
@@ -37,21 +41,23 @@ package final class FolderSelection: @unchecked Sendable {
     /// Adds a member. O(log limit) on average; allocates nothing for members of other pages.
     package func take(_ entry: ListingEntry) {
         if let filter, !filter.matches(entry.name) { return }
-        count += 1
-        switch edge {
-        case .start: break
-        case .after(let place):
-            if !order.precedes(place, entry) {
-                countBefore += 1
-                return
+        state.withValue { state in
+            state.count += 1
+            switch edge {
+            case .start: break
+            case .after(let place):
+                if !order.precedes(place, entry) {
+                    state.countBefore += 1
+                    return
+                }
+            case .before(let place):
+                if !order.precedes(entry, place) { return }
+                state.countBefore += 1
             }
-        case .before(let place):
-            if !order.precedes(entry, place) { return }
-            countBefore += 1
+            if let last = state.last, !isNearer(entry, last) { return }
+            state.kept.append(entry)
+            if state.kept.count >= 2 * limit { prune(&state) }
         }
-        if let last, !isNearer(entry, last) { return }
-        kept.append(entry)
-        if kept.count >= 2 * limit { prune() }
     }
 
     /// Whether `a` is closer to the edge than `b`.
@@ -60,21 +66,23 @@ package final class FolderSelection: @unchecked Sendable {
         return order.precedes(a, b)
     }
 
-    private func prune() {
-        kept.sort(by: isNearer)
-        if kept.count > limit { kept.removeLast(kept.count - limit) }
-        if kept.count == limit { last = kept.last }
+    private func prune(_ state: inout State) {
+        state.kept.sort(by: isNearer)
+        if state.kept.count > limit { state.kept.removeLast(state.kept.count - limit) }
+        if state.kept.count == limit { state.last = state.kept.last }
     }
 
     /// Returns the page. Must be called after all members have been added.
     package func finish() -> Page {
-        prune()
-        var first = countBefore
-        if case .before = edge {
-            kept.reverse()
-            first -= kept.count
+        state.withValue { state in
+            prune(&state)
+            var first = state.countBefore
+            if case .before = edge {
+                state.kept.reverse()
+                first -= state.kept.count
+            }
+            return Page(entries: state.kept, first: first, count: state.count)
         }
-        return Page(entries: kept, first: first, count: count)
     }
 
     /// The members of one page.

@@ -35,12 +35,12 @@ package final class Recorder: Sendable {
         do throws(SystemError) {
             let folder = try PrivateFolder(making: path)
             if try folder.names().isEmpty {
-                let writer = RecordingWriter(folder, limits: limits, log: log)
+                let writer = Exclusive(RecordingWriter(folder, limits: limits, log: log))
                 try SystemThread.start(named: "davit-record") { [queue, finished] in
                     // This thread is started before the signal descriptor exists, so it must block signals
                     // itself.
                     Signals.blockAll()
-                    writer.run(queue)
+                    writer.withValue { $0.run(queue) }
                     finished.countDown()
                 }
                 return
@@ -66,14 +66,14 @@ package final class Recorder: Sendable {
     }
 }
 
-/// Copies the bytes of a connection into the queue.
-///
-/// Unchecked conformance: only the event loop of the connection makes calls, and it owns the state.
-private final class RecordingTap: ConnectionTap, @unchecked Sendable {
+/// Copies the bytes of a connection into the queue. Only the event loop of the connection makes calls.
+private final class RecordingTap: ConnectionTap {
+    private typealias Gap = (direction: ConnectionTranscript.Direction, count: Int64)
+
     private let number: Int
     private let queue: RecordingQueue
     /// Bytes that did not fit into the queue.
-    private var missed: [(direction: ConnectionTranscript.Direction, count: Int64)] = []
+    private let missed = Exclusive<[Gap]>([])
 
     init(_ number: Int, queue: RecordingQueue) {
         self.number = number
@@ -85,22 +85,26 @@ private final class RecordingTap: ConnectionTap, @unchecked Sendable {
     func sent(_ bytes: UnsafeRawBufferPointer) { unsafe add(bytes, .sent) }
 
     func closed() {
-        for gap in missed { queue.miss(number, gap.direction, gap.count) }
+        missed.withValue { missed in
+            for gap in missed { queue.miss(number, gap.direction, gap.count) }
+        }
         queue.close(number)
     }
 
     private func add(_ bytes: UnsafeRawBufferPointer, _ direction: ConnectionTranscript.Direction) {
         guard bytes.count > 0 else { return }
-        if !missed.isEmpty, queue.hasRoom(for: bytes.count) {
-            for gap in missed { queue.miss(number, gap.direction, gap.count) }
-            missed = []
-        }
-        // Queue the missed counts first, so that bytes stay in order.
-        if missed.isEmpty, unsafe queue.add(number, direction, bytes) { return }
-        if missed.last?.direction == direction {
-            missed[missed.count - 1].count += Int64(bytes.count)
-        } else {
-            missed.append((direction, Int64(bytes.count)))
+        missed.withValue { missed in
+            if !missed.isEmpty, queue.hasRoom(for: bytes.count) {
+                for gap in missed { queue.miss(number, gap.direction, gap.count) }
+                missed = []
+            }
+            // Queue the missed counts first, so that bytes stay in order.
+            if missed.isEmpty, unsafe queue.add(number, direction, bytes) { return }
+            if missed.last?.direction == direction {
+                missed[missed.count - 1].count += Int64(bytes.count)
+            } else {
+                missed.append((direction, Int64(bytes.count)))
+            }
         }
     }
 }

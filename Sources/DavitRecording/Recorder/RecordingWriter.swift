@@ -2,9 +2,7 @@ internal import DavitHTTP
 internal import DavitSystem
 
 /// Writes queued items to files, on its own thread.
-///
-/// Unchecked conformance: one thread creates it and passes it to another, which alone uses it from then on.
-final class RecordingWriter: @unchecked Sendable {
+struct RecordingWriter: ~Copyable {
     private struct OpenConnection {
         var record: ConnectionTranscript
         let peer: String
@@ -27,7 +25,7 @@ final class RecordingWriter: @unchecked Sendable {
         self.log = log
     }
 
-    func run(_ queue: RecordingQueue) {
+    mutating func run(_ queue: RecordingQueue) {
         while let items = queue.take() {
             var touched: Set<Int> = []
             for item in items { touched.insert(take(item)) }
@@ -40,7 +38,7 @@ final class RecordingWriter: @unchecked Sendable {
     /// Processes an item.
     ///
     /// - Returns: the number of the connection.
-    private func take(_ item: RecordingQueue.Item) -> Int {
+    private mutating func take(_ item: RecordingQueue.Item) -> Int {
         switch item {
         case .opened(let number, let peer):
             let digits = String(number)
@@ -65,14 +63,14 @@ final class RecordingWriter: @unchecked Sendable {
         }
     }
 
-    private func end(_ number: Int) {
+    private mutating func end(_ number: Int) {
         connections[number]?.record.end()
         write(number)
         connections[number] = nil
     }
 
     /// Writes the pending text of a connection.
-    private func write(_ number: Int) {
+    private mutating func write(_ number: Int) {
         guard let text = connections[number]?.record.takeText(), !text.isEmpty, !isBroken,
             let connection = connections[number]
         else { return }
