@@ -3,17 +3,15 @@ internal import COpenSSL
 package import DavitHTTP
 
 /// An X.509 certificate (RFC 5280).
-///
-/// Immutable after creation, and OpenSSL protects its internal caches with locks; this makes the unchecked
-/// conformance safe.
-@safe package final class Certificate: @unchecked Sendable {
+@safe package final class Certificate: Sendable {
     package enum ReadError: Error, Equatable, Sendable {
         /// The text contains no certificate.
         case none
         case notReadable(CryptoError)
     }
 
-    let handle: OpaquePointer
+    /// Not modified after creation; OpenSSL protects its internal caches with locks.
+    nonisolated(unsafe) let handle: OpaquePointer
 
     /// Takes ownership of one reference.
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }

@@ -2,9 +2,7 @@
 internal import COpenSSL
 
 /// The private key of a certificate.
-///
-/// Immutable after creation, which makes the unchecked conformance safe.
-@safe package final class PrivateKey: @unchecked Sendable {
+@safe package final class PrivateKey: Sendable {
     /// The reason why a PEM text cannot be used; never contains part of the text.
     package enum ReadError: Error, Equatable, Sendable {
         /// The key is encrypted with a pass phrase, which a server cannot prompt for.
@@ -12,7 +10,8 @@ internal import COpenSSL
         case notReadable(CryptoError)
     }
 
-    let handle: OpaquePointer
+    /// Not modified after creation.
+    nonisolated(unsafe) let handle: OpaquePointer
 
     private init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 

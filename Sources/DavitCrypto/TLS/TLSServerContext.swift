@@ -1,11 +1,10 @@
 #if TLS
 internal import COpenSSL
 
-/// An `SSL_CTX`: the settings of connections with one identity. It is not modified after the first
-/// connection, and OpenSSL protects its reference counts with locks; this makes the unchecked conformance
-/// safe.
-@safe final class TLSServerContext: @unchecked Sendable {
-    let handle: OpaquePointer
+/// An `SSL_CTX`: the settings of connections with one identity.
+@safe final class TLSServerContext: Sendable {
+    /// Not modified after the first connection; OpenSSL protects its reference counts with locks.
+    nonisolated(unsafe) let handle: OpaquePointer
     let certificate: Certificate
 
     init(

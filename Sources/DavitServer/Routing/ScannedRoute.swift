@@ -74,10 +74,9 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
 
 /// A pool of compiled expressions for one pattern, one for each concurrent match.
 private final class PatternPool<Output: Sendable>: Sendable {
-    /// Unchecked because an expression belongs either to the pool or to the one call that took it out, never
-    /// to two threads.
-    private struct Expression: @unchecked Sendable {
-        let regex: Regex<Output>
+    @safe private struct Expression: Sendable {
+        /// Belongs either to the pool or to the one call that took it out, never to two threads.
+        nonisolated(unsafe) let regex: Regex<Output>
     }
 
     private let make: @Sendable () -> Regex<Output>
@@ -89,7 +88,7 @@ private final class PatternPool<Output: Sendable>: Sendable {
         let expression = idle.withLock { $0.popLast() } ?? Expression(regex: make())
         defer { idle.withLock { $0.append(expression) } }
         // An expression with custom code can throw, which counts as no match.
-        return try? expression.regex.wholeMatch(in: text)?.output
+        return unsafe try? expression.regex.wholeMatch(in: text)?.output
     }
 }
 

@@ -48,8 +48,11 @@ public final class LongWorkThreads: Sendable {
         for client: String, isAdmitted: Bool = false, isCancellable: Bool = true,
         _ work: @escaping @Sendable () -> T
     ) async -> T? {
-        let result = Result<T>()
-        let job = LongJob(for: client, isCancellable: isCancellable, in: self) { result.value = work() }
+        let result = Mutex<T?>(nil)
+        let job = LongJob(for: client, isCancellable: isCancellable, in: self) {
+            let value = work()
+            result.withLock { $0 = value }
+        }
         await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
                 unsafe job.continuation = continuation
@@ -58,13 +61,7 @@ public final class LongWorkThreads: Sendable {
         } onCancel: {
             cancel(job)
         }
-        return result.value
-    }
-
-    /// `@unchecked`: the thread that runs the job writes the value before it resumes the caller, which reads
-    /// it.
-    private final class Result<T: Sendable>: @unchecked Sendable {
-        var value: T?
+        return result.withLock { $0 }
     }
 
     /// The total number of turns so far.

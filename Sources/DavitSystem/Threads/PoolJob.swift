@@ -9,7 +9,7 @@ class PoolJob: @unchecked Sendable {
     func run() {}
 }
 
-/// A job with a closure, its result, and the task that waits for it.
+/// A job with a closure, its result, and the task that waits for it. Unchecked for the same reason.
 @safe final class ClosureJob<T>: PoolJob, @unchecked Sendable {
     private var work: (() -> T)?
     private var result: T?
