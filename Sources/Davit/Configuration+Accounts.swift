@@ -13,7 +13,7 @@ extension Configuration {
         let checked = try Self.checked(accounts, authentication)
         do throws(Accounts.Problem) {
             return try Authentication(
-                accounts: checked, optionsFields: fields, work: PoolWork(pool: pool),
+                accounts: checked, optionsFields: fields, work: PooledWorkRunner(pool: pool),
                 // Fewer than the threads of the pool and the cores, so that other work can continue.
                 hashesAtATime: min(4, SystemThread.coreCount / 2),
                 report: { address, seconds in

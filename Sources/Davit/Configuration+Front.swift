@@ -14,7 +14,7 @@ extension Configuration {
         if let cors { outer.insert(cors, at: 0) }
         if !allowsCrossSiteForms {
             outer.append(
-                CrossSiteGuard(
+                CrossOriginGuard(
                     allowing: cors?.origins ?? [],
                     names: ServerNames(try publicHosts(), secure: try securePublicHosts())))
         }

@@ -23,7 +23,7 @@ final class DiskStorage: TemporaryStorage {
         }
     }
 
-    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
+    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryContent {
         let folder: TemporaryDirectory
         do throws(SystemError) {
             if let opened = self.folder.load() {
@@ -56,7 +56,7 @@ final class DiskStorage: TemporaryStorage {
     }
 }
 
-private final class DiskStore: TemporaryStore {
+private final class DiskStore: TemporaryContent {
     private let file: UnnamedFile
 
     init(_ file: UnnamedFile) { self.file = file }

@@ -7,7 +7,7 @@ extension ServerEnvironment {
         publicHosts: [String], securePublicHosts: [String], pageOrigins: [String], storage: DiskStorage,
         pool: BlockingPool, log: Log
     ) {
-        let work = PoolWork(pool: pool)
+        let work = PooledWorkRunner(pool: pool)
         self.init(
             work: work, publicHosts: publicHosts, securePublicHosts: securePublicHosts,
             pageOrigins: pageOrigins,

@@ -40,7 +40,7 @@ enum Reference {
 }
 
 enum Measurement {
-    private static let turnNanoseconds: Int64 = 2_000_000
+    private static let roundNanoseconds: Int64 = 2_000_000
     /// The file in which `Tests/Guard/allocations.c`, if loaded, publishes two 8-byte numbers, the first of
     /// which is the number of allocations.
     private static let counts = Environment.variable("DAVIT_GUARD_ALLOCATIONS")
@@ -61,8 +61,8 @@ enum Measurement {
         var iterations = 16
         while true {
             let taken = await time(benchmark, iterations)
-            if taken >= turnNanoseconds / 4 {
-                return max(1, iterations * Int(turnNanoseconds) / Int(taken))
+            if taken >= roundNanoseconds / 4 {
+                return max(1, iterations * Int(roundNanoseconds) / Int(taken))
             }
             iterations *= 2
         }

@@ -67,8 +67,8 @@ struct NameCheck {
         case .ending(" "): "Windows removes the trailing space"
         case .ending: "Windows removes the trailing period"
         case .device(let device): "\(device) is a reserved device name on Windows"
-        case .sameButForCase(let other): "same name as \(shown(other)) on Windows and macOS"
-        case .sameButForComposition(let other):
+        case .differsOnlyInCase(let other): "same name as \(shown(other)) on Windows and macOS"
+        case .differsOnlyInNormalization(let other):
             "same name as \(shown(other)) on macOS, in another Unicode normalization"
         }
     }

@@ -37,7 +37,7 @@ struct StateAccess {
             throw CommandFailure(error, folder: folder)
         }
         do throws(SystemError) {
-            _ = try OwnedFolder.canonical(path + "/" + Self.fileName)
+            _ = try ExclusiveFolder.canonical(path + "/" + Self.fileName)
         } catch {
             switch error.code {
             case .noEntry, .notDirectory: throw .noState(path, share: resources.rootPath)
@@ -52,7 +52,8 @@ struct StateAccess {
     ///   - alone: called with the open state while this process holds the lock of the folder, so that no
     ///     server can start.
     func perform<R>(
-        asking: (Asker) throws(CommandFailure) -> R?, alone: (SQLiteStateStore) throws(CommandFailure) -> R
+        asking: (ServerConnection) throws(CommandFailure) -> R?,
+        alone: (SQLiteStateStore) throws(CommandFailure) -> R
     ) throws(CommandFailure) -> R {
         var owner: Int32?
         for _ in 0..<Self.attempts {
@@ -63,7 +64,7 @@ struct StateAccess {
                 return try alone(try store())
             case .held(let process): owner = process
             }
-            if let answer = try asking(Asker(path: path, owner: owner)) { return answer }
+            if let answer = try asking(ServerConnection(path: path, owner: owner)) { return answer }
         }
         throw .serverSilent(path, process: owner ?? 0, reason: "it does not accept connections")
     }
@@ -99,7 +100,7 @@ struct StateAccess {
         }
         do throws(StateError) {
             let share = Share(
-                resources: files, state: try ShareState(store: store), work: ImmediateWork(),
+                resources: files, state: try ShareState(store: store), work: InlineWorkRunner(),
                 configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
             try share.recover()
@@ -110,13 +111,13 @@ struct StateAccess {
     }
 
     private enum Ownership {
-        case owned(OwnedFolder)
+        case owned(ExclusiveFolder)
         case held(byProcess: Int32?)
     }
 
     private func own() throws(CommandFailure) -> Ownership {
-        do throws(OwnedFolder.Failure) {
-            return .owned(try OwnedFolder(path: path))
+        do throws(ExclusiveFolder.Failure) {
+            return .owned(try ExclusiveFolder(path: path))
         } catch {
             switch error {
             case .held(let process): return .held(byProcess: process)
@@ -132,7 +133,7 @@ struct StateAccess {
     }
 
     /// Sends requests to the server that owns a state folder.
-    struct Asker {
+    struct ServerConnection {
         let path: String
         let owner: Int32?
 
@@ -148,7 +149,7 @@ struct StateAccess {
                 }
             } catch {
                 switch error {
-                case .nobodyListens: return nil
+                case .notListening: return nil
                 case .disconnected: reason = "it ended before it responded"
                 case .malformed: reason = "invalid response"
                 case .failed(let why): reason = why
@@ -160,6 +161,6 @@ struct StateAccess {
 }
 
 /// Runs blocking calls on the calling thread: a command has no other work.
-private struct ImmediateWork: BlockingWork {
+private struct InlineWorkRunner: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -5,7 +5,7 @@ package enum ControlClient {
     /// The reason why a request failed.
     package enum Problem: Error, Hashable, Sendable {
         /// The socket does not exist, or no process listens on it.
-        case nobodyListens
+        case notListening
         /// The connection closed before the response was complete.
         case disconnected
         case malformed
@@ -29,7 +29,7 @@ package enum ControlClient {
         } catch let problem as Problem {
             throw problem
         } catch let error as SystemError {
-            throw error.meansNobodyListens ? .nobodyListens : .failed(reason: error.description)
+            throw error.meansNobodyListens ? .notListening : .failed(reason: error.description)
         } catch {
             throw .malformed
         }

@@ -25,7 +25,7 @@ struct LockAdmin: Sendable {
     }
 
     func end(_ selection: LockSelection) -> ControlResponse {
-        guard let choice = LockChoice(selection) else { return .lines([]) }
+        guard let choice = BreakLockTarget(selection) else { return .lines([]) }
         do throws(StoreError) {
             for _ in 0..<Self.attempts {
                 if let locks = try share.breakLocks(choice, from: origin) {
@@ -40,7 +40,7 @@ struct LockAdmin: Sendable {
     }
 }
 
-extension LockChoice {
+extension BreakLockTarget {
     /// Returns nil for an invalid path.
     fileprivate init?(_ selection: LockSelection) {
         switch selection {

@@ -57,7 +57,7 @@ public struct WebDAVHandler: Handler {
             let context = try? RequestContext(request, now: share.now())
         else { return nil }
         return page.response(
-            refusing: CollectionVisit(context, target: context.path, share: share), with: error.status)
+            refusing: PageContext(context, target: context.path, share: share), with: error.status)
     }
 
     /// Starts the method of the request.

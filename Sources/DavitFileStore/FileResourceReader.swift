@@ -10,7 +10,7 @@ internal import DavitSystem
 public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
     var kept: OpenFileCache { share.kept }
-    let rules: ContentRules
+    let rules: ContentResponseSettings
     /// Nil if files must not be held open between requests.
     let keptVolume: UInt64?
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
@@ -24,7 +24,7 @@ public final class FileResourceReader: ResourceReader {
     /// - Parameter rules: determine the header fields of content.
     /// - Throws: ``FileResourceStore/RootError``.
     public convenience init(
-        root path: String, rules: ContentRules = ContentRules()
+        root path: String, rules: ContentResponseSettings = ContentResponseSettings()
     ) throws(FileResourceStore.RootError) {
         try self.init(root: path, walksComponents: false, sync: .none, rules: rules, keepsFree: nil)
     }
@@ -35,7 +35,8 @@ public final class FileResourceReader: ResourceReader {
     ///   - sync: used only by the store that writes to the folder.
     ///   - keepsFree: used only by the store that writes to the folder.
     init(
-        root path: String, walksComponents: Bool, sync: SyncLevel, rules: ContentRules, keepsFree: Int64?
+        root path: String, walksComponents: Bool, sync: SyncLevel, rules: ContentResponseSettings,
+        keepsFree: Int64?
     ) throws(FileResourceStore.RootError) {
         self.rules = rules
         do {

@@ -30,7 +30,7 @@ extension FileResourceStore {
         return try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
     }
 
-    public func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+    public func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
         let first = try share.openParent(of: a)
         let second = try share.openParent(of: b)
         return try storing { () throws(SystemError) in

@@ -35,7 +35,8 @@ public final class FileResourceStore: ResourceStore {
     ///     it, and content that does not fit is refused with `StoreError.quotaExceeded`, 507. Nil for none.
     /// - Throws: ``RootError``.
     public convenience init(
-        root path: String, sync: SyncLevel = .none, rules: ContentRules = ContentRules(),
+        root path: String, sync: SyncLevel = .none,
+        rules: ContentResponseSettings = ContentResponseSettings(),
         keepsFree: Int64? = nil
     ) throws(RootError) {
         try self.init(
@@ -46,7 +47,7 @@ public final class FileResourceStore: ResourceStore {
     ///   cannot resolve a path beneath a directory in one call.
     package init(
         root path: String, walksComponents: Bool, sync: SyncLevel = .none,
-        rules: ContentRules = ContentRules(), keepsFree: Int64? = nil
+        rules: ContentResponseSettings = ContentResponseSettings(), keepsFree: Int64? = nil
     ) throws(RootError) {
         reader = try FileResourceReader(
             root: path, walksComponents: walksComponents, sync: sync, rules: rules, keepsFree: keepsFree)

@@ -13,7 +13,7 @@ public enum RegularFile {
     ///     `notFound`.
     /// - Throws: `notFound`, including for directories, FIFOs and devices; `forbidden`, `busy`, `failed`.
     public static func open(
-        _ path: String, followsLink: Bool = false, rules: ContentRules = ContentRules()
+        _ path: String, followsLink: Bool = false, rules: ContentResponseSettings = ContentResponseSettings()
     ) throws(StoreError) -> OpenContent {
         do throws(SystemError) {
             return try openNow(path, followsLink: followsLink, rules)
@@ -26,7 +26,7 @@ public enum RegularFile {
     }
 
     private static func openNow(
-        _ path: String, followsLink: Bool, _ rules: ContentRules
+        _ path: String, followsLink: Bool, _ rules: ContentResponseSettings
     ) throws(SystemError) -> OpenContent {
         let file = try FileDescriptor.openRegular(path, followsLink: followsLink)
         let status = try file.status()

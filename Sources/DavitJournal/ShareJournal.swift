@@ -102,7 +102,7 @@ public final class ShareJournal: ChangeJournal {
         isEnding.store(true, ordering: .relaxed)
         state.withLock { state in
             state.core?.applyEvents()
-            Self.fallAsleep(&state)
+            Self.closeCore(&state)
         }
         waitForThreads()
         state.withLock { $0.ended = [] }
@@ -241,7 +241,7 @@ public final class ShareJournal: ChangeJournal {
     private func fail(_ state: inout State, _ error: JournalError) {
         if case .state(.failed) = error { state.isDamaged = state.core != nil }
         let isOpen = state.core != nil
-        Self.fallAsleep(&state)
+        Self.closeCore(&state)
         let reason = "\(error)"
         guard error != .interrupted, state.reported != reason else { return }
         state.reported = reason
@@ -249,7 +249,7 @@ public final class ShareJournal: ChangeJournal {
             isOpen ? "change journal failed; restarting it" : "cannot open the change journal", reason)
     }
 
-    private static func fallAsleep(_ state: inout State) {
+    private static func closeCore(_ state: inout State) {
         state.core = nil
         guard let thread = state.thread else { return }
         state.thread = nil

@@ -9,12 +9,12 @@ package enum DisplayName {
         // Fast path: in UTF-8, all characters to be replaced begin with this byte, which few names contain.
         guard name.contains(0xE2) else { return text }
         var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { shown.append(isTurning(scalar) ? "\u{FFFD}" : scalar) }
+        for scalar in text.unicodeScalars { shown.append(isBidiControl(scalar) ? "\u{FFFD}" : scalar) }
         return String(shown)
     }
 
     /// Whether a scalar is a bidirectional mark, embedding, override or isolate (UAX #9 §2).
-    private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isBidiControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false

@@ -17,7 +17,7 @@ public struct BrowserPage: CollectionPage {
         queries = FolderQueries(settings)
     }
 
-    public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+    public func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         if let response = try await queries.response(to: visit) { return response }
         if let about = visit.request.query["about"], let name = PercentCoding.decode(Array(about.utf8)) {
             return try await self.about(name, visit)
@@ -37,7 +37,7 @@ public struct BrowserPage: CollectionPage {
     }
 
     public func archive(
-        of members: [[UInt8]], _ visit: CollectionVisit
+        of members: [[UInt8]], _ visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? {
         try await queries.archive(of: members, visit)
     }
@@ -47,7 +47,7 @@ public struct BrowserPage: CollectionPage {
     }
 
     public func response(
-        to answer: FormOutcome, on visit: CollectionVisit
+        to answer: FormOutcome, on visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? {
         let page = PlainPage(visit, settings, runsScripts: false)
         switch answer {
@@ -70,15 +70,15 @@ public struct BrowserPage: CollectionPage {
         }
     }
 
-    public func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse? {
+    public func response(refusing visit: PageContext, with status: HTTPStatus) -> HTTPResponse? {
         let page = PlainPage(visit, settings, runsScripts: false)
         let view = FailureView(page: page, status: status, results: [], isElsewhere: true)
         return page.response(status) { view.append(to: &$0) }
     }
 
-    private func about(_ name: [UInt8], _ visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+    private func about(_ name: [UInt8], _ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         let page = PlainPage(visit, settings, runsScripts: false)
-        let member: VisitedMember
+        let member: PageMember
         do throws(HTTPError) { member = try await visit.member(name) } catch {
             let view = FailureView(page: page, status: error.status, results: [])
             return page.response(error.status) { view.append(to: &$0) }
@@ -89,7 +89,7 @@ public struct BrowserPage: CollectionPage {
     /// Returns the ancestors and the subfolders of this folder, sorted, without the members to be
     /// transferred.
     private func knownFolders(
-        _ visit: CollectionVisit, without members: [[UInt8]]
+        _ visit: PageContext, without members: [[UInt8]]
     ) async throws(HTTPError) -> [ResourcePath] {
         let selection = FolderSelection(FolderOrder(), from: .start, limit: Self.knownFolderLimit)
         let reader = visit.members()

@@ -8,7 +8,7 @@ public struct FolderListing: CollectionPage {
 
     public init() {}
 
-    public func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+    public func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         if let response = try await queries.response(to: visit) { return response }
         let page = ListingPage(
             segments: visit.path.segments.map { Array($0) }, endsInSlash: visit.endsInSlash,
@@ -17,7 +17,7 @@ public struct FolderListing: CollectionPage {
     }
 
     public func archive(
-        of members: [[UInt8]], _ visit: CollectionVisit
+        of members: [[UInt8]], _ visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? {
         try await queries.archive(of: members, visit)
     }

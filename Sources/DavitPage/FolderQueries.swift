@@ -15,12 +15,12 @@ struct FolderQueries: Sendable {
 
     /// - Returns: nil if the page is requested.
     /// - Throws: 400 for an invalid query, and any error from reading the collection.
-    func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse? {
+    func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse? {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
         if query["archive"] != nil {
             // A page of another origin can request an archive at no cost, but the server must generate it.
-            if visit.isLoadedByOtherSite {
+            if visit.isEmbeddedByOtherOrigin {
                 return .error(.forbidden, "Cross-origin requests are not allowed.", for: visit.request)
             }
             let choice: ArchiveChoice
@@ -34,7 +34,7 @@ struct FolderQueries: Sendable {
     }
 
     /// Returns an archive of the members selected in a form.
-    func archive(of members: [[UInt8]], _ visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+    func archive(of members: [[UInt8]], _ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         try await archives.response(to: visit, ArchiveChoice(names: members))
     }
 }

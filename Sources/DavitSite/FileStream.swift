@@ -5,10 +5,10 @@ internal import DavitSystem
 /// Streams stored content through this process. Used by one task at a time.
 final class FileStream: BodyStream {
     private let content: any FileContent
-    private let work: any BlockingWork
+    private let work: any BlockingWorkRunner
     private var offset: Int64 = 0
 
-    init(_ content: any FileContent, work: any BlockingWork) {
+    init(_ content: any FileContent, work: any BlockingWorkRunner) {
         self.content = content
         self.work = work
     }

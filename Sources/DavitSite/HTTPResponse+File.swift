@@ -41,15 +41,15 @@ extension HTTPResponse {
     ///   may not read the file; 503 if too much work is waiting.
     public static func file(
         _ path: String, for request: HTTPRequest, attachment: String? = nil,
-        options: FileOptions = FileOptions(), work: (any BlockingWork)? = nil
+        options: FileOptions = FileOptions(), work: (any BlockingWorkRunner)? = nil
     ) async throws(HTTPError) -> HTTPResponse {
-        var rules = ContentRules()
+        var rules = ContentResponseSettings()
         rules.types = options.types
         rules.onlyType = options.type
         rules.cacheAgeSeconds = options.cacheAgeSeconds
         rules.sandboxesActiveContent = false
         let (followsLink, finalRules) = (options.followsLink, rules)
-        let opened = await (work ?? PoolWork.shared).run { () -> Result<OpenContent, StoreError> in
+        let opened = await (work ?? PooledWorkRunner.shared).run { () -> Result<OpenContent, StoreError> in
             do throws(StoreError) {
                 return .success(try RegularFile.open(path, followsLink: followsLink, rules: finalRules))
             } catch {

@@ -10,7 +10,7 @@ public import DavitStore
 /// files stay open and are validated for each request.
 public struct SiteHandler: Handler {
     private let site: Site
-    private let work: any BlockingWork
+    private let work: any BlockingWorkRunner
     private let now: @Sendable () -> Timestamp
     private let report: @Sendable (String) -> Void
 
@@ -20,7 +20,7 @@ public struct SiteHandler: Handler {
     ///   - report: receives internal errors that are not sent to clients, as text that may contain arbitrary
     ///     bytes.
     public init(
-        resources: any ResourceReader, work: any BlockingWork, options: SiteOptions = SiteOptions(),
+        resources: any ResourceReader, work: any BlockingWorkRunner, options: SiteOptions = SiteOptions(),
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {
         site = Site(resources, options)
@@ -116,7 +116,7 @@ public struct SiteHandler: Handler {
         let wantsRange = RepresentationChoice.wantsRange(request)
         let response = HTTPResponse.stored(
             gzip?.file ?? plain.file, head, for: request,
-            comparesForms: head.negotiatesCoding && !wantsRange,
+            matchesAnyCoding: head.negotiatesCoding && !wantsRange,
             allowsRange: wantsRange || !head.negotiatesCoding, now: now())
         if response.status == .preconditionFailed { return .preconditionFailed(for: request) }
         if gzip != nil { return response }

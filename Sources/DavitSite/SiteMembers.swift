@@ -9,12 +9,12 @@ internal import DavitStore
 final class SiteMembers: MemberPages, Sendable {
     private let site: Site
     private let path: ResourcePath
-    private let work: any BlockingWork
+    private let work: any BlockingWorkRunner
     /// Nil before the first use.
     private let cursor = Exclusive<(any MemberCursor)?>(nil)
 
     /// - Parameter path: the canonical path of the folder.
-    init(of path: ResourcePath, in site: Site, work: any BlockingWork) {
+    init(of path: ResourcePath, in site: Site, work: any BlockingWorkRunner) {
         self.site = site
         self.path = path
         self.work = work

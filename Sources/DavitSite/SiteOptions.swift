@@ -32,8 +32,8 @@ public struct SiteOptions: Sendable {
     public init() {}
 
     /// The rules for the header fields of content.
-    public var contentRules: ContentRules {
-        var rules = ContentRules()
+    public var contentRules: ContentResponseSettings {
+        var rules = ContentResponseSettings()
         rules.types = types
         rules.cacheAgeSeconds = cacheAgeSeconds
         rules.sandboxesActiveContent = false

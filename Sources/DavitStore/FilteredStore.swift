@@ -102,8 +102,8 @@ package final class FilteredStore: ResourceStore {
         try store.stageCollection(at: path)
     }
 
-    package func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
-        try store.isOneName(a, b)
+    package func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.refersToSameEntry(a, b)
     }
 
     package func createCollection(at location: ResourceLocation) throws(StoreError) {

@@ -52,7 +52,7 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
 
     private struct State {
         /// Whether a thread is currently performing requests.
-        var isLed = false
+        var hasLeader = false
         /// Whether a background thread has been requested; it leads if there is no leader when it starts.
         var isLeaderCalled = false
         var waiting: [QueuedRequest] = []
@@ -75,7 +75,7 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
 
         /// Whether a background thread must be requested. If so, it is marked as requested.
         mutating func needsLeader() -> Bool {
-            guard !isLed, !isLeaderCalled, !waiting.isEmpty else { return false }
+            guard !hasLeader, !isLeaderCalled, !waiting.isEmpty else { return false }
             isLeaderCalled = true
             return true
         }
@@ -107,8 +107,8 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
     /// - Returns: the error of the request, or nil for success.
     package func perform(_ request: Request) -> Failure? {
         let waitingThread: WaitingThread? = state.withLock { state in
-            guard state.isLed else {
-                state.isLed = true
+            guard state.hasLeader else {
+                state.hasLeader = true
                 return nil
             }
             let waitingThread = WaitingThread()
@@ -121,7 +121,7 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
         }
         let others = state.withLock { $0.takeAll() }
         let failures = write([request] + others.map { $0.request })
-        passLead()
+        handOverLeadership()
         for (other, failure) in zip(others, failures.dropFirst()) { other.finish(failure) }
         return failures[0]
     }
@@ -138,10 +138,10 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
         if needsLeader { background.run { self.processUntilEmpty() } }
     }
 
-    private func passLead() {
+    private func handOverLeadership() {
         let (waitingThread, needsLeader) = state.withLock { state -> (WaitingThread?, Bool) in
             if let waitingThread = state.takeThread() { return (waitingThread, false) }
-            state.isLed = false
+            state.hasLeader = false
             return (nil, state.needsLeader())
         }
         waitingThread?.wake(.lead)
@@ -151,15 +151,15 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
     private func processUntilEmpty() {
         var requests = state.withLock { state in
             state.isLeaderCalled = false
-            if state.isLed { return [QueuedRequest]() }
-            state.isLed = !state.waiting.isEmpty
+            if state.hasLeader { return [QueuedRequest]() }
+            state.hasLeader = !state.waiting.isEmpty
             return state.takeAll()
         }
         while !requests.isEmpty {
             let failures = write(requests.map { $0.request })
             for (queued, failure) in zip(requests, failures) { queued.finish(failure) }
             requests = state.withLock { state in
-                state.isLed = !state.waiting.isEmpty
+                state.hasLeader = !state.waiting.isEmpty
                 return state.takeAll()
             }
         }

@@ -11,10 +11,10 @@ public enum NameIssue: Hashable, Sendable {
     /// The name is this Windows device name, with or without an extension.
     case device(String)
     /// The name differs from another one only in case: Windows and macOS show only one of the two.
-    case sameButForCase(as: [UInt8])
+    case differsOnlyInCase(as: [UInt8])
     /// The name is canonically equivalent to another one: they look identical, and macOS shows only one of
     /// the two.
-    case sameButForComposition(as: [UInt8])
+    case differsOnlyInNormalization(as: [UInt8])
 
     /// Returns the first problem of a name considered by itself.
     public static func issue(with name: [UInt8]) -> NameIssue? {
@@ -42,7 +42,7 @@ public enum NameIssue: Hashable, Sendable {
             }
             let isEquivalent = text == String(decoding: other, as: UTF8.self)
             found.append(
-                (name, isEquivalent ? .sameButForComposition(as: other) : .sameButForCase(as: other)))
+                (name, isEquivalent ? .differsOnlyInNormalization(as: other) : .differsOnlyInCase(as: other)))
         }
         return found
     }

@@ -89,7 +89,7 @@ public struct OpenContent: Sendable {
 extension ContentHead {
     /// - Parameter name: the requested name, which determines the media type.
     public convenience init(
-        _ info: ResourceInfo, name: some Collection<UInt8>, rules: borrowing ContentRules
+        _ info: ResourceInfo, name: some Collection<UInt8>, rules: borrowing ContentResponseSettings
     ) {
         self.init(tag: info.entityTag, modified: info.modified, name: name, rules: rules)
     }
@@ -299,7 +299,7 @@ public protocol ResourceStore: ResourceReader {
 
     /// Whether two names in one collection refer to the same entry, because the volume ignores differences in
     /// spelling. May read the collection.
-    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool
+    func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool
 
     /// Renames to a free name, or to another spelling of the same name.
     /// - Throws: `alreadyExists`, `crossVolume` and other errors.

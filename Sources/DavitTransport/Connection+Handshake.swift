@@ -7,7 +7,7 @@ internal import DavitSystem
 extension Connection {
     /// Advances the handshake as far as the available input allows.
     func performHandshake() {
-        if phase == .greeting, !greet() { return }
+        if phase == .greeting, !detectTLS() { return }
         while phase == .handshake, !isClosed {
             guard let tls = channel.tls, receiveHandshake(tls) else { return }
             if server.tls?.handshakesSlowly == true { return stepOnPool(tls) }
@@ -17,7 +17,7 @@ extension Connection {
 
     /// Peeks at the first byte, which distinguishes TLS from HTTP.
     /// - Returns: false if no handshake begins now.
-    private func greet() -> Bool {
+    private func detectTLS() -> Bool {
         var first: UInt8 = 0
         switch channel.peek(&first) {
         case .bytes: break

@@ -54,7 +54,7 @@ internal import DavitSystem
     /// Output that the socket did not accept yet, starting at `unsentStart`.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
-    @safe @exclusivity(unchecked) var sending: ProgressGuard
+    @safe @exclusivity(unchecked) var sending: TransferRateMonitor
     /// Bytes moved since other connections had a turn.
     private var bytesInTurn = 0
     /// Bytes that the peer had not acknowledged when the wait for room began.
@@ -70,7 +70,7 @@ internal import DavitSystem
         channel = Channel(socket)
         tap = server.tap?(endpoints)
         phase = server.tls == nil ? .open : .greeting
-        sending = server.deadlines.progressGuard
+        sending = server.deadlines.transferRateMonitor
         super.init()
     }
 

@@ -23,7 +23,7 @@ final class ContentReader: RequestBody {
     private var exchange: Exchange?
     private var awaitsContinue: Bool
     private var failure: HTTPError?
-    private var guardian: ProgressGuard
+    private var guardian: TransferRateMonitor
     /// Bytes of content that the handler has read or that were discarded.
     private(set) var receivedBytes: Int64 = 0
 
@@ -40,7 +40,7 @@ final class ContentReader: RequestBody {
             declaredLength = nil
         }
         awaitsContinue = request.expectsContinue
-        guardian = exchange.server.deadlines.progressGuard
+        guardian = exchange.server.deadlines.transferRateMonitor
         self.exchange = exchange
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A thread that waits for events and runs the tasks of its connections.
 ///
-/// All state except `inbox`, `isSignalled`, `thread`, `request` and `load` belongs to the thread that calls
+/// All state except `inbox`, `isSignaled`, `thread`, `request` and `load` belongs to the thread that calls
 /// ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for the state that
 /// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs to
 /// the thread that runs late jobs; see `runAfterEnd()`.
@@ -21,7 +21,7 @@ internal import Synchronization
     var onSIGHUP: (() -> Void)?
 
     private let inbox = Mutex(Inbox())
-    private let isSignalled = Atomic<Bool>(false)
+    private let isSignaled = Atomic<Bool>(false)
     private let thread = Atomic<UInt>(0)
     private let request = Atomic<Request>(.none)
 
@@ -80,7 +80,7 @@ internal import Synchronization
         let job = UnownedJob(job)
         if isCurrentThread { return ready.push(job) }
         if inbox.withLock({ $0.append(job) }) { return runAfterEnd() }
-        if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { queue.wake() }
+        if !isSignaled.exchange(true, ordering: .acquiringAndReleasing) { queue.wake() }
     }
 
     /// Yields so that pending events are handled and all other ready tasks run.
@@ -212,7 +212,7 @@ internal import Synchronization
 
     private func takeInbox() {
         // Reset before taking the jobs, so that a later job signals again.
-        isSignalled.store(false, ordering: .releasing)
+        isSignaled.store(false, ordering: .releasing)
         inbox.withLock { swap(&$0.jobs, &taken) }
         moveTaken()
         if !isDraining && request.load(ordering: .acquiring) == .drain { drain() }

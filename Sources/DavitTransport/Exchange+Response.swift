@@ -98,7 +98,7 @@ extension Exchange {
 
     /// Encodes the head into the loop's scratch memory, which is valid until the next suspension.
     private func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
-        let (exchange, unread) = outlook(response)
+        let (exchange, unread) = planConnection(response)
         let framing = encodeHead(response, length: length, for: exchange)
         let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
         return (framing, Plan(isPersistent: isPersistent, unread: unread))
@@ -107,7 +107,7 @@ extension Exchange {
     /// Appends the head to the output buffer, which this connection has claimed.
     /// - Returns: nil if the head does not fit.
     private func composeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan)? {
-        let (exchange, unread) = outlook(response)
+        let (exchange, unread) = planConnection(response)
         let framing = HeadEncoder.encode(
             response, length: length, for: exchange, date: loop.dateText, server: server.name,
             into: loop.output.buffer)
@@ -119,7 +119,7 @@ extension Exchange {
 
     /// Returns whether the connection stays open after the response, as far as the request and its content
     /// determine that.
-    private func outlook(_ response: HTTPResponse) -> (HeadEncoder.Context, UnreadContent) {
+    private func planConnection(_ response: HTTPResponse) -> (HeadEncoder.Context, UnreadContent) {
         var exchange = HeadEncoder.Context(request)
         if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
         let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none

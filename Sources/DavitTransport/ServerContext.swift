@@ -85,7 +85,7 @@ struct DeadlineNanoseconds: Sendable {
     let linger: Int64
     let handshake: Int64
     let parking: Int64
-    let progressGuard: ProgressGuard
+    let transferRateMonitor: TransferRateMonitor
 
     init(_ deadlines: TransportConfiguration.Deadlines) {
         head = deadlines.head.nanoseconds
@@ -93,7 +93,7 @@ struct DeadlineNanoseconds: Sendable {
         linger = deadlines.linger.nanoseconds
         handshake = deadlines.handshake.nanoseconds
         parking = min(deadlines.parking, deadlines.keepAlive).nanoseconds
-        progressGuard = ProgressGuard(
+        transferRateMonitor = TransferRateMonitor(
             window: deadlines.window.nanoseconds, bytesPerSecond: deadlines.bytesPerSecond)
     }
 }

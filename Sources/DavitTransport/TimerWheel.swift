@@ -37,15 +37,15 @@ package struct TimerWheel {
         let wanted = slotTick(of: deadline)
         if entry.filedTick >= 0 {
             if entry.filedTick <= wanted { return }
-            unfile(entry)
+            unlinkEntry(entry)
         }
-        file(entry, at: wanted)
+        linkEntry(entry, at: wanted)
     }
 
     /// Removes an entry and clears its deadline.
     package mutating func remove(_ entry: TimerEntry) {
         entry.deadline = .max
-        if entry.filedTick >= 0 { unfile(entry) }
+        if entry.filedTick >= 0 { unlinkEntry(entry) }
     }
 
     /// Removes the entries whose deadline has passed, and appends them to `due`.
@@ -85,7 +85,7 @@ package struct TimerWheel {
             if entry.deadline <= now {
                 due.append(entry)
             } else if entry.deadline != .max {
-                file(entry, at: slotTick(of: entry.deadline))
+                linkEntry(entry, at: slotTick(of: entry.deadline))
             }
         }
     }
@@ -98,7 +98,7 @@ package struct TimerWheel {
 
     private func isOccupied(_ slot: Int) -> Bool { occupied[slot / 64] & (1 << UInt64(slot % 64)) != 0 }
 
-    private mutating func file(_ entry: TimerEntry, at wanted: Int64) {
+    private mutating func linkEntry(_ entry: TimerEntry, at wanted: Int64) {
         let slot = Int(wanted % Int64(Self.slotCount))
         entry.filedTick = wanted
         entry.position = slots[slot].count
@@ -106,7 +106,7 @@ package struct TimerWheel {
         occupied[slot / 64] |= 1 << UInt64(slot % 64)
     }
 
-    private mutating func unfile(_ entry: TimerEntry) {
+    private mutating func unlinkEntry(_ entry: TimerEntry) {
         let slot = Int(entry.filedTick % Int64(Self.slotCount))
         entry.filedTick = -1
         let last = slots[slot].removeLast()

@@ -18,9 +18,9 @@ struct CheckCommandTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        share = try OwnedFolder.canonical(folder.path) + "/share"
+        share = try ExclusiveFolder.canonical(folder.path) + "/share"
         state = folder.path + "/state"
-        _ = try OwnedFolder(path: share)
+        _ = try ExclusiveFolder(path: share)
     }
 
     private var options: CheckOptions { CheckOptions(folder: share, stateFolder: state) }
@@ -106,7 +106,7 @@ struct CheckCommandTests {
 
     @Test func shareIsServedWithoutASocket() throws {
         // A folder cannot be replaced by the socket.
-        _ = try OwnedFolder(path: socket)
+        _ = try ExclusiveFolder(path: socket)
         try withServer { () throws in
             let failure = #expect(throws: CommandFailure.self) { try CheckCommand(options: options).report() }
             guard case .serverSilent(state, getpid(), _)? = failure else {
@@ -192,7 +192,7 @@ struct CheckCommandTests {
             try CheckCommand(options: options).report()
         }
         #expect(kind(of: state) == nil)
-        do { _ = try OwnedFolder(path: state) }
+        do { _ = try ExclusiveFolder(path: state) }
         #expect(throws: CommandFailure.noState(state, share: share)) {
             try CheckCommand(options: options).report()
         }
@@ -208,7 +208,7 @@ struct CheckCommandTests {
 
     @Test func silentServerIsNamed() throws {
         try withServer {}
-        let holder = try OwnedFolder(path: state)
+        let holder = try ExclusiveFolder(path: state)
         #expect(
             throws: CommandFailure.serverSilent(
                 state, process: getpid(), reason: "it does not accept connections")

@@ -16,9 +16,9 @@ struct InterruptedUploadTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        share = try OwnedFolder.canonical(folder.path) + "/share"
+        share = try ExclusiveFolder.canonical(folder.path) + "/share"
         state = folder.path + "/state"
-        _ = try OwnedFolder(path: share)
+        _ = try ExclusiveFolder(path: share)
     }
 
     private func serve(_ mount: some Mountable, _ body: (ChangeEventClient) throws -> Void) throws {
@@ -173,7 +173,7 @@ struct InterruptedUploadTests {
 
     /// One server with two shares, of which one is inside the other, with separate state folders.
     @Test func uploadsSurviveAnEnclosingShare() throws {
-        _ = try OwnedFolder(path: share + "/folder")
+        _ = try ExclusiveFolder(path: share + "/folder")
         let router = Router { routes in
             routes.mount("/outer", WebDAVShare(share, stateFolder: state))
             routes.mount("/inner", WebDAVShare(share + "/folder", stateFolder: folder.path + "/other"))

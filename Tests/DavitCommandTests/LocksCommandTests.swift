@@ -19,9 +19,9 @@ struct LocksCommandTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        share = try OwnedFolder.canonical(folder.path) + "/share"
+        share = try ExclusiveFolder.canonical(folder.path) + "/share"
         state = folder.path + "/state"
-        _ = try OwnedFolder(path: share)
+        _ = try ExclusiveFolder(path: share)
     }
 
     /// Runs `body` while a server shares the folder.

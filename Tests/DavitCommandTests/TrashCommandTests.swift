@@ -12,9 +12,9 @@ struct TrashCommandTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        share = try OwnedFolder.canonical(folder.path) + "/share"
+        share = try ExclusiveFolder.canonical(folder.path) + "/share"
         state = folder.path + "/state"
-        _ = try OwnedFolder(path: share)
+        _ = try ExclusiveFolder(path: share)
     }
 
     private func serve(_ body: (ChangeEventClient) throws -> Void) throws {

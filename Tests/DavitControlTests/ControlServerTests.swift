@@ -98,11 +98,11 @@ struct ControlServerTests {
         server.stop()
         // The client receives a response only if the server had accepted the connection.
         _ = try rest(of: silent)
-        #expect(throws: ControlClient.Problem.nobodyListens) {
+        #expect(throws: ControlClient.Problem.notListening) {
             try ControlClient.ask(.check, in: folder.path)
         }
         #expect(throws: SystemError.self) {
-            try OwnedFolder.canonical(folder.path + "/" + ControlServer.fileName)
+            try ExclusiveFolder.canonical(folder.path + "/" + ControlServer.fileName)
         }
     }
 

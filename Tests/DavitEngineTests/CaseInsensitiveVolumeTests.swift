@@ -95,6 +95,6 @@ struct CaseInsensitiveVolumeTests {
 }
 
 /// Runs work on the caller's thread, where the volume simulated by the test applies.
-private struct HereWork: BlockingWork {
+private struct HereWork: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

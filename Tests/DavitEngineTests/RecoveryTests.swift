@@ -135,6 +135,6 @@ struct RecoveryTests {
 }
 
 /// Runs recovery on the calling thread.
-private struct NoWork: BlockingWork {
+private struct NoWork: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -96,7 +96,7 @@ private final class Now: @unchecked Sendable {
     var value: @Sendable () -> Timestamp = { Timestamp(seconds: 0) }
 }
 
-private final class TestWork: BlockingWork {
+private final class TestWork: BlockingWorkRunner {
     private let pool: BlockingPool
     let count = Atomic<Int>(0)
 

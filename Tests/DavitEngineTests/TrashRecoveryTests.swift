@@ -215,6 +215,6 @@ struct TrashRecoveryTests {
 }
 
 /// Runs recovery on the calling thread.
-private struct Inline: BlockingWork {
+private struct Inline: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -8,7 +8,7 @@ import Testing
 struct TreeTraversalTests {
     /// Writes each visited path on a line.
     private struct TraversingPage: CollectionPage {
-        func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse {
+        func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
             let traversal = try await visit.traversal()
             let lines = try await visit.offload {
                 var lines: [UInt8] = []

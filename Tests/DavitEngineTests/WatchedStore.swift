@@ -52,8 +52,8 @@ final class WatchedStore: ResourceStore {
         try store.lookupForChange(path, last: last, reusing: other, wait: wait)
     }
 
-    func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
-        try store.isOneName(a, b)
+    func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        try store.refersToSameEntry(a, b)
     }
 
     var commitsWithoutBlocking: Bool { store.commitsWithoutBlocking }

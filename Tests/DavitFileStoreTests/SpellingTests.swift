@@ -165,8 +165,8 @@ struct SpellingTests {
         try sandbox.write("a", "x")
         try sandbox.hardLink("a", "b")
         let store = try sandbox.store()
-        #expect(try !store.isOneName(resource("a"), resource("b")))
-        #expect(try !store.isOneName(resource("a"), resource("a")))
+        #expect(try !store.refersToSameEntry(resource("a"), resource("b")))
+        #expect(try !store.refersToSameEntry(resource("a"), resource("a")))
         #expect(throws: StoreError.alreadyExists) { try store.rename(resource("a"), toFree: resource("b")) }
         try store.rename(resource("a"), overContent: resource("b"))
         #expect(sandbox.names() == ["b"])

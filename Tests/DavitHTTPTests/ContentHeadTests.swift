@@ -5,8 +5,10 @@ struct ContentHeadTests {
     static let tag = EntityTag(opaque: Array("1-2-3".utf8))
     static let modified = Timestamp(seconds: 784_111_777)
 
-    static func head(_ name: String, _ configure: (inout ContentRules) -> Void = { _ in }) -> ContentHead {
-        var rules = ContentRules()
+    static func head(_ name: String, _ configure: (inout ContentResponseSettings) -> Void = { _ in })
+        -> ContentHead
+    {
+        var rules = ContentResponseSettings()
         configure(&rules)
         return ContentHead(tag: tag, modified: modified, name: Array(name.utf8), rules: rules)
     }
@@ -68,7 +70,7 @@ struct ContentHeadTests {
         }
         let file = ContentHead(
             tag: EntityTag(opaque: Array("4-5-6".utf8)), modified: Timestamp(seconds: 784_111_999),
-            name: Array("a.html.gz".utf8), rules: ContentRules())
+            name: Array("a.html.gz".utf8), rules: ContentResponseSettings())
         let coded = file.asForm(of: plain)
         #expect(coded.fields.first(.etag) == "\"1-2-3-gzip-4-5-6\"")
         #expect(coded.notModified.first(.etag) == "\"1-2-3-gzip-4-5-6\"")
@@ -83,7 +85,7 @@ struct ContentHeadTests {
         #expect(file.asForm(of: plain) === coded)
         let later = ContentHead(
             tag: EntityTag(opaque: Array("7".utf8)), modified: Self.modified, name: Array("a.html".utf8),
-            rules: ContentRules())
+            rules: ContentResponseSettings())
         #expect(file.asForm(of: later).fields.first(.etag) == "\"7-gzip-4-5-6\"")
     }
 }

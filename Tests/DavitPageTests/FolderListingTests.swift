@@ -64,7 +64,7 @@ struct FolderListingTests {
     }
 }
 
-struct Work: BlockingWork {
+struct Work: BlockingWorkRunner {
     let pool: BlockingPool
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }

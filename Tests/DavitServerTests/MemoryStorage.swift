@@ -25,7 +25,7 @@ final class MemoryStorage: TemporaryStorage {
     /// Counts calls that would have switched threads.
     let hops = Hops()
 
-    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore {
+    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryContent {
         guard expectedBytes ?? 0 <= room else { throw .outOfSpace }
         files.withLock { $0 += 1 }
         let log = MemoryFile.Log()
@@ -36,7 +36,7 @@ final class MemoryStorage: TemporaryStorage {
     fileprivate func didRemove() { files.withLock { $0 -= 1 } }
 }
 
-final class MemoryFile: TemporaryStore {
+final class MemoryFile: TemporaryContent {
     final class Log: Sendable {
         fileprivate let appended = Mutex<[Int]>([])
         fileprivate let kept = Mutex<[String]>([])
@@ -91,7 +91,7 @@ final class Hops: Sendable {
 }
 
 /// Runs work on the caller's thread.
-struct HereAndNow: BlockingWork {
+struct HereAndNow: BlockingWorkRunner {
     private let hops: Hops
 
     init(_ hops: Hops) { self.hops = hops }

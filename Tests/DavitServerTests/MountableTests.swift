@@ -38,7 +38,7 @@ struct MountableTests {
         }
     }
 
-    private struct Work: BlockingWork {
+    private struct Work: BlockingWorkRunner {
         func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
     }
 

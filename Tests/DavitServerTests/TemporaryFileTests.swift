@@ -144,6 +144,6 @@ struct TemporaryFileTests {
     }
 }
 
-private struct Refusing: BlockingWork {
+private struct Refusing: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }

@@ -111,7 +111,7 @@ struct ValidatorTests {
     ) async throws {
         let client = RouterTests.client { routes in
             routes.put("/") { request in
-                try request.checkConditions(version: version, modified: Self.modified)
+                try request.evaluatePreconditions(version: version, modified: Self.modified)
                 return .text("changed")
             }
         }

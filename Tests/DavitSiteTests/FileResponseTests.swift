@@ -93,7 +93,7 @@ struct FileResponseTests {
         }
     }
 
-    struct Busy: BlockingWork {
+    struct Busy: BlockingWorkRunner {
         func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
     }
 

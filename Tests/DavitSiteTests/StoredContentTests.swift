@@ -21,7 +21,8 @@ struct StoredContentTests {
         case .share:
             let share = Share(
                 resources: try FileResourceStore(root: folder.path),
-                state: try ShareState(store: MemoryStateStore()), work: PoolWork(pool: BlockingPool()),
+                state: try ShareState(store: MemoryStateStore()),
+                work: PooledWorkRunner(pool: BlockingPool()),
                 configuration: ShareConfiguration(), now: { WebFolder.now }, report: { _ in })
             let client = TestClient(WebDAVHandler(share: share, page: nil))
             return { try await client.send($0, "/a.txt", $1) }
@@ -180,7 +181,7 @@ struct StoredContentTests {
         let folder = try WebFolder(["a.html"])
         let share = Share(
             resources: try FileResourceStore(root: folder.path),
-            state: try ShareState(store: MemoryStateStore()), work: PoolWork(pool: BlockingPool()),
+            state: try ShareState(store: MemoryStateStore()), work: PooledWorkRunner(pool: BlockingPool()),
             configuration: ShareConfiguration(), now: { WebFolder.now }, report: { _ in })
         let shared = try await TestClient(WebDAVHandler(share: share, page: nil)).send("GET", "/a.html")
         #expect(shared["Content-Security-Policy"] == "sandbox")

@@ -50,7 +50,7 @@ final class WebFolder: Sendable {
         configure(&options)
         return SiteHandler(
             resources: try FileResourceStore(root: path, rules: options.contentRules),
-            work: PoolWork(pool: BlockingPool()), options: options, now: { [self] in time },
+            work: PooledWorkRunner(pool: BlockingPool()), options: options, now: { [self] in time },
             report: { Issue.record("a fault: \($0)") })
     }
 

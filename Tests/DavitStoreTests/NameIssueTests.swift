@@ -37,23 +37,27 @@ struct NameIssueTests {
 
     static let groups: [Group] = [
         Group(names: []), Group(names: ["a", "b", "ab"]),
-        Group(names: ["readme", "README"], found: ["readme": .sameButForCase(as: bytes("README"))]),
+        Group(names: ["readme", "README"], found: ["readme": .differsOnlyInCase(as: bytes("README"))]),
         Group(
             names: ["a", "A", "b", "B", "c"],
-            found: ["a": .sameButForCase(as: bytes("A")), "b": .sameButForCase(as: bytes("B"))]),
-        Group(names: ["é", "É"], found: ["é": .sameButForCase(as: bytes("É"))]),
+            found: ["a": .differsOnlyInCase(as: bytes("A")), "b": .differsOnlyInCase(as: bytes("B"))]),
+        Group(names: ["é", "É"], found: ["é": .differsOnlyInCase(as: bytes("É"))]),
         Group(
-            names: ["\u{E9}", "e\u{301}"], found: ["\u{E9}": .sameButForComposition(as: bytes("e\u{301}"))]),
+            names: ["\u{E9}", "e\u{301}"],
+            found: ["\u{E9}": .differsOnlyInNormalization(as: bytes("e\u{301}"))]),
         // The Kelvin sign is canonically equivalent to K.
-        Group(names: ["K", "\u{212A}"], found: ["\u{212A}": .sameButForComposition(as: bytes("K"))]),
+        Group(names: ["K", "\u{212A}"], found: ["\u{212A}": .differsOnlyInNormalization(as: bytes("K"))]),
         // File systems treat ß and ligatures as different letters, not as spellings of others.
         Group(
-            names: ["straße", "strasse", "STRASSE"], found: ["strasse": .sameButForCase(as: bytes("STRASSE"))]
+            names: ["straße", "strasse", "STRASSE"],
+            found: ["strasse": .differsOnlyInCase(as: bytes("STRASSE"))]
         ),
         Group(names: ["ﬁ", "fi"]),
         Group(
             names: ["a", "A", "\u{E5}", "A\u{30A}"],
-            found: ["a": .sameButForCase(as: bytes("A")), "\u{E5}": .sameButForCase(as: bytes("A\u{30A}"))]),
+            found: [
+                "a": .differsOnlyInCase(as: bytes("A")), "\u{E5}": .differsOnlyInCase(as: bytes("A\u{30A}")),
+            ]),
     ]
 
     @Test(arguments: groups)

@@ -58,7 +58,7 @@ struct LocalSocketTests {
             let listener = try LocalListener(folder: deep, name: "s")
             try exchange(through: listener, in: deep)
             listener.removeName()
-            #expect(throws: SystemError.self) { try OwnedFolder.canonical(deep + "/s") }
+            #expect(throws: SystemError.self) { try ExclusiveFolder.canonical(deep + "/s") }
         }
     }
     #endif

@@ -10,7 +10,7 @@ struct ChangeEventServerTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        _ = try OwnedFolder(path: folder.path + "/share/d")
+        _ = try ExclusiveFolder(path: folder.path + "/share/d")
     }
 
     private func server(_ change: (inout Configuration) -> Void = { _ in }) throws -> WebServer {

@@ -9,7 +9,7 @@ struct PrefixTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        _ = try OwnedFolder(path: folder.path + "/share")
+        _ = try ExclusiveFolder(path: folder.path + "/share")
     }
 
     private static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {

@@ -25,7 +25,7 @@ struct RevocationTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        _ = try OwnedFolder(path: folder.path + "/share")
+        _ = try ExclusiveFolder(path: folder.path + "/share")
         try SmallFiles.write("", to: folder.path + "/share/large")
         guard unsafe truncate(folder.path + "/share/large", off_t(Self.largeBytes)) == 0 else {
             throw SmallFiles.Failure(errno: errno)

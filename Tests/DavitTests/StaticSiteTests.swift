@@ -16,7 +16,7 @@ struct StaticSiteTests {
 
     @Test func siteShareAndRouteCoexist() throws {
         let folder = try TemporaryFolder()
-        for name in ["www", "files"] { _ = try OwnedFolder(path: folder.path + "/" + name) }
+        for name in ["www", "files"] { _ = try ExclusiveFolder(path: folder.path + "/" + name) }
         let path = folder.path + "/www/index.html"
         let server = try WebServer(configuration: Self.configuration()) { routes in
             routes.mount("/", StaticSite(folder.path + "/www"))

@@ -10,7 +10,7 @@ struct SyncServerTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        _ = try OwnedFolder(path: folder.path + "/share")
+        _ = try ExclusiveFolder(path: folder.path + "/share")
     }
 
     private func server(_ change: (inout WebDAVShare) -> Void = { _ in }) throws -> WebServer {
@@ -100,7 +100,7 @@ struct SyncServerTests {
     @Test func shutdownDoesNotWaitForAComparison() throws {
         for folder in 0..<200 {
             let path = self.folder.path + "/share/\(folder)"
-            _ = try OwnedFolder(path: path)
+            _ = try ExclusiveFolder(path: path)
             for file in 0..<20 { try SmallFiles.write("", to: path + "/\(file)") }
         }
         let server = try server()

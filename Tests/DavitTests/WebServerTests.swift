@@ -10,7 +10,7 @@ struct WebServerTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        for name in ["a", "b"] { _ = try OwnedFolder(path: folder.path + "/" + name) }
+        for name in ["a", "b"] { _ = try ExclusiveFolder(path: folder.path + "/" + name) }
     }
 
     private func share(_ name: String) -> WebDAVShare {

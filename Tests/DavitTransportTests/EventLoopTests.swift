@@ -28,7 +28,7 @@ struct EventLoopTests {
         }
     }
 
-    /// Waits until it is opened; whether the task behind it has gone on.
+    /// Suspends a task until the gate is opened.
     private final class Gate: Sendable {
         private let continuation = Mutex<CheckedContinuation<Void, Never>?>(nil)
         private let isReached = Latch(count: 1)

@@ -52,17 +52,17 @@ struct ErrorBodyTests {
     ]
 
     @Test(arguments: paths)
-    func sanitises(path: String, href: String) throws {
-        let sanitised = Href.sanitise(Array(path.utf8))
+    func sanitizes(path: String, href: String) throws {
+        let sanitised = Href.sanitize(Array(path.utf8))
         #expect(String(decoding: sanitised, as: UTF8.self) == href)
-        #expect(Href.sanitise(sanitised) == sanitised)
+        #expect(Href.sanitize(sanitised) == sanitised)
         let document = "<a>" + href + "</a>"
         #expect(try XMLDocument.parse(Array(document.utf8)).root.text == href)
     }
 
-    @Test func everySanitisedByteIsValidInXML() throws {
+    @Test func everySanitizedByteIsValidInXML() throws {
         for byte in UInt8.min...UInt8.max {
-            let href = Href.sanitise([0x2F, byte])
+            let href = Href.sanitize([0x2F, byte])
             #expect(href == [0x2F, byte] || href == Array("/%".utf8) + Self.hex(byte))
             let text = try XMLDocument.parse(Array("<a>".utf8) + href + Array("</a>".utf8)).root.text
             #expect(Array(text.utf8) == href)

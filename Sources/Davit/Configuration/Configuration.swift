@@ -105,7 +105,7 @@ public struct Configuration: Sendable {
     /// The cross-origin requests to allow; nil for none.
     public var cors: CORS?
     /// Whether POST requests from pages of origins other than this server and those in ``cors`` are accepted;
-    /// otherwise they are refused with 403, see ``DavitServer/CrossSiteGuard``.
+    /// otherwise they are refused with 403, see ``DavitServer/CrossOriginGuard``.
     public var allowsCrossSiteForms = false
     /// Middleware for authenticated requests, before any route. The first element sees requests first.
     public var middleware: [any Middleware] = []

@@ -26,7 +26,7 @@ public import UIKit
             },
         ]
         server.onBackgroundTime { [weak self] in
-            Task { @MainActor in self?.holdBackgroundTime() }
+            Task { @MainActor in self?.updateBackgroundTask() }
         }
         if UIApplication.shared.applicationState == .background { server.applicationEnteredBackground() }
     }
@@ -39,7 +39,7 @@ public import UIKit
 
     /// Begins or ends the background task according to the current state of the server, so that late calls
     /// are harmless.
-    private func holdBackgroundTime() {
+    private func updateBackgroundTask() {
         guard server.needsBackgroundTime else { return endTask() }
         guard task == .invalid else { return }
         task = UIApplication.shared.beginBackgroundTask(withName: "WebServer") { [weak self] in

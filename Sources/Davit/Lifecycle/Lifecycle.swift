@@ -32,7 +32,7 @@ package struct Lifecycle: Hashable, Sendable {
         /// Close each connection when its request has been answered.
         case dismissConnections
         /// Request background time from the system, or release it.
-        case holdBackgroundTime(Bool)
+        case updateBackgroundTask(Bool)
         case notifyStarted, notifyStopped, notifySuspended, notifyResumed, notifyResumeFailed
     }
 
@@ -174,7 +174,7 @@ package struct Lifecycle: Hashable, Sendable {
         }
         if wantsBackgroundTime != holdsBackgroundTime {
             holdsBackgroundTime.toggle()
-            actions.append(.holdBackgroundTime(holdsBackgroundTime))
+            actions.append(.updateBackgroundTask(holdsBackgroundTime))
         }
     }
 }

@@ -210,7 +210,7 @@ package final class LifecycleController: Sendable {
         case .notifySuspended: hub.notify(.suspended)
         case .notifyResumed: hub.notify(.resumed(state.addresses))
         case .notifyResumeFailed: if let failure = state.failure { hub.notify(.resumeFailed(failure)) }
-        case .holdBackgroundTime(let isHeld): state.holdsBackgroundTime = isHeld
+        case .updateBackgroundTask(let isHeld): state.holdsBackgroundTime = isHeld
         case .start, .refuseStart, .stop, .pause, .resume, .dismissConnections: break
         }
     }
@@ -228,7 +228,7 @@ package final class LifecycleController: Sendable {
             case .pause: http.pauseListening { [weak self] in self?.send(.paused) }
             case .resume: resume(http)
             case .dismissConnections: http.dismissConnections()
-            case .holdBackgroundTime: state.withLock { $0.onBackgroundTime }?()
+            case .updateBackgroundTask: state.withLock { $0.onBackgroundTime }?()
             case .start, .refuseStart: break
             case .notifyStarted, .notifyStopped, .notifySuspended, .notifyResumed, .notifyResumeFailed: break
             }

@@ -20,10 +20,10 @@ final class MacMetadataFolder: Sendable {
     ///   - share: the share that the metadata files belong to.
     ///   - state: the state folder.
     init(
-        of share: FileResourceStore, in state: OwnedFolder, _ configuration: WebDAVShare
+        of share: FileResourceStore, in state: ExclusiveFolder, _ configuration: WebDAVShare
     ) throws(ServerError) {
         let path = state.path + "/litter"
-        do throws(SystemError) { try OwnedFolder.makeFolders(path) } catch {
+        do throws(SystemError) { try ExclusiveFolder.makeFolders(path) } catch {
             throw .stateFolderNotUsable(path: path, error)
         }
         do throws(FileResourceStore.RootError) {

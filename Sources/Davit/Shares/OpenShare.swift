@@ -15,7 +15,7 @@ final class OpenShare: LifecycleObserver {
     let handler: WebDAVHandler
     let resources: FileResourceStore
     /// The lock on the state folder, held for the lifetime of the server so that no other process uses it.
-    let folder: OwnedFolder
+    let folder: ExclusiveFolder
     private let state: SQLiteStateStore
     private let share: Share
     /// Nil unless macOS metadata files are stored outside the share.
@@ -66,7 +66,7 @@ final class OpenShare: LifecycleObserver {
     }
 
     private static func openState(
-        in folder: OwnedFolder, _ sync: SyncLevel,
+        in folder: ExclusiveFolder, _ sync: SyncLevel,
         _ background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool
     ) throws(ServerError) -> SQLiteStateStore {
         if sync == .full {
@@ -86,7 +86,7 @@ final class OpenShare: LifecycleObserver {
 
     private static func journal(
         of resources: FileResourceStore, _ macMetadata: MacMetadataFolder?, _ rules: ShareRules,
-        in folder: OwnedFolder,
+        in folder: ExclusiveFolder,
         _ environment: ServerEnvironment
     ) -> ShareJournal {
         let (background, log) = (environment.background, environment.log)
@@ -100,7 +100,7 @@ final class OpenShare: LifecycleObserver {
 
     private static func makeShare(
         _ configuration: WebDAVShare, _ resources: FileResourceStore, _ macMetadata: MacMetadataFolder?,
-        _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: OwnedFolder,
+        _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: ExclusiveFolder,
         _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {

@@ -17,11 +17,11 @@ package enum StateFolder {
     }
 
     /// Creates the folder at ``path(_:share:)`` if it does not exist, and locks it.
-    static func open(_ given: String?, share: FileResourceStore) throws(ServerError) -> OwnedFolder {
+    static func open(_ given: String?, share: FileResourceStore) throws(ServerError) -> ExclusiveFolder {
         let path = try path(given, share: share.reader)
         if isInside(path, share: share.rootPath) { throw .stateFolderInsideShare(path: path) }
-        do throws(OwnedFolder.Failure) {
-            return try OwnedFolder(path: path)
+        do throws(ExclusiveFolder.Failure) {
+            return try ExclusiveFolder(path: path)
         } catch {
             switch error {
             case .held(let process): throw .stateFolderHeld(path: path, byProcess: process)
@@ -37,7 +37,7 @@ package enum StateFolder {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []
         while true {
-            if let real = try? OwnedFolder.canonical(existing) {
+            if let real = try? ExclusiveFolder.canonical(existing) {
                 let whole = rest.reversed().reduce(real == "/" ? "" : real) { $0 + "/" + $1 }
                 let root = share == "/" ? "" : share
                 return whole == share || whole.hasPrefix(root + "/")

@@ -38,9 +38,9 @@ package struct SelfSignedCertificates {
 
     /// Returns the stored certificate, or a new one if it has to be replaced. Blocks.
     package func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
-        let authority = try keptAuthority(now: now)
+        let authority = try storedOrNewAuthority(now: now)
         let (names, addresses) = Self.hosts(of: hosts)
-        if let kept = keptIdentity(), Self.isGood(kept, authority, names + addresses, now) { return kept }
+        if let kept = storedIdentity(), Self.isUsable(kept, authority, names + addresses, now) { return kept }
         let made: CertificateGenerator.Pair
         do throws(CertificateGenerator.Problem) {
             made = try CertificateGenerator.makeLeaf(
@@ -52,13 +52,13 @@ package struct SelfSignedCertificates {
         return TLSIdentity(made)
     }
 
-    private func keptIdentity() -> TLSIdentity? {
+    private func storedIdentity() -> TLSIdentity? {
         guard let file = try? SmallFile(reading: serverPath) else { return nil }
         // An unreadable certificate is replaced: only this server depends on it.
         return try? TLSIdentity(chain: file.bytes, key: file.bytes)
     }
 
-    private static func isGood(
+    private static func isUsable(
         _ identity: TLSIdentity, _ authority: CertificateGenerator.Pair, _ hosts: [String], _ now: Timestamp
     ) -> Bool {
         let certificate = identity.certificate
@@ -73,7 +73,7 @@ package struct SelfSignedCertificates {
     /// Returns the stored authority, or creates one if the file does not exist or the authority needs
     /// renewal. An unreadable file is an error, because clients that trust the old authority would not trust
     /// a new one.
-    private func keptAuthority(now: Timestamp) throws(ServerError) -> CertificateGenerator.Pair {
+    private func storedOrNewAuthority(now: Timestamp) throws(ServerError) -> CertificateGenerator.Pair {
         let file: SmallFile
         do throws(SystemError) {
             file = try SmallFile(reading: authorityKeyPath)
@@ -100,7 +100,7 @@ package struct SelfSignedCertificates {
         {
             throw .certificateNotUsable(path: authorityKeyPath, reason: "\(error.call): \(error.reason)")
         }
-        do throws(SystemError) { try OwnedFolder.makeFolders(folder) } catch {
+        do throws(SystemError) { try ExclusiveFolder.makeFolders(folder) } catch {
             throw .certificateNotUsable(path: folder, reason: error.description)
         }
         try write(made, to: authorityKeyPath)

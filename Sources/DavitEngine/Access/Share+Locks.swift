@@ -3,7 +3,7 @@ package import DavitStore
 internal import DavitWebDAV
 
 /// Selects the locks to break.
-package enum LockChoice: Hashable, Sendable {
+package enum BreakLockTarget: Hashable, Sendable {
     /// The lock with this token.
     case token(String)
     /// The locks with this root.
@@ -40,7 +40,7 @@ extension Share {
     /// - Parameter origin: see ``BrokenLock/origin``.
     /// - Returns: the broken locks; nil, with no lock broken, if a request is changing one of the locked
     ///   resources.
-    package func breakLocks(_ choice: LockChoice, from origin: String) throws(StoreError) -> [Lock]? {
+    package func breakLocks(_ choice: BreakLockTarget, from origin: String) throws(StoreError) -> [Lock]? {
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
         let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in

@@ -78,7 +78,7 @@ struct ActionMethod: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let names = try request.members()
         guard let page else { throw WebDAVError(.notFound) }
-        let visit = CollectionVisit(request.context, target: target, share: share)
+        let visit = PageContext(request.context, target: target, share: share)
         do throws(HTTPError) {
             guard let response = try await page.archive(of: names, visit) else {
                 throw HTTPError(.notFound, "Archives are not supported.")
@@ -144,7 +144,7 @@ struct ActionMethod: Sendable {
             : !request.action.wantsQuestion || request.isTicked("confirmed")
         if isAnswered { return nil }
         let question = FormOutcome.asks(request.action, members: try request.members())
-        let visit = CollectionVisit(request.context, target: target, share: share)
+        let visit = PageContext(request.context, target: target, share: share)
         do throws(HTTPError) {
             return try await page.response(to: question, on: visit)
         } catch {
@@ -158,7 +158,7 @@ struct ActionMethod: Sendable {
         _ answer: FormOutcome, _ plain: HTTPResponse, _ context: RequestContext, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
         guard context.request.wantsHTML else { return plain }
-        let visit = CollectionVisit(context, target: target, share: share)
+        let visit = PageContext(context, target: target, share: share)
         do throws(HTTPError) {
             if let response = try await page?.response(to: answer, on: visit) { return response }
         } catch {

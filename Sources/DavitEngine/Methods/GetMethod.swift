@@ -39,7 +39,7 @@ struct GetMethod: Sendable {
         if var response = try response(context, resource) {
             try await addLanguage(to: &response, of: resource, context)
             if WantDigest.isIn(context.request) {
-                try await WantDigest(context.request).fulfil(
+                try await WantDigest(context.request).fulfill(
                     in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share,
                     for: context.request.client)
             }
@@ -81,7 +81,7 @@ struct GetMethod: Sendable {
     private func response(
         _ context: RequestContext, _ resource: OpenResource
     ) throws(WebDAVError) -> HTTPResponse? {
-        guard let content = resource.content else { return try unshown(context, resource.info) }
+        guard let content = resource.content else { return try conditionalResponse(context, resource.info) }
         if context.endsInSlash { throw WebDAVError(.notFound) }
         let response = HTTPResponse.stored(
             content.file, content.head, for: context.request, now: context.now)
@@ -96,7 +96,7 @@ struct GetMethod: Sendable {
     }
 
     /// Evaluates the preconditions of a request for a collection.
-    private func unshown(
+    private func conditionalResponse(
         _ context: RequestContext, _ info: ResourceInfo
     ) throws(WebDAVError) -> HTTPResponse? {
         let outcome = Preconditions.evaluate(
@@ -128,7 +128,7 @@ struct GetMethod: Sendable {
             return try await ChangeEventsMethod(share: share).respond(context)
         }
         if let page {
-            let visit = try await CollectionVisit(to: context, share)
+            let visit = try await PageContext(to: context, share)
             do throws(HTTPError) { return try await page.response(to: visit) } catch {
                 throw WebDAVError(connection: error)
             }

@@ -235,7 +235,7 @@ struct LockMethod: ChangeMethod {
         writer.begin()
         // §14.24: write each href once, even if a member has several shared locks.
         for href in change.context.hrefs(ofRootsOf: conflicts) {
-            writer.beginResponse(href: Href.sanitise(href))
+            writer.beginResponse(href: Href.sanitize(href))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
         }

@@ -511,10 +511,10 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
 
     /// Enters a subcollection, unless a symbolic link leads back to a collection on the current path.
     private func descend(_ entry: PendingCollections.Entry, from level: Level) throws(WebDAVError) {
-        let isOnTheWay = levels.contains {
+        let isAncestor = levels.contains {
             $0.identity == entry.identity && $0.volume == entry.volume
         }
-        if isOnTheWay { return }
+        if isAncestor { return }
         guard let path = entry.canonicalPath ?? level.path.appending(entry.name) else { return }
         let href = Self.href(of: entry.name, isCollection: true, in: level)
         try enterIfPossible(path, href: href, entry.identity, entry.volume)

@@ -73,7 +73,7 @@ final class TrashStream: BodyStream, Sendable {
             }
             if !state.hasBegun { state.writer.begin() }
             state.hasBegun = true
-            for entry in entries where isAskedFor(entry.path) { write(entry, to: state.writer) }
+            for entry in entries where isRequested(entry.path) { write(entry, to: state.writer) }
             state.last = entries.last?.number ?? state.last
             if entries.count < Self.pieceEntries {
                 state.writer.end()
@@ -82,7 +82,7 @@ final class TrashStream: BodyStream, Sendable {
         }
     }
 
-    private func isAskedFor(_ path: ResourcePath) -> Bool {
+    private func isRequested(_ path: ResourcePath) -> Bool {
         let isBelow =
             switch depth {
             case .zero: path == target

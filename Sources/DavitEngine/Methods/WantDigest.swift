@@ -30,7 +30,7 @@ struct WantDigest: Sendable {
     /// `Content-Digest` of a partial response is not supported. Reads up to
     /// ``ShareConfiguration/digestLimitBytes``.
     /// - Parameter client: The client whose quota of long work is charged.
-    func fulfil(
+    func fulfill(
         in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share,
         for client: String
     ) async throws(WebDAVError) {

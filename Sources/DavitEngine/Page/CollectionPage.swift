@@ -4,12 +4,12 @@ public import DavitStore
 
 /// Generates the response that a browser receives for GET on a collection.
 public protocol CollectionPage: Sendable {
-    func response(to visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse
+    func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse
     /// Returns an archive of selected members of a collection, in response to a form.
     /// - Parameter members: the names of the members; not empty.
     /// - Returns: nil if the page does not support archives.
     func archive(
-        of members: [[UInt8]], _ visit: CollectionVisit
+        of members: [[UInt8]], _ visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse?
     /// Returns a file that is part of the page, such as a script or a style sheet.
     /// - Parameter path: the path below ``PageFilePath``, decoded.
@@ -18,28 +18,28 @@ public protocol CollectionPage: Sendable {
     /// Returns the response to a form that the user submitted to the collection.
     /// - Returns: nil to send the WebDAV response instead, or 303 to the collection after the form was
     ///   processed.
-    func response(to answer: FormOutcome, on visit: CollectionVisit) async throws(HTTPError) -> HTTPResponse?
+    func response(to answer: FormOutcome, on visit: PageContext) async throws(HTTPError) -> HTTPResponse?
     /// Returns an error page for a path.
     /// - Parameter visit: the visit to that path; it need not be a collection.
     /// - Returns: nil to send the WebDAV response instead.
-    func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse?
+    func response(refusing visit: PageContext, with status: HTTPStatus) -> HTTPResponse?
 }
 
 extension CollectionPage {
     /// Returns nil: the page does not support archives.
     public func archive(
-        of members: [[UInt8]], _ visit: CollectionVisit
+        of members: [[UInt8]], _ visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 
     /// Returns nil: the page has no separate files.
     public func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse? { nil }
 
     /// Returns nil: the page has no error pages.
-    public func response(refusing visit: CollectionVisit, with status: HTTPStatus) -> HTTPResponse? { nil }
+    public func response(refusing visit: PageContext, with status: HTTPStatus) -> HTTPResponse? { nil }
 
     /// Returns nil: the page has no responses to forms.
     public func response(
-        to answer: FormOutcome, on visit: CollectionVisit
+        to answer: FormOutcome, on visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 }
 
@@ -61,7 +61,7 @@ public enum PageFilePath {
 }
 
 /// A GET or HEAD request on a collection, with access to its members.
-public struct CollectionVisit: Sendable {
+public struct PageContext: Sendable {
     /// The requested path, with the names as the client spelled them; not canonical.
     public let path: ResourcePath
     /// Whether the URL of the request ends in a slash. If it does not, relative links resolve against the
@@ -100,7 +100,7 @@ public struct CollectionVisit: Sendable {
         return share.configuration.securePublicHosts.contains { $0.utf8.elementsEqual(host) }
     }
     /// Whether a page of another origin loads this resource, except if the user follows a link.
-    public var isLoadedByOtherSite: Bool { share.refusesPage(of: request, acceptsLinks: true) }
+    public var isEmbeddedByOtherOrigin: Bool { share.refusesPage(of: request, acceptsLinks: true) }
     /// Whether clients can be notified of changes.
     public var hasJournal: Bool { share.journal != nil }
     /// Whether deleted and overwritten resources are moved to a trash.
@@ -113,7 +113,7 @@ public struct CollectionVisit: Sendable {
     public func members() -> MemberReader { MemberReader(share: share, path: target) }
 }
 
-extension CollectionVisit {
+extension PageContext {
     /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
         let lookup = try await share.attempt { wait throws(WebDAVError) in

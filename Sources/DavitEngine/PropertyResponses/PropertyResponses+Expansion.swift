@@ -63,7 +63,7 @@ extension PropertyResponses {
         let inner = PropertyResponses(
             share: share, context: check.context, plan: nested, expansions: expansions)
         inner.writer.begin()
-        try inner.writeResponse(href: Href.sanitise(Array(href.utf8)), at: path)
+        try inner.writeResponse(href: Href.sanitize(Array(href.utf8)), at: path)
         inner.writer.end()
         try expansions?.spend(bytes: inner.writer.count)
         return inner.writer.drain()

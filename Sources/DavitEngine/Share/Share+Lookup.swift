@@ -79,7 +79,7 @@ extension Share {
             // The two paths may be hard links or spellings of one name; only the directory entries show
             // which.
             if wait == .never { throw .wouldBlock }
-            guard try resources.isOneName(target.path, stored) else { return nil }
+            guard try resources.refersToSameEntry(target.path, stored) else { return nil }
         }
         return parent.appending(path.name).map {
             Lookup(path: $0, state: .unmapped, collection: target.collection)

@@ -26,7 +26,7 @@ public final class Share: Sendable {
     let versions = RecentVersions()
     let trashMaintenance = TrashMaintenance()
     let digests = DigestTable()
-    let work: any BlockingWork
+    let work: any BlockingWorkRunner
     let configuration: ShareConfiguration
     /// Returns the current wall-clock time.
     let now: @Sendable () -> Timestamp
@@ -42,7 +42,7 @@ public final class Share: Sendable {
 
     public init(
         resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
-        work: any BlockingWork, configuration: ShareConfiguration,
+        work: any BlockingWorkRunner, configuration: ShareConfiguration,
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void,
         limitLog: LimitLog = LimitLog { _ in }
     ) {

@@ -183,7 +183,7 @@ private struct TraversalState {
             let lookup = try share.lookUp(at: path, wait: .allowed)
             guard let info = lookup.info else { return .obstacle(path: name, .missing) }
             let found = Found(path: name, info: info, target: lookup.path)
-            if isOnTheWay(info) { return .obstacle(path: name, .circle) }
+            if isAncestor(info) { return .obstacle(path: name, .circle) }
             guard info.isCollection else { return .found(found) }
             if lookup.path == path { return follow(found) }
             links.append(found)
@@ -213,7 +213,7 @@ private struct TraversalState {
                 return .step(.obstacle(path: level.path, Obstacle(error)))
             }
             guard let found = level.found(member) else { continue }
-            if isOnTheWay(member.info) { return .step(.obstacle(path: found.path, .circle)) }
+            if isAncestor(member.info) { return .step(.obstacle(path: found.path, .circle)) }
             guard member.info.isCollection else { return .step(.found(found)) }
             if member.canonicalPath != nil, !visited.contains(Key(member.info)) {
                 links.append(found)
@@ -233,7 +233,7 @@ private struct TraversalState {
         return .up
     }
 
-    private func isOnTheWay(_ info: ResourceInfo) -> Bool {
+    private func isAncestor(_ info: ResourceInfo) -> Bool {
         guard info.isCollection else { return false }
         let key = Key(info)
         return Key(root.info) == key || levels.contains { Key($0.info) == key }

@@ -143,10 +143,10 @@ public final class SidecarStore: ResourceStore {
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int { try share.read(content, at: offset, into: buffer) }
 
-    public func isOneName(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+    public func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
         let home = try home(of: a)
         guard try self.home(of: b) == home else { return false }
-        return try (home == .share ? share : sidecarFolder).isOneName(a, b)
+        return try (home == .share ? share : sidecarFolder).refersToSameEntry(a, b)
     }
 
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {

@@ -20,7 +20,8 @@ public final class ContentHead: Sendable {
 
     /// - Parameter name: the name of the requested resource, from which the media type is derived.
     public init(
-        tag: EntityTag, modified: Timestamp, name: some Collection<UInt8>, rules: borrowing ContentRules
+        tag: EntityTag, modified: Timestamp, name: some Collection<UInt8>,
+        rules: borrowing ContentResponseSettings
     ) {
         self.tag = tag
         self.modified = modified

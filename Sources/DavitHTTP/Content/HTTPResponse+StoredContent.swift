@@ -4,16 +4,17 @@ extension HTTPResponse {
     ///
     /// - Parameters:
     ///   - comparesForms: whether the entity tags of the unencoded and the gzip-coded representation match
-    ///     each other; see ``Preconditions/evaluate(_:current:comparesForms:now:)``.
+    ///     each other; see ``Preconditions/evaluate(_:current:matchesAnyCoding:now:)``.
     ///   - allowsRange: if false, the Range field is ignored.
     ///   - now: the time of the request.
     /// - Returns: 200, 206, 304 or 416; 412 without content, to which the caller may add an explanation.
     package static func stored(
         _ content: any FileContent, _ head: ContentHead, for request: HTTPRequest,
-        comparesForms: Bool = false, allowsRange: Bool = true, now: Timestamp
+        matchesAnyCoding: Bool = false, allowsRange: Bool = true, now: Timestamp
     ) -> HTTPResponse {
         let outcome = Preconditions.evaluate(
-            request, current: (tag: head.tag, modified: head.modified), comparesForms: comparesForms, now: now
+            request, current: (tag: head.tag, modified: head.modified), matchesAnyCoding: matchesAnyCoding,
+            now: now
         )
         switch outcome {
         case .failed: return HTTPResponse(.preconditionFailed)

@@ -24,11 +24,11 @@ public enum Preconditions {
     ///   - now: the time of the request, for the century of RFC 850 dates.
     public static func evaluate(
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
-        comparesForms: Bool = false, now: Timestamp
+        matchesAnyCoding: Bool = false, now: Timestamp
     ) -> PreconditionOutcome {
         let version = Version(
             exists: current != nil, tag: current?.tag, modified: current?.modified,
-            comparesForms: comparesForms)
+            matchesAnyCoding: matchesAnyCoding)
         return evaluate(request, version, now: now)
     }
 
@@ -37,7 +37,7 @@ public enum Preconditions {
     package static func evaluate(
         _ request: HTTPRequest, exists: Bool = true, tag: EntityTag?, modified: Timestamp?, now: Timestamp
     ) -> PreconditionOutcome {
-        let version = Version(exists: exists, tag: tag, modified: modified, comparesForms: false)
+        let version = Version(exists: exists, tag: tag, modified: modified, matchesAnyCoding: false)
         return evaluate(request, version, now: now)
     }
 
@@ -52,7 +52,7 @@ public enum Preconditions {
         let exists: Bool
         let tag: EntityTag?
         let modified: Timestamp?
-        let comparesForms: Bool
+        let matchesAnyCoding: Bool
     }
 
     private static func evaluate(
@@ -108,7 +108,7 @@ public enum Preconditions {
         case .any: return true
         case .tags(let tags):
             guard let tag = current.tag else { return false }
-            if current.comparesForms { return tags.contains { $0.plain.matchesStrongly(tag.plain) } }
+            if current.matchesAnyCoding { return tags.contains { $0.plain.matchesStrongly(tag.plain) } }
             return tags.contains { $0.matchesStrongly(tag) }
         }
     }
@@ -122,7 +122,7 @@ public enum Preconditions {
         case .any: return false
         case .tags(let tags):
             guard let tag = current.tag else { return true }
-            if current.comparesForms { return !tags.contains { $0.plain.matchesWeakly(tag.plain) } }
+            if current.matchesAnyCoding { return !tags.contains { $0.plain.matchesWeakly(tag.plain) } }
             return !tags.contains { $0.matchesWeakly(tag) }
         }
     }

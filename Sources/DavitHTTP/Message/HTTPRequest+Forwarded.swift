@@ -41,7 +41,7 @@ extension HTTPRequest {
 }
 
 /// How ``HTTPRequest/forEachElementFromRight(of:_:)`` continues.
-package enum ListStep {
+package enum ListElementAction {
     /// Continue with the next element.
     case next
     /// The comma before the element belongs to it: repeat with the element extended to the left.
@@ -59,10 +59,10 @@ extension HTTPRequest {
     /// how their elements are parsed.
     ///
     /// An element with quoted strings may contain commas. It is passed starting after its last comma, and
-    /// extended to the left with each ``ListStep/extend``. Only the complete element is well-formed, because
+    /// extended to the left with each ``ListElementAction/extend``. Only the complete element is well-formed, because
     /// quoted strings occur only after an equals sign.
     package func forEachElementFromRight(
-        of name: FieldName, _ body: (borrowing Span<UInt8>) -> ListStep
+        of name: FieldName, _ body: (borrowing Span<UInt8>) -> ListElementAction
     ) {
         guard contains(name) else { return }
         let head = head

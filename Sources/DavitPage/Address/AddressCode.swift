@@ -5,7 +5,7 @@ internal import DavitServer
 
 /// A QR code of the address of a collection as the visitor's browser shows it, without credentials.
 enum AddressCode {
-    static func response(to visit: CollectionVisit) -> HTTPResponse {
+    static func response(to visit: PageContext) -> HTTPResponse {
         guard QRCodeLibrary.isAvailable else {
             return .error(.notImplemented, "This server was built without QR codes.", for: visit.request)
         }
@@ -24,7 +24,7 @@ enum AddressCode {
 
     /// Whether the request uses a loopback address, which other devices cannot reach: 127.0.0.0/8, ::1, and
     /// names below `localhost` (RFC 6761 §6.3).
-    static func isLoopback(_ visit: CollectionVisit) -> Bool {
+    static func isLoopback(_ visit: PageContext) -> Bool {
         guard let host = visit.request.host else { return false }
         let name = String(decoding: host.host, as: UTF8.self)
         return switch host.kind {
@@ -35,7 +35,7 @@ enum AddressCode {
     }
 
     /// - Returns: nil if the request has no host.
-    static func address(of visit: CollectionVisit) -> [UInt8]? {
+    static func address(of visit: PageContext) -> [UInt8]? {
         guard let host = visit.request.host else { return nil }
         let isSecure = visit.isSecure
         var address = Array((isSecure ? "https://" : "http://").utf8) + host.host

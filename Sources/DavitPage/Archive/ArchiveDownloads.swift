@@ -25,7 +25,7 @@ final class ArchiveDownloads: Sendable {
 
     /// - Throws: 404 if none of the chosen members exists; 501 without libarchive.
     func response(
-        to visit: CollectionVisit, _ choice: ArchiveChoice
+        to visit: PageContext, _ choice: ArchiveChoice
     ) async throws(HTTPError) -> HTTPResponse {
         #if Archive
         var choice = choice
@@ -66,7 +66,7 @@ final class ArchiveDownloads: Sendable {
 
     #if Archive
     private func promisedLength(
-        _ estimate: ArchiveEstimate, _ layout: ArchiveLayout, _ visit: CollectionVisit
+        _ estimate: ArchiveEstimate, _ layout: ArchiveLayout, _ visit: PageContext
     ) async throws(HTTPError) -> Int64? {
         guard Self.length(estimate.current(), layout) != nil,
             !broken.withLock({ $0.contains(visit.path) })

@@ -16,7 +16,7 @@ struct ArchiveLayout: Sendable {
     /// The path of the report, if any.
     let reportPath: [UInt8]
 
-    init(_ visit: CollectionVisit, _ choice: ArchiveChoice) {
+    init(_ visit: PageContext, _ choice: ArchiveChoice) {
         method = choice.method
         var name = Array(visit.path.name)
         if name.isEmpty { name = visit.mountName }

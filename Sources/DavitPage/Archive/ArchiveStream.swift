@@ -5,13 +5,13 @@ internal import DavitHTTP
 /// Streams an archive, generating it at the speed of the client. Used by one task at a time.
 final class ArchiveStream: BodyStream {
     private let builder: ArchiveBuilder
-    private let visit: CollectionVisit
+    private let visit: PageContext
     let length: Int64?
     /// Called if the archive cannot have the length that was sent.
     private let broken: @Sendable () -> Void
 
     init(
-        _ builder: ArchiveBuilder, _ visit: CollectionVisit, length: Int64?,
+        _ builder: ArchiveBuilder, _ visit: PageContext, length: Int64?,
         broken: @escaping @Sendable () -> Void
     ) {
         self.builder = builder

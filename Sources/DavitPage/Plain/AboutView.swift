@@ -7,10 +7,10 @@ internal import DavitStore
 struct AboutView {
     let page: PlainPage
     let name: [UInt8]
-    let member: VisitedMember
+    let member: PageMember
     private let strings: PageStrings
 
-    init(_ page: PlainPage, _ name: [UInt8], _ member: VisitedMember) {
+    init(_ page: PlainPage, _ name: [UInt8], _ member: PageMember) {
         self.page = page
         self.name = name
         self.member = member
@@ -52,7 +52,7 @@ struct AboutView {
     private func text(of lock: Lock) -> String {
         let time = String(decoding: HTTPDate.iso8601(lock.expiry), as: UTF8.self)
         return strings.text(
-            .lockedBy, ["who": VisitedMember.holder(of: lock) ?? strings.text(.somebody), "time": time])
+            .lockedBy, ["who": PageMember.holder(of: lock) ?? strings.text(.somebody), "time": time])
     }
 
     /// Adds a form to break a lock, with a confirmation, because its owner may still be editing.
@@ -64,10 +64,10 @@ struct AboutView {
         html.element(
             "p",
             strings.text(
-                .unlockWarning, ["who": VisitedMember.holder(of: lock) ?? strings.text(.somebody)]))
+                .unlockWarning, ["who": PageMember.holder(of: lock) ?? strings.text(.somebody)]))
         html.markup("\n")
         html.hiddenMember(name)
-        html.hidden("token", VisitedMember.token(of: lock))
+        html.hidden("token", PageMember.token(of: lock))
         html.hidden("confirmed", "yes")
         page.button(.unlockGo, " class=\"simple-danger\"", to: &html)
         html.markup("</form></details>\n")

@@ -5,7 +5,7 @@ internal import DavitListing
 /// The frame of a plain HTML page. All links are relative, so that it works behind a proxy that maps it to
 /// another path.
 struct PlainPage {
-    let visit: CollectionVisit
+    let visit: PageContext
     let settings: PageSettings
     let strings: PageStrings
     /// Nil for a page without scripts, such as a question or a result.
@@ -13,7 +13,7 @@ struct PlainPage {
     /// The collection relative to the request URL; the prefix of all links.
     let base: [UInt8]
 
-    init(_ visit: CollectionVisit, _ settings: PageSettings, runsScripts: Bool) {
+    init(_ visit: PageContext, _ settings: PageSettings, runsScripts: Bool) {
         self.visit = visit
         self.settings = settings
         strings = PageStrings.in(PageLanguage(for: visit.request))

@@ -4,7 +4,7 @@ internal import DavitStore
 
 /// The data that the document contains for the scripts, as JSON.
 struct PageData {
-    let visit: CollectionVisit
+    let visit: PageContext
     let settings: PageSettings
 
     func append(to html: inout HTMLText) {

@@ -21,7 +21,7 @@ enum PageFeature: String, CaseIterable, Sendable {
     case qr
 
     /// Whether the share provides the feature to its visitor.
-    func isAvailable(for visit: CollectionVisit) -> Bool {
+    func isAvailable(for visit: PageContext) -> Bool {
         switch self {
         case .locks, .search: true
         case .uploads: !visit.isReadOnly
@@ -32,7 +32,7 @@ enum PageFeature: String, CaseIterable, Sendable {
         }
     }
 
-    static func all(of visit: CollectionVisit) -> [PageFeature] {
+    static func all(of visit: PageContext) -> [PageFeature] {
         allCases.filter { $0.isAvailable(for: visit) }
     }
 }

@@ -8,14 +8,14 @@ struct PageShell {
     /// The nonce in the content security policy and the script element; only that script and its imports run.
     let nonce: String
 
-    init(_ visit: CollectionVisit, _ settings: PageSettings) {
+    init(_ visit: PageContext, _ settings: PageSettings) {
         data = PageData(visit: visit, settings: settings)
         var generator = SystemRandomNumberGenerator()
         nonce = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
     }
 
     /// Returns the URL path of the page's files, with a trailing slash.
-    static func filesHref(_ visit: CollectionVisit) -> [UInt8] {
+    static func filesHref(_ visit: PageContext) -> [UInt8] {
         visit.rootHref + Array("\(PageFilePath.name)/\(PageFiles.shared.version)/".utf8)
     }
 

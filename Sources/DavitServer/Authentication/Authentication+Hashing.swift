@@ -4,7 +4,7 @@ internal import Synchronization
 /// Hashing of passwords that are not cached: the queue, its order, and the requests that wait.
 extension Authentication {
     /// A password from one address; it is hashed once for all requests that carry it.
-    struct Flight: Hashable, Sendable {
+    struct PendingHash: Hashable, Sendable {
         var key: CredentialKeys.Key
         var address: Int
     }
@@ -48,12 +48,12 @@ extension Authentication {
     /// - Returns: nil if the request must be checked again.
     private func compare(_ attempt: Attempt) async -> Decision? {
         guard let key = attempt.passwordKey else { return await hash(attempt) }
-        let flight = Flight(key: key, address: attempt.origin.address)
+        let flight = PendingHash(key: key, address: attempt.origin.address)
         let isFirst = Mutex(false)
         let found: Decision? = await withCheckedContinuation { continuation in
             let leads = state.withLock { state in
-                if state.flights[flight]?.append(continuation) != nil { return false }
-                state.flights[flight] = []
+                if state.pendingHashes[flight]?.append(continuation) != nil { return false }
+                state.pendingHashes[flight] = []
                 return true
             }
             guard leads else { return }
@@ -62,7 +62,7 @@ extension Authentication {
         }
         guard isFirst.withLock({ $0 }) else { return found }
         let decision = await hash(attempt)
-        let others = state.withLock { $0.flights.removeValue(forKey: flight) ?? [] }
+        let others = state.withLock { $0.pendingHashes.removeValue(forKey: flight) ?? [] }
         // The disconnection of one client must not determine the result of the other requests.
         let shared: Decision? = if case .refused(.cancelled) = decision { nil } else { decision }
         for other in others { other.resume(returning: shared) }
@@ -167,7 +167,7 @@ extension Authentication.State {
 
     private static func standing(
         of entry: PasswordQueue<Authentication.WaitingRequest>.Entry, _ failures: LoginFailureTracker,
-        _ proven: BoundedCache<Authentication.ProvenPair, Bool>, _ now: Int64
+        _ proven: BoundedCache<Authentication.AccountAddressPair, Bool>, _ now: Int64
     ) -> PasswordQueue<Authentication.WaitingRequest>.ClientTrust {
         let isProven = proven[.init(account: entry.account, address: entry.address)] ?? false
         let hasFailed = failures.hasFailed(address: entry.address, now: now)

@@ -23,13 +23,13 @@ public final class Authentication: Middleware {
         var schemes: [AuthenticationSettings.Scheme]
         var cache = CredentialCache()
         /// Passwords being hashed or waiting, each with the other requests that carry it.
-        var flights: [Flight: [CheckedContinuation<Decision?, Never>]] = [:]
+        var pendingHashes: [PendingHash: [CheckedContinuation<Decision?, Never>]] = [:]
         /// Requests whose passwords are waiting to be hashed.
         var queue = PasswordQueue<WaitingRequest>()
         /// Number of passwords being hashed.
         var hashing = 0
         /// Pairs of an account and an address that has logged in to it.
-        var proven = BoundedCache<ProvenPair, Bool>(limit: provenLimit)
+        var proven = BoundedCache<AccountAddressPair, Bool>(limit: provenLimit)
         var failures = LoginFailureTracker()
         var nonces = NonceCountTable()
     }
@@ -58,7 +58,7 @@ public final class Authentication: Middleware {
     }
 
     /// An account and an address, as hash values.
-    struct ProvenPair: Hashable, Sendable {
+    struct AccountAddressPair: Hashable, Sendable {
         var account: Int
         var address: Int
     }
@@ -74,7 +74,7 @@ public final class Authentication: Middleware {
     let opaque = HexText.encode(RandomBytes.make(count: 8))
     #endif
     private let optionsFields: HTTPFields
-    let work: any BlockingWork
+    let work: any BlockingWorkRunner
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     private let limitLog: LimitLog
     let keys = CredentialKeys()
@@ -88,7 +88,7 @@ public final class Authentication: Middleware {
     ///   - work: runs the password hashing.
     /// - Throws: if the settings are invalid or no scheme is usable by every account.
     public convenience init(
-        accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork
+        accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner
     ) throws(Accounts.Problem) {
         let start = ContinuousClock.now
         try self.init(accounts: accounts, optionsFields: optionsFields, work: work) {
@@ -103,7 +103,7 @@ public final class Authentication: Middleware {
     ///   - limitLog: logs requests whose password finds no place in the queue.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
-        accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWork,
+        accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
         limitLog: LimitLog = LimitLog { _ in },

@@ -43,7 +43,7 @@ final class NonceGenerator: Sendable {
         // The span of a class property does not live long enough.
         let key = key
         do throws(CryptoError) {
-            let code = try MessageCode.make(for: content.span, key: key.span)
+            let code = try HMACSHA256.make(for: content.span, key: key.span)
             return Array(code.prefix(Self.codeLength))
         } catch {
             return nil

@@ -6,7 +6,7 @@ internal import Synchronization
 public final class TemporaryFile: Sendable {
     enum Content: Sendable {
         case memory([UInt8])
-        case stored(any TemporaryStore)
+        case stored(any TemporaryContent)
     }
 
     /// Length in bytes.
@@ -105,7 +105,7 @@ struct TemporaryWriter {
     private let files: TemporaryFiles
     private let expectedBytes: Int64?
     private var memory: [UInt8] = []
-    private var store: (any TemporaryStore)?
+    private var store: (any TemporaryContent)?
     private(set) var length: Int64 = 0
 
     init(in files: TemporaryFiles, expectedBytes: Int64?) {

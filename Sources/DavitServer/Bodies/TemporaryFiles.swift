@@ -3,17 +3,17 @@ internal import DavitHTTP
 /// Storage for long request content, and the threads on which it may block.
 public struct TemporaryFiles: Sendable {
     private let storage: (any TemporaryStorage)?
-    private let work: any BlockingWork
+    private let work: any BlockingWorkRunner
 
     /// Creates files in `storage`, which is called on the threads of `work`.
-    public init(storage: any TemporaryStorage, work: any BlockingWork) {
+    public init(storage: any TemporaryStorage, work: any BlockingWorkRunner) {
         self.storage = storage
         self.work = work
     }
 
     private init() {
         storage = nil
-        work = UnavailableWork()
+        work = UnavailableWorkRunner()
     }
 
     /// No storage: content that is too long for memory is answered with 507.
@@ -25,9 +25,9 @@ public struct TemporaryFiles: Sendable {
     ///   - store: the destination; nil to create a new one.
     ///   - expectedBytes: the expected length of a new store, if known.
     func write(
-        _ memory: [UInt8], _ buffer: IOBuffer, _ range: Range<Int>, to store: (any TemporaryStore)?,
+        _ memory: [UInt8], _ buffer: IOBuffer, _ range: Range<Int>, to store: (any TemporaryContent)?,
         expectedBytes: Int64?
-    ) async throws -> any TemporaryStore {
+    ) async throws -> any TemporaryContent {
         guard let storage else { throw TemporaryStorageError.outOfSpace.forClient }
         if let store, store.isInMemory {
             do throws(TemporaryStorageError) { try buffer.write(range, to: store) } catch {
@@ -79,7 +79,7 @@ extension IOBuffer {
     }
 
     fileprivate func write(
-        _ range: Range<Int>, to store: any TemporaryStore
+        _ range: Range<Int>, to store: any TemporaryContent
     ) throws(TemporaryStorageError) {
         try unsafe withBytes { bytes throws(TemporaryStorageError) in
             try unsafe store.append(UnsafeRawBufferPointer(rebasing: bytes[range]))
@@ -92,6 +92,6 @@ extension TemporaryStorageError {
 }
 
 /// A placeholder that is never called.
-private struct UnavailableWork: BlockingWork {
+private struct UnavailableWorkRunner: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }

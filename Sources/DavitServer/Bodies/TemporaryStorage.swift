@@ -8,11 +8,11 @@ public protocol TemporaryStorage: Sendable {
     ///
     /// - Parameter expectedBytes: the expected length, if known.
     /// - Throws: `outOfSpace` if `expectedBytes` exceeds the available space.
-    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryStore
+    func makeFile(expectedBytes: Int64?) throws(TemporaryStorageError) -> any TemporaryContent
 }
 
 /// The stored bytes of one piece of content. Used by one task at a time.
-public protocol TemporaryStore: AnyObject, Sendable {
+public protocol TemporaryContent: AnyObject, Sendable {
     /// Whether the bytes are in memory, so that appending does not block and needs no thread switch. False by
     /// default.
     var isInMemory: Bool { get }
@@ -33,7 +33,7 @@ public protocol TemporaryStore: AnyObject, Sendable {
     func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError)
 }
 
-extension TemporaryStore {
+extension TemporaryContent {
     public var isInMemory: Bool { false }
 }
 

@@ -4,7 +4,7 @@ public import DavitHTTP
 ///
 /// A GET route sets the version of its response, and the ``Router`` evaluates the preconditions of the
 /// request (§13): it responds with 304 if the client has that version, and with 412 if a precondition fails.
-/// Methods that change state must call ``DavitHTTP/HTTPRequest/checkConditions(version:modified:)`` before
+/// Methods that change state must call ``DavitHTTP/HTTPRequest/evaluatePreconditions(version:modified:)`` before
 /// they do so.
 extension HTTPResponse {
     /// Returns this response with an entity tag.
@@ -72,7 +72,7 @@ extension HTTPRequest {
     ///     the resource does not exist.
     ///   - modified: when the resource was last modified, if known.
     /// - Throws: 412 if a precondition fails.
-    public func checkConditions(version: String?, modified: Timestamp? = nil) throws(HTTPError) {
+    public func evaluatePreconditions(version: String?, modified: Timestamp? = nil) throws(HTTPError) {
         let outcome = Preconditions.evaluate(
             self, exists: version != nil, tag: version.map { EntityTag(version: $0) }, modified: modified,
             now: modified ?? Timestamp(seconds: 0))

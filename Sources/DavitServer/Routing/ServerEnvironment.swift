@@ -14,7 +14,7 @@ public struct ServerEnvironment: Sendable {
         @Sendable (Severity, StaticString, KeyValuePairs<StaticString, String>) -> Void
 
     /// Runs calls that block; they must never run on the event loop.
-    public let work: any BlockingWork
+    public let work: any BlockingWorkRunner
     /// Storage for request content that is too long for memory.
     public let temporaryFiles: TemporaryFiles
     /// The hosts of the public URLs in lower case: names of this server in addition to its addresses.
@@ -35,7 +35,7 @@ public struct ServerEnvironment: Sendable {
 
     /// - Parameter log: must not block for long; the default logs nothing.
     public init(
-        work: any BlockingWork, publicHosts: [String] = [], securePublicHosts: [String] = [],
+        work: any BlockingWorkRunner, publicHosts: [String] = [], securePublicHosts: [String] = [],
         pageOrigins: [String] = [],
         temporaryFiles: TemporaryFiles = .none,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,

@@ -27,7 +27,7 @@ package enum Terminal {
         defer { unsafe tcsetattr(0, TCSAFLUSH, &before) }
         StandardStreams.writeError(prompt)
         defer { StandardStreams.writeError("\n") }
-        var line = HiddenLine()
+        var line = LineEditor()
         while true {
             guard let byte = try readByte() else { return nil }
             switch line.take(byte) {
@@ -60,7 +60,7 @@ package enum Terminal {
 }
 
 /// A line editor with keys for deleting the last character or the whole line.
-package struct HiddenLine {
+package struct LineEditor {
     package enum Outcome { case more, ended, givenUp }
 
     package private(set) var bytes: [UInt8] = []

@@ -111,7 +111,7 @@ public enum ErrorBody {
     private static func write(_ failure: Failure, to output: XMLOutput) {
         output.open("response")
         output.open("href")
-        output.bytes(Href.sanitise(failure.href))
+        output.bytes(Href.sanitize(failure.href))
         output.close("href")
         output.open("status")
         output.markup("HTTP/1.1 ")
@@ -126,7 +126,7 @@ public enum ErrorBody {
         output.open(element)
         for href in hrefs {
             output.open("href")
-            output.bytes(Href.sanitise(href))
+            output.bytes(Href.sanitize(href))
             output.close("href")
         }
         output.close(element)

@@ -4,7 +4,7 @@ public enum Href {
     /// space, control characters and bytes outside ASCII are percent-encoded, because Finder and other
     /// clients do not decode references there. All other bytes remain unchanged, since clients compare hrefs
     /// as text.
-    public static func sanitise(_ rawPath: [UInt8]) -> [UInt8] {
+    public static func sanitize(_ rawPath: [UInt8]) -> [UInt8] {
         if rawPath.allSatisfy(isSafe) { return rawPath }
         var path: [UInt8] = []
         path.reserveCapacity(rawPath.count + 16)
@@ -20,14 +20,14 @@ public enum Href {
         return path
     }
 
-    /// Like ``sanitise(_:)``, but also reduces several leading slashes to one and adds a missing one.
+    /// Like ``sanitize(_:)``, but also reduces several leading slashes to one and adds a missing one.
     ///
     /// A client would interpret `//a/b` as `/b` on the host `a` (RFC 3986 §4.2). The server ignores empty
     /// segments, so the resource is the same.
     public static func path(_ rawPath: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
-        if rawPath.first == slash, rawPath.count == 1 || rawPath[1] != slash { return sanitise(rawPath) }
-        return sanitise([slash] + rawPath.drop { $0 == slash })
+        if rawPath.first == slash, rawPath.count == 1 || rawPath[1] != slash { return sanitize(rawPath) }
+        return sanitize([slash] + rawPath.drop { $0 == slash })
     }
 
     private static func isSafe(_ byte: UInt8) -> Bool {

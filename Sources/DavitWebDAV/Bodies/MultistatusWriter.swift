@@ -43,7 +43,7 @@ public final class MultistatusWriter {
 
     /// Begins the response element of one resource.
     /// - Parameters:
-    ///   - href: percent-encoded and safe in XML, as returned by ``Href/sanitise(_:)``.
+    ///   - href: percent-encoded and safe in XML, as returned by ``Href/sanitize(_:)``.
     ///   - isCollection: adds a trailing slash unless there is one.
     public func beginResponse(href: [UInt8], isCollection: Bool = false) {
         output.markup("<D:response><D:href>")

@@ -48,7 +48,7 @@ public enum LockDiscoveryWriter {
         output.markup("</D:timeout><D:locktoken><D:href>")
         output.escaped(lock.token.uri)
         output.markup("</D:href></D:locktoken><D:lockroot><D:href>")
-        output.bytes(Href.sanitise(lock.rootHref))
+        output.bytes(Href.sanitize(lock.rootHref))
         output.markup("</D:href></D:lockroot></D:activelock>")
     }
 }

@@ -67,7 +67,7 @@ final class ScriptedJournal: ChangeJournal {
             now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
     }
 
-    private struct Inline: BlockingWork {
+    private struct Inline: BlockingWorkRunner {
         func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
     }
 }

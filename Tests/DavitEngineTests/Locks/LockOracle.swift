@@ -34,7 +34,7 @@ struct LockOracle: Sendable {
     }
 
     /// A client, and the tokens that it submits in `If`.
-    struct Asker: Sendable {
+    struct ServerConnection: Sendable {
         var principal: String
         var tokens: Set<String>
     }
@@ -59,33 +59,35 @@ struct LockOracle: Sendable {
     }
 
     /// §6.4: a token may only be used by the owner of the lock.
-    func holds(_ asker: Asker, _ lock: Held) -> Bool {
+    func holds(_ asker: ServerConnection, _ lock: Held) -> Bool {
         asker.tokens.contains(lock.token) && lock.owner == asker.principal
     }
 
     /// §7.5: a request must submit a token for each locked resource that it changes. Several locks on one
     /// resource are shared locks, for which one token suffices (§6.2).
-    func mayWrite(_ path: Path, _ asker: Asker) -> Bool {
+    func mayWrite(_ path: Path, _ asker: ServerConnection) -> Bool {
         let protecting = locks.filter { protects($0, path) }
         return protecting.isEmpty || protecting.contains { holds(asker, $0) }
     }
 
     /// §7.4: a lock on a collection protects the list of its members.
-    func mayAddOrRemove(_ path: Path, _ asker: Asker) -> Bool { mayWrite(Array(path.dropLast()), asker) }
+    func mayAddOrRemove(_ path: Path, _ asker: ServerConnection) -> Bool {
+        mayWrite(Array(path.dropLast()), asker)
+    }
 
     /// Whether everything inside a collection may be changed; the token of a lock of depth 0 does not
     /// suffice.
-    func mayWriteInside(_ path: Path, _ asker: Asker) -> Bool {
+    func mayWriteInside(_ path: Path, _ asker: ServerConnection) -> Bool {
         let protecting = locks.filter { $0.isDeep && protects($0, path) }
         return !collections.contains(path) || protecting.isEmpty || protecting.contains { holds(asker, $0) }
     }
 
-    func mayWriteTree(_ path: Path, _ asker: Asker) -> Bool {
+    func mayWriteTree(_ path: Path, _ asker: ServerConnection) -> Bool {
         ([path] + members(below: path)).allSatisfy { mayWrite($0, asker) && mayWriteInside($0, asker) }
     }
 
     /// §9.6.1: the members that must be kept, without their descendants.
-    func lockedMembers(of path: Path, _ asker: Asker) -> [Path] {
+    func lockedMembers(of path: Path, _ asker: ServerConnection) -> [Path] {
         let locked = members(below: path).filter { !mayWrite($0, asker) || !mayWriteInside($0, asker) }
         return locked.filter { one in !locked.contains { $0 != one && isInside(one, $0) } }.sorted(by: before)
     }
@@ -94,7 +96,7 @@ struct LockOracle: Sendable {
 
     // MARK: §9
 
-    func answer(to request: Request, from asker: Asker) -> Answer {
+    func answer(to request: Request, from asker: ServerConnection) -> Answer {
         switch request {
         case .put(let path): put(path, asker)
         case .delete(let path): delete(path, asker)
@@ -108,23 +110,23 @@ struct LockOracle: Sendable {
         }
     }
 
-    private func put(_ path: Path, _ asker: Asker) -> Answer {
+    private func put(_ path: Path, _ asker: ServerConnection) -> Answer {
         if collections.contains(path) { return .refused(405) }
         return create(path, asker, isNew: !contents.contains(path))
     }
 
-    private func makeCollection(_ path: Path, _ asker: Asker) -> Answer {
+    private func makeCollection(_ path: Path, _ asker: ServerConnection) -> Answer {
         if exists(path) { return .refused(405) }
         return create(path, asker, isNew: true)
     }
 
-    private func create(_ path: Path, _ asker: Asker, isNew: Bool) -> Answer {
+    private func create(_ path: Path, _ asker: ServerConnection, isNew: Bool) -> Answer {
         if !collections.contains(Array(path.dropLast())) { return .refused(409) }
         let may = mayWrite(path, asker) && (!isNew || mayAddOrRemove(path, asker))
         return may ? .done : .refused(423)
     }
 
-    private func delete(_ path: Path, _ asker: Asker) -> Answer {
+    private func delete(_ path: Path, _ asker: ServerConnection) -> Answer {
         if path.isEmpty { return .refused(403) }
         if !exists(path) { return .refused(404) }
         if !mayWrite(path, asker) || !mayAddOrRemove(path, asker) || !mayWriteInside(path, asker) {
@@ -134,21 +136,21 @@ struct LockOracle: Sendable {
         return locked.isEmpty ? .done : .blocked(locked)
     }
 
-    private func copy(_ source: Path, _ destination: Path, _ asker: Asker) -> Answer {
+    private func copy(_ source: Path, _ destination: Path, _ asker: ServerConnection) -> Answer {
         if !exists(source) { return .refused(404) }
         if !exists(destination), !collections.contains(Array(destination.dropLast())) { return .refused(409) }
         if isInside(source, destination) || isInside(destination, source) { return .refused(403) }
         return mayWriteTree(destination, asker) && mayAddOrRemove(destination, asker) ? .done : .refused(423)
     }
 
-    private func move(_ source: Path, _ destination: Path, _ asker: Asker) -> Answer {
+    private func move(_ source: Path, _ destination: Path, _ asker: ServerConnection) -> Answer {
         let copied = copy(source, destination, asker)
         if copied != .done { return copied }
         return mayWriteTree(source, asker) && mayAddOrRemove(source, asker) ? .done : .refused(423)
     }
 
     /// §9.10.5: an exclusive lock conflicts with every other lock.
-    private func lock(_ path: Path, _ isDeep: Bool, _ scope: Scope, _ asker: Asker) -> Answer {
+    private func lock(_ path: Path, _ isDeep: Bool, _ scope: Scope, _ asker: ServerConnection) -> Answer {
         if !exists(path) {
             if !collections.contains(Array(path.dropLast())) { return .refused(409) }
             if !mayAddOrRemove(path, asker) { return .refused(423) }
@@ -159,7 +161,7 @@ struct LockOracle: Sendable {
         return below.isEmpty ? .done : .blocked(below.sorted(by: before))
     }
 
-    private func refresh(_ path: Path, _ token: String, _ asker: Asker) -> Answer {
+    private func refresh(_ path: Path, _ token: String, _ asker: ServerConnection) -> Answer {
         if !exists(path), !collections.contains(Array(path.dropLast())) { return .refused(409) }
         guard exists(path), let lock = locks.first(where: { $0.token == token && protects($0, path) }) else {
             return .refused(412)
@@ -167,7 +169,7 @@ struct LockOracle: Sendable {
         return lock.owner == asker.principal ? .done : .refused(403)
     }
 
-    private func unlock(_ path: Path, _ token: String, _ asker: Asker) -> Answer {
+    private func unlock(_ path: Path, _ token: String, _ asker: ServerConnection) -> Answer {
         guard exists(path), let lock = locks.first(where: { $0.token == token && protects($0, path) }) else {
             return .refused(409)
         }
@@ -179,7 +181,7 @@ struct LockOracle: Sendable {
 
 extension LockOracle {
     /// - Parameter token: the token of the new lock, if any.
-    mutating func follow(_ request: Request, from asker: Asker, token: String?) {
+    mutating func follow(_ request: Request, from asker: ServerConnection, token: String?) {
         switch request {
         case .put(let path): contents.insert(path)
         case .makeCollection(let path): collections.insert(path)

@@ -74,7 +74,8 @@ struct LockOracleTests {
         oracle.collections = Set(Self.collections)
         oracle.contents = Set(Self.contents)
         for lockRequest in lockRequests {
-            let asker = LockOracle.Asker(principal: lockRequest.owner, tokens: Set(oracle.locks.map(\.token)))
+            let asker = LockOracle.ServerConnection(
+                principal: lockRequest.owner, tokens: Set(oracle.locks.map(\.token)))
             let question = LockQuestion(
                 request: .lock(lockRequest.root, isDeep: lockRequest.isDeep, lockRequest.scope), asker: asker)
             let (answer, token) = try await question.ask(before, locks: oracle.locks)
@@ -112,15 +113,17 @@ struct LockOracleTests {
     }
 
     /// All clients with every combination of tokens, and one with all tokens that owns none of the locks.
-    private static func askers(_ locks: [LockOracle.Held]) -> [LockOracle.Asker] {
+    private static func askers(_ locks: [LockOracle.Held]) -> [LockOracle.ServerConnection] {
         let tokens = locks.map(\.token)
         // If the second lock belongs to another client, only its token adds new cases.
         let choices = locks.count == 2 && locks[1].owner != locks[0].owner ? 2..<4 : 0..<(1 << tokens.count)
         var askers = choices.map { choice in
             let chosen = tokens.indices.filter { choice & (1 << $0) != 0 }.map { tokens[$0] }
-            return LockOracle.Asker(principal: "ann", tokens: Set(chosen))
+            return LockOracle.ServerConnection(principal: "ann", tokens: Set(chosen))
         }
-        if locks.count == 1 { askers.append(LockOracle.Asker(principal: "bob", tokens: Set(tokens))) }
+        if locks.count == 1 {
+            askers.append(LockOracle.ServerConnection(principal: "bob", tokens: Set(tokens)))
+        }
         return askers
     }
 
@@ -140,7 +143,7 @@ struct LockOracleTests {
         if oracle.locks.count > 1 {
             var unlocked = oracle
             unlocked.locks = []
-            let anybody = LockOracle.Asker(principal: "ann", tokens: [])
+            let anybody = LockOracle.ServerConnection(principal: "ann", tokens: [])
             requests.removeAll { unlocked.answer(to: $0, from: anybody) != .done }
         }
         for lock in oracle.locks {
@@ -221,7 +224,7 @@ struct LockOracleTests {
         let principal = Int.random(in: 0..<4, using: &generator) == 0 ? "bob" : "ann"
         let tokens = oracle.locks.map(\.token).filter { _ in Int.random(in: 0..<3, using: &generator) > 0 }
         return LockQuestion(
-            request: request, asker: LockOracle.Asker(principal: principal, tokens: Set(tokens)))
+            request: request, asker: LockOracle.ServerConnection(principal: principal, tokens: Set(tokens)))
     }
 }
 

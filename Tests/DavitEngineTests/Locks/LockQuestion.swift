@@ -3,7 +3,7 @@ import DavitTesting
 /// A request to a share, with a result that ``LockOracle`` can predict.
 struct LockQuestion: CustomStringConvertible, Sendable {
     let request: LockOracle.Request
-    let asker: LockOracle.Asker
+    let asker: LockOracle.ServerConnection
 
     var description: String { "\(line) from \(asker.principal) with \(asker.tokens.count) tokens" }
 

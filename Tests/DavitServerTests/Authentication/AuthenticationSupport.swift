@@ -13,7 +13,7 @@ final class ManualClock: Sendable {
 }
 
 /// Runs work inline and counts it.
-final class InlineWork: BlockingWork {
+final class InlineWork: BlockingWorkRunner {
     private let runs = Mutex(0)
 
     var count: Int { runs.withLock { $0 } }
@@ -25,12 +25,12 @@ final class InlineWork: BlockingWork {
 }
 
 /// Accepts no work, like a full queue.
-struct FullQueue: BlockingWork {
+struct FullQueue: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }
 
 /// Holds all work until it is released.
-final class HeldWork: BlockingWork {
+final class HeldWork: BlockingWorkRunner {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isOpen = false
@@ -99,7 +99,7 @@ struct AuthenticationFixture {
         func add(_ refusal: LimitRefusal) { refused.withLock { $0.append(refusal) } }
     }
 
-    init(_ accounts: Accounts, work: any BlockingWork = InlineWork(), fields: HTTPFields = HTTPFields())
+    init(_ accounts: Accounts, work: any BlockingWorkRunner = InlineWork(), fields: HTTPFields = HTTPFields())
         throws
     {
         authentication = try Authentication(

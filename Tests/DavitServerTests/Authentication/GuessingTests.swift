@@ -5,7 +5,7 @@ import Testing
 
 /// The cost of guessing passwords, and whom it affects.
 struct GuessingTests {
-    static func makeGate(_ work: any BlockingWork = InlineWork()) throws -> AuthenticationFixture {
+    static func makeGate(_ work: any BlockingWorkRunner = InlineWork()) throws -> AuthenticationFixture {
         var accounts = Accounts()
         #if TLS
         // The password is "päss".

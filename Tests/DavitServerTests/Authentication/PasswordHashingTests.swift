@@ -6,7 +6,7 @@ import Testing
 
 #if TLS
 /// Runs work step by step under control of the test.
-private final class SteppedWork: BlockingWork {
+private final class SteppedWork: BlockingWorkRunner {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
         /// Steps allowed before work arrived.

@@ -11,7 +11,7 @@ struct SemanticsTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        for name in ["files", "www", "www/sub"] { _ = try OwnedFolder(path: folder.path + "/" + name) }
+        for name in ["files", "www", "www/sub"] { _ = try ExclusiveFolder(path: folder.path + "/" + name) }
     }
 
     @Test(arguments: Semantics.methods)

@@ -56,22 +56,22 @@ struct LifecycleTests {
         Story(
             testDescription: "W016: an open connection delays suspension and holds background time",
             steps: started + [
-                (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
-                (.disconnected, [.pause, .holdBackgroundTime(false)]), (.paused, [.notifySuspended]),
+                (.connected, []), (.enteredBackground, [.updateBackgroundTask(true)]),
+                (.disconnected, [.pause, .updateBackgroundTask(false)]), (.paused, [.notifySuspended]),
             ], end: .paused),
         Story(
             testDescription: "W016: background time expires before the connection closes",
             steps: started + [
-                (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
-                (.backgroundTimeEnded, [.dismissConnections, .pause, .holdBackgroundTime(false)]),
+                (.connected, []), (.enteredBackground, [.updateBackgroundTask(true)]),
+                (.backgroundTimeEnded, [.dismissConnections, .pause, .updateBackgroundTask(false)]),
                 (.backgroundTimeEnded, []), (.disconnected, []), (.paused, [.notifySuspended]),
                 (.becameActive, [.resume]), (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
             testDescription: "W016: active again before anything happened",
             steps: started + [
-                (.connected, []), (.enteredBackground, [.holdBackgroundTime(true)]),
-                (.becameActive, [.holdBackgroundTime(false)]), (.disconnected, []),
+                (.connected, []), (.enteredBackground, [.updateBackgroundTask(true)]),
+                (.becameActive, [.updateBackgroundTask(false)]), (.disconnected, []),
             ], end: .listening),
         Story(
             testDescription: "W016: active again while pausing",
@@ -82,7 +82,7 @@ struct LifecycleTests {
         Story(
             testDescription: "W016: a connection that arrived while pausing resumes the server",
             steps: started + [
-                (.enteredBackground, [.pause]), (.connected, [.holdBackgroundTime(true)]),
+                (.enteredBackground, [.pause]), (.connected, [.updateBackgroundTask(true)]),
                 (.paused, [.notifySuspended, .resume]), (.resumed, [.notifyResumed]),
             ], end: .listening),
         Story(
@@ -242,7 +242,7 @@ struct LifecycleTests {
             for input in Lifecycle.Input.allCases {
                 var next = state
                 var holds = held[state] ?? false
-                for case .holdBackgroundTime(let wanted) in next.handle(input) {
+                for case .updateBackgroundTask(let wanted) in next.handle(input) {
                     #expect(wanted != holds)
                     holds = wanted
                 }

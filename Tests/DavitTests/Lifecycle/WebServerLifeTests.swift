@@ -26,7 +26,7 @@ struct WebServerLifeTests {
     }
 
     private func makeShare() throws -> WebServer {
-        _ = try OwnedFolder(path: folder.path + "/share")
+        _ = try ExclusiveFolder(path: folder.path + "/share")
         let share = WebDAVShare(folder.path + "/share", stateFolder: folder.path + "/state")
         return try WebServer(share, configuration: Self.configuration())
     }

@@ -8,7 +8,7 @@ internal import Darwin
 
 /// A folder that only one process may use at a time. The lock is a file in the folder, held for the lifetime
 /// of the object.
-public final class OwnedFolder: Sendable {
+public final class ExclusiveFolder: Sendable {
     public enum Failure: Error, Sendable, Equatable {
         /// Another process holds the lock. Contains its process ID if the lock file specifies it.
         case held(byProcess: Int32?)

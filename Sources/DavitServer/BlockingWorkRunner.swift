@@ -2,7 +2,7 @@
 ///
 /// The work is a synchronous closure that takes and returns plain values. Connection state belongs to the
 /// event loop; the work must not access it.
-public protocol BlockingWork: Sendable {
+public protocol BlockingWorkRunner: Sendable {
     /// Runs `work` on another thread, then resumes the caller on its own executor.
     /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
@@ -32,7 +32,7 @@ public enum LongWorkStage: Sendable {
     case cleansUp
 }
 
-extension BlockingWork {
+extension BlockingWorkRunner {
     /// Runs long work as short work, for implementations without separate threads.
     public func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T

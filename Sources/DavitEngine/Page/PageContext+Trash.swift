@@ -1,7 +1,7 @@
 public import DavitHTTP
 public import DavitStore
 
-extension CollectionVisit {
+extension PageContext {
     /// Maximum number of entries read at a time.
     private static let pieceEntries = 256
 

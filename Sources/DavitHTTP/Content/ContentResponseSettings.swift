@@ -1,5 +1,5 @@
 /// Settings for the response fields of stored content.
-public struct ContentRules: Sendable {
+public struct ContentResponseSettings: Sendable {
     /// The media types by file name extension.
     public var types = MediaTypes()
     /// The media type of all content regardless of its name; nil to derive it from the name.

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 
 /// Operations that a page needs to download a collection with all its members.
-extension CollectionVisit {
+extension PageContext {
     /// Creates a traversal of the collection, or of some of its members.
     ///
     /// - Parameter names: The members to visit, in this order; nil for all.

@@ -2,7 +2,7 @@ package import DavitServer
 package import DavitSystem
 
 /// Adapts a thread pool for use by handlers.
-package struct PoolWork: BlockingWork {
+package struct PooledWorkRunner: BlockingWorkRunner {
     private let pool: BlockingPool
 
     package init(pool: BlockingPool) { self.pool = pool }
@@ -19,5 +19,5 @@ package struct PoolWork: BlockingWork {
     }
 
     /// The default executor of `HTTPResponse.file`; its threads start on first use.
-    static let shared = PoolWork(pool: BlockingPool())
+    static let shared = PooledWorkRunner(pool: BlockingPool())
 }

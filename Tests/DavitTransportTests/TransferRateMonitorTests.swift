@@ -1,9 +1,11 @@
 import DavitTransport
 import Testing
 
-struct ProgressGuardTests {
+struct TransferRateMonitorTests {
     /// Requires 10 bytes per 10 seconds of waiting.
-    static func make() -> ProgressGuard { ProgressGuard(window: 10_000_000_000, bytesPerSecond: 1) }
+    static func make() -> TransferRateMonitor {
+        TransferRateMonitor(window: 10_000_000_000, bytesPerSecond: 1)
+    }
 
     static func seconds(_ count: Int64) -> Int64 { count * 1_000_000_000 }
 
@@ -33,7 +35,7 @@ struct ProgressGuardTests {
 
     /// The longest window, which represents an infinite duration.
     @Test func rateOfALongWindowSaturates() {
-        var guardian = ProgressGuard(window: .max / 2, bytesPerSecond: .max)
+        var guardian = TransferRateMonitor(window: .max / 2, bytesPerSecond: .max)
         #expect(guardian.beginWait(now: 5) == .max / 2 + 5)
         guardian.didMove(1000)
         guardian.endWait(now: 10)

@@ -4,7 +4,7 @@ import DavitTesting
 import Testing
 
 /// Pages of other origins cannot submit forms (X14 in docs/coming-from-gcdwebserver.md).
-struct CrossSiteGuardTests {
+struct CrossOriginGuardTests {
     typealias Row = (method: String, host: String, fields: [(String, String)], isTaken: Bool)
 
     static let rows: [Row] = [
@@ -58,7 +58,7 @@ struct CrossSiteGuardTests {
     @Test(arguments: rows)
     func crossOriginFormsAreRefused(row: Row) async throws {
         let guarded = Greeter().applying(
-            CrossSiteGuard(
+            CrossOriginGuard(
                 allowing: ["https://app.example"], names: ["Files.example", "plain.example"],
                 secureNames: ["Files.example"]))
         var client = TestClient(guarded)
@@ -70,13 +70,13 @@ struct CrossSiteGuardTests {
     /// name.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
     func formsOverTLSMustComeFromSecurePages(origin: String, status: UInt16) async throws {
-        var client = TestClient(Greeter().applying(CrossSiteGuard()).applying(OverTLS()))
+        var client = TestClient(Greeter().applying(CrossOriginGuard()).applying(OverTLS()))
         client.host = "a.example"
         #expect(try await client.send("POST", "/", [("Origin", origin)]).status == status)
     }
 
     @Test func absoluteFormDeterminesTheHost() async throws {
-        let client = TestClient(Greeter().applying(CrossSiteGuard()))
+        let client = TestClient(Greeter().applying(CrossOriginGuard()))
         let fields = [("Origin", "http://a.example")]
         #expect(try await client.send("POST", "http://a.example/", fields).status == 204)
         #expect(try await client.send("POST", "http://b.example/", fields).status == 403)

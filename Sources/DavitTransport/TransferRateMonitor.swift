@@ -2,7 +2,7 @@
 /// moved.
 ///
 /// Only time spent waiting for the peer counts, so that the peer is not penalized for a slow handler or disk.
-package struct ProgressGuard: Sendable {
+package struct TransferRateMonitor: Sendable {
     private let window: Int64
     private let bytesPerWindow: Int
     private var waited: Int64 = 0

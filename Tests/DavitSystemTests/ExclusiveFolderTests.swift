@@ -7,11 +7,11 @@ import Glibc
 import Darwin
 #endif
 
-struct OwnedFolderTests {
+struct ExclusiveFolderTests {
     @Test func missingFoldersAreCreatedOnlyForTheirOwner() throws {
         let folder = try Folder()
-        let owned = try OwnedFolder(path: folder.path + "/a/b")
-        #expect(owned.path == (try OwnedFolder.canonical(folder.path)) + "/a/b")
+        let owned = try ExclusiveFolder(path: folder.path + "/a/b")
+        #expect(owned.path == (try ExclusiveFolder.canonical(folder.path)) + "/a/b")
         #expect(mode(of: folder.path + "/a") == 0o700)
         #expect(mode(of: folder.path + "/a/b") == 0o700)
         #expect(mode(of: folder.path + "/a/b/lock") == 0o600)
@@ -19,31 +19,31 @@ struct OwnedFolderTests {
 
     @Test func secondOwnerIsRefusedWithTheProcessID() throws {
         let folder = try Folder()
-        var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
-        #expect(throws: OwnedFolder.Failure.held(byProcess: getpid())) {
-            try OwnedFolder(path: folder.path + "/.")
+        var owner: ExclusiveFolder? = try ExclusiveFolder(path: folder.path)
+        #expect(throws: ExclusiveFolder.Failure.held(byProcess: getpid())) {
+            try ExclusiveFolder(path: folder.path + "/.")
         }
         #expect(owner != nil)
         owner = nil
-        owner = try OwnedFolder(path: folder.path)
+        owner = try ExclusiveFolder(path: folder.path)
     }
 
     /// A process that is being started holds such a copy until exec.
     @Test func folderIsFreeDespiteACopiedDescriptor() throws {
         let folder = try Folder()
-        var owner: OwnedFolder? = try OwnedFolder(path: folder.path)
+        var owner: ExclusiveFolder? = try ExclusiveFolder(path: folder.path)
         let copy = try #require(copyOfDescriptor(of: folder.path + "/lock"))
         #expect(owner != nil)
         owner = nil
-        owner = try OwnedFolder(path: folder.path)
+        owner = try ExclusiveFolder(path: folder.path)
         close(copy)
     }
 
     @Test func reportsWhyItCannotBeUsed() throws {
         let folder = try Folder()
         close(unsafe open(folder.path + "/file", O_WRONLY | O_CREAT, 0o600))
-        #expect(throws: OwnedFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {
-            try OwnedFolder(path: folder.path + "/file/below")
+        #expect(throws: ExclusiveFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {
+            try ExclusiveFolder(path: folder.path + "/file/below")
         }
     }
 

@@ -4,7 +4,7 @@ public import DavitStore
 internal import DavitWebDAV
 
 /// A member of the visited collection, for a page about that member.
-public struct VisitedMember: Sendable {
+public struct PageMember: Sendable {
     public let info: ResourceInfo
     /// The locks that protect the member, outermost first.
     public let locks: [Lock]
@@ -21,10 +21,10 @@ public struct VisitedMember: Sendable {
     }
 }
 
-extension CollectionVisit {
+extension PageContext {
     /// Returns the member with this name.
     /// - Throws: 404 if there is no such member or it is not served; 503 if too much work is waiting.
-    public func member(_ name: [UInt8]) async throws(HTTPError) -> VisitedMember {
+    public func member(_ name: [UInt8]) async throws(HTTPError) -> PageMember {
         let share = share
         guard let path = path.appending(name), !share.isHidden(path) else {
             throw HTTPError(.notFound, "Not found.")
@@ -37,7 +37,7 @@ extension CollectionVisit {
             let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: .allowed) }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             let check = WriteGuard(share: share, context: context, wait: .allowed)
-            return VisitedMember(info: info, locks: try check.locks(covering: lookup.path))
+            return PageMember(info: info, locks: try check.locks(covering: lookup.path))
         }
     }
 

@@ -7,7 +7,7 @@ public import DavitHTTP
 /// even if the form is on another site. It sends the origin of the page in Sec-Fetch-Site (Fetch Metadata
 /// §2.2) or Origin. Only POST is checked, because other methods that change state need a preflight request,
 /// to which only ``CORS`` responds. Clients other than browsers send neither field and are allowed.
-public struct CrossSiteGuard: Middleware {
+public struct CrossOriginGuard: Middleware {
     private let origins: Set<[UInt8]>
     private let names: ServerNames
 

@@ -2,7 +2,7 @@
 internal import COpenSSL
 
 /// HMAC with SHA-256 (RFC 2104, RFC 4231): 32 bytes that can only be computed with the key.
-package enum MessageCode {
+package enum HMACSHA256 {
     package static func make(
         for message: borrowing Span<UInt8>, key: borrowing Span<UInt8>
     ) throws(CryptoError) -> [UInt8] {

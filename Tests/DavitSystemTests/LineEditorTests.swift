@@ -1,8 +1,8 @@
 import DavitSystem
 import Testing
 
-struct HiddenLineTests {
-    static let lines: [(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome)] = [
+struct LineEditorTests {
+    static let lines: [(typed: [UInt8], bytes: [UInt8], outcome: LineEditor.Outcome)] = [
         (Array("abc\n".utf8), Array("abc".utf8), .ended), (Array("abc\r".utf8), Array("abc".utf8), .ended),
         (Array("\n".utf8), [], .ended), (Array("abc".utf8), Array("abc".utf8), .more),
         (Array("ab".utf8) + [127] + Array("c\n".utf8), Array("ac".utf8), .ended),
@@ -13,9 +13,9 @@ struct HiddenLineTests {
     ]
 
     @Test(arguments: lines)
-    func keysEditTheLine(typed: [UInt8], bytes: [UInt8], outcome: HiddenLine.Outcome) {
-        var line = HiddenLine()
-        var last = HiddenLine.Outcome.more
+    func keysEditTheLine(typed: [UInt8], bytes: [UInt8], outcome: LineEditor.Outcome) {
+        var line = LineEditor()
+        var last = LineEditor.Outcome.more
         for byte in typed { last = line.take(byte) }
         #expect(line.bytes == bytes)
         #expect(last == outcome)

@@ -1,7 +1,7 @@
 package import DavitHTTP
 
 /// The site of the page that sent a request, as reported by the browser.
-package enum RequestSite: Sendable {
+package enum RequestInitiator: Sendable {
     /// A page of this server, or a direct action of the user.
     case own
     /// A page of another site, or contradictory information.
@@ -26,7 +26,7 @@ package struct ServerNames: Sendable {
 extension HTTPRequest {
     /// Returns the site of the page that sent this request, from Sec-Fetch-Site (Fetch Metadata §2.2) or
     /// Origin (RFC 6454 §7).
-    package func site(names: ServerNames) -> RequestSite {
+    package func site(names: ServerNames) -> RequestInitiator {
         switch string(named: "Sec-Fetch-Site") {
         case "same-origin", "none": return .own
         case .some: return .other
