@@ -52,6 +52,17 @@ static inline void davit_return_free_heap(void) {
 #endif
 }
 
+/* Keeps large blocks out of the arenas of glibc, at fixed sizes. By default, glibc raises both thresholds to the
+   size of the largest block freed so far, up to 32 MiB: large blocks of many threads then share arenas with
+   small ones, which keep their pages from being returned. */
+static inline void davit_fix_heap_thresholds(int mapped, int trimmed) {
+#ifdef __GLIBC__
+    extern int mallopt(int parameter, int value);
+    mallopt(-3 /* M_MMAP_THRESHOLD */, mapped);
+    mallopt(-1 /* M_TRIM_THRESHOLD */, trimmed);
+#endif
+}
+
 /* The type of RLIMIT_NOFILE depends on the C library. */
 static inline int davit_get_descriptor_limit(struct rlimit *limit) {
     return getrlimit(RLIMIT_NOFILE, limit);

@@ -11,6 +11,7 @@ struct ServeCommand {
 
     /// Serves until a signal stops it. Blocks.
     func run() throws(CommandFailure) {
+        ProcessMemory.returnLargeBlocks()
         let configuration = try configuration()
         do throws(ServerError) {
             FileFaults.arm(.start)
