@@ -69,7 +69,8 @@ package struct SearchText: Sendable {
     package init(_ text: String, isFolded: Bool) {
         characters = text.makeIterator()
         self.isFolded = isFolded
-        codes.reserveCapacity(min(text.utf8.count, 4096))
+        // Growing would hold up to three times the memory of the codes. Unused pages take none.
+        codes.reserveCapacity(text.utf8.count)
     }
 
     /// Decodes characters while `steps` is positive, and subtracts their cost.

@@ -4,9 +4,15 @@
 /// previous part; the first and last part are compared at the ends of the text. Each part is found in time
 /// linear in the text: with the Knuth-Morris-Pratt algorithm or, if it contains `_`, with one bit per
 /// character (Shift-And).
+///
+/// The parts share a few arrays, because a pattern can have hundreds of them, a query 256 patterns, and many
+/// queries can wait: a pattern of 1024 characters takes at most 40 KiB.
 package struct SearchMatcher: Sendable {
     /// Represents `_`.
     static let anyCharacter = UInt32.max
+    /// The cost of a text character in a part with `_`, in steps, in addition to one step for each word of
+    /// bits.
+    private static let maskedSteps = 8
 
     /// The progress of matching one text.
     package struct Progress: Sendable {
@@ -14,37 +20,126 @@ package struct SearchMatcher: Sendable {
         fileprivate var part: Int?
         /// The index of the next character of the text to examine.
         fileprivate var position = 0
-        fileprivate var state = SearchPart.State()
+        /// In a part without `_`: the number of characters before the position that match its beginning.
+        fileprivate var matched = 0
+        /// In a part with `_`: bit n is set if the n + 1 characters before the position match its beginning;
+        /// empty at its start.
+        fileprivate var words: [UInt64] = []
 
         package init() {}
     }
 
+    /// A part between the first and the last `%`; not empty.
+    private struct Part {
+        /// Its characters in `codes`.
+        let codes: Range<Int32>
+        /// Its characters in `masks`.
+        var masks: Range<Int32>
+        /// The index of its first word in `anyBits`; -1 for a part without `_`.
+        var firstWord: Int32 = -1
+
+        var wordCount: Int { (codes.count + 63) / 64 }
+    }
+
+    /// The positions in a part with `_`, within one word of bits, that match a character.
+    private struct Mask {
+        let code: UInt32
+        let word: Int32
+        var bits: UInt64
+    }
+
     private let first: [UInt32]
     private let last: [UInt32]
-    /// The parts between the first and the last `%`.
-    private let parts: [SearchPart]
+    private var parts: [Part] = []
+    /// The characters of all parts.
+    private var codes: [UInt32] = []
+    /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of its
+    /// longest proper prefix that is also its suffix.
+    private var borders: [UInt16] = []
+    /// For each part with `_`, sorted by character and word.
+    private var masks: [Mask] = []
+    /// For each part with `_`, the positions of `_`, which match any character.
+    private var anyBits: [UInt64] = []
     private let hasAnyText: Bool
     /// The minimum length of a matching text, in characters.
     private let leastCount: Int
 
     /// - Parameter alphabet: an alphabet that includes this pattern.
     package init(_ pattern: SearchPattern, _ alphabet: SearchAlphabet) {
-        let sections = pattern.elements.split(separator: .anyText, omittingEmptySubsequences: false).map {
-            $0.map { element -> UInt32 in
-                if case .character(let character) = element { return alphabet.patternCode(of: character) }
-                return Self.anyCharacter
+        let sections = pattern.elements.split(separator: .anyText, omittingEmptySubsequences: false)
+        hasAnyText = sections.count > 1
+        leastCount = sections.reduce(0) { $0 + $1.count }
+        first = Self.codes(of: sections[0], alphabet)
+        last = hasAnyText ? Self.codes(of: sections[sections.count - 1], alphabet) : []
+        let inner = sections.dropFirst().dropLast().filter { !$0.isEmpty }
+        parts.reserveCapacity(inner.count)
+        codes.reserveCapacity(inner.reduce(0) { $0 + $1.count })
+        for section in inner { append(Self.codes(of: section, alphabet)) }
+    }
+
+    private static func codes(
+        of elements: ArraySlice<SearchPattern.Element>, _ alphabet: SearchAlphabet
+    ) -> [UInt32] {
+        elements.map { element in
+            if case .character(let character) = element { return alphabet.patternCode(of: character) }
+            return anyCharacter
+        }
+    }
+
+    /// Compiles a part.
+    private mutating func append(_ added: [UInt32]) {
+        var part = Part(
+            codes: Int32(codes.count)..<Int32(codes.count + added.count),
+            masks: Int32(masks.count)..<Int32(masks.count))
+        codes += added
+        if added.contains(Self.anyCharacter) {
+            part.firstWord = Int32(anyBits.count)
+            anyBits.append(contentsOf: repeatElement(0, count: part.wordCount))
+            appendMasks(of: added, firstWord: Int(part.firstWord))
+            part.masks = part.masks.lowerBound..<Int32(masks.count)
+        } else {
+            appendBorders(of: added, from: Int(part.codes.lowerBound))
+        }
+        parts.append(part)
+    }
+
+    /// - Parameter start: the index of the part in `codes`.
+    private mutating func appendBorders(of part: [UInt32], from start: Int) {
+        // Parts with `_` have no borders.
+        borders.append(contentsOf: repeatElement(0, count: start + part.count - borders.count))
+        var length = 0
+        for index in part.indices.dropFirst() {
+            while length > 0, part[length] != part[index] { length = Int(borders[start + length - 1]) }
+            if part[length] == part[index] { length += 1 }
+            borders[start + index] = UInt16(length)
+        }
+    }
+
+    /// - Parameter firstWord: the index of the part in `anyBits`.
+    private mutating func appendMasks(of part: [UInt32], firstWord: Int) {
+        var added: [Mask] = []
+        for (index, code) in part.enumerated() {
+            let bit = UInt64(1) << UInt64(index % 64)
+            if code == Self.anyCharacter {
+                anyBits[firstWord + index / 64] |= bit
+            } else {
+                added.append(Mask(code: code, word: Int32(index / 64), bits: bit))
             }
         }
-        hasAnyText = sections.count > 1
-        first = sections[0]
-        last = hasAnyText ? sections[sections.count - 1] : []
-        parts = sections.dropFirst().dropLast().filter { !$0.isEmpty }.map { SearchPart($0) }
-        leastCount = sections.reduce(0) { $0 + $1.count }
+        added.sort { ($0.code, $0.word) < ($1.code, $1.word) }
+        let start = masks.count
+        for mask in added {
+            if masks.count > start, let last = masks.last, last.code == mask.code, last.word == mask.word {
+                masks[masks.count - 1].bits |= mask.bits
+            } else {
+                masks.append(mask)
+            }
+        }
     }
 
     /// Continues matching while `steps` is positive, and subtracts the cost: at most two steps per character
-    /// of the text; for a part of `n` characters that contains `_`, ``SearchPart/maskedSteps`` plus one for
-    /// each 64 characters of the part.
+    /// of the text; for a part of `n` characters that contains `_`, eight steps plus one for each 64
+    /// characters of the part.
     ///
     /// - Parameter text: the complete text, decoded with the alphabet of this pattern.
     /// - Returns: whether the text matches; nil if more steps are needed.
@@ -60,13 +155,17 @@ package struct SearchMatcher: Sendable {
         }
         let end = text.count - last.count
         while number < parts.count {
-            let isFound = parts[number].find(
-                in: text, from: &progress.position, upTo: end, &progress.state, steps: &steps)
+            let part = parts[number]
+            let isFound =
+                part.firstWord < 0
+                ? findLiteral(part, in: text, upTo: end, &progress, steps: &steps)
+                : findMasked(part, in: text, upTo: end, &progress, steps: &steps)
             guard let isFound else { return nil }
             if !isFound { return false }
             number += 1
             progress.part = number
-            progress.state = SearchPart.State()
+            progress.matched = 0
+            progress.words = []
         }
         return true
     }
@@ -78,132 +177,80 @@ package struct SearchMatcher: Sendable {
         }
         return true
     }
-}
 
-/// A part of a pattern without `%`.
-enum SearchPart: Sendable {
-    /// The state of a search.
-    struct State: Sendable {
-        /// The number of characters before the position that match the beginning of the part.
-        var matched = 0
-        /// Bit n is set if the n + 1 characters before the position match the beginning of the part; empty at
-        /// the start.
-        var words: [UInt64] = []
-    }
-
-    /// The cost of one text character in steps, in addition to one step for each word of bits.
-    static let maskedSteps = 8
-
-    case literal([UInt32], borders: [Int])
-    case masked(MaskedPart)
-
-    /// - Parameter codes: at least one code.
-    init(_ codes: [UInt32]) {
-        if codes.contains(SearchMatcher.anyCharacter) {
-            self = .masked(MaskedPart(codes))
-        } else {
-            self = .literal(codes, borders: Self.borders(of: codes))
-        }
-    }
-
-    /// Returns, for each prefix of the part, the length of its longest proper prefix that is also its suffix.
-    private static func borders(of codes: [UInt32]) -> [Int] {
-        var borders = [Int](repeating: 0, count: codes.count + 1)
-        var length = 0
-        for index in codes.indices.dropFirst() {
-            while length > 0, codes[length] != codes[index] { length = borders[length] }
-            if codes[length] == codes[index] { length += 1 }
-            borders[index + 1] = length
-        }
-        return borders
-    }
-
-    /// Searches from `position`.
-    /// - Returns: true if the part was found, with `position` after it; nil if more steps are needed.
-    func find(
-        in text: [UInt32], from position: inout Int, upTo end: Int, _ state: inout State, steps: inout Int
+    /// Searches for a part without `_` from the position of `progress`.
+    /// - Returns: true if the part was found, with the position after it; nil if more steps are needed.
+    private func findLiteral(
+        _ part: Part, in text: [UInt32], upTo end: Int, _ progress: inout Progress, steps: inout Int
     ) -> Bool? {
-        switch self {
-        case .masked(let part):
-            return part.find(in: text, from: &position, upTo: end, &state.words, steps: &steps)
-        case .literal(let codes, let borders):
-            var (index, matched) = (position, state.matched)
-            defer { (position, state.matched) = (index, matched) }
-            while index < end {
-                if steps <= 0 { return nil }
-                steps -= 1
-                if text[index] == codes[matched] {
-                    index += 1
-                    matched += 1
-                    if matched == codes.count { return true }
-                } else if matched > 0 {
-                    matched = borders[matched]
-                } else {
-                    index += 1
-                }
-            }
-            return false
-        }
-    }
-}
-
-/// A part with `_`: one bit for each of its characters records whether the text matches up to that character.
-struct MaskedPart: Sendable {
-    /// The bits of one word.
-    private struct Entry {
-        let word: Int
-        var bits: UInt64
-    }
-
-    /// The positions of `_`, which match any character.
-    private var anyBits: [UInt64]
-    /// The positions that match a character, by its code; words without bits are omitted.
-    private var bits: [UInt32: [Entry]] = [:]
-    private let lastBit: UInt64
-
-    init(_ codes: [UInt32]) {
-        anyBits = [UInt64](repeating: 0, count: (codes.count + 63) / 64)
-        lastBit = 1 << UInt64((codes.count - 1) % 64)
-        for (index, code) in codes.enumerated() {
-            let (word, bit) = (index / 64, UInt64(1) << UInt64(index % 64))
-            if code == SearchMatcher.anyCharacter {
-                anyBits[word] |= bit
-                continue
-            }
-            var entries = bits[code] ?? []
-            if let last = entries.indices.last, entries[last].word == word {
-                entries[last].bits |= bit
+        let (start, count) = (Int(part.codes.lowerBound), part.codes.count)
+        var (index, matched) = (progress.position, progress.matched)
+        defer { (progress.position, progress.matched) = (index, matched) }
+        while index < end {
+            if steps <= 0 { return nil }
+            steps -= 1
+            if text[index] == codes[start + matched] {
+                index += 1
+                matched += 1
+                if matched == count { return true }
+            } else if matched > 0 {
+                matched = Int(borders[start + matched - 1])
             } else {
-                entries.append(Entry(word: word, bits: bit))
+                index += 1
             }
-            bits[code] = entries
         }
+        return false
     }
 
-    func find(
-        in text: [UInt32], from position: inout Int, upTo end: Int, _ words: inout [UInt64],
-        steps: inout Int
+    /// Searches for a part with `_` from the position of `progress`: one bit for each of its characters
+    /// records whether the text matches up to that character.
+    /// - Returns: true if the part was found, with the position after it; nil if more steps are needed.
+    private func findMasked(
+        _ part: Part, in text: [UInt32], upTo end: Int, _ progress: inout Progress, steps: inout Int
     ) -> Bool? {
-        if words.isEmpty { words = [UInt64](repeating: 0, count: anyBits.count) }
+        let wordCount = part.wordCount
+        let lastBit = UInt64(1) << UInt64((part.codes.count - 1) % 64)
+        var position = progress.position
+        // Moved, so that writing to it does not copy it.
+        var words: [UInt64] = []
+        swap(&words, &progress.words)
+        if words.isEmpty { words = [UInt64](repeating: 0, count: wordCount) }
+        defer {
+            progress.position = position
+            swap(&words, &progress.words)
+        }
         while position < end {
             if steps <= 0 { return nil }
-            steps -= SearchPart.maskedSteps + words.count
-            let entries = bits[text[position]] ?? []
-            var next = 0
+            steps -= Self.maskedSteps + wordCount
+            let code = text[position]
+            var next = firstMask(of: code, in: part)
             var carry: UInt64 = 1
-            for word in words.indices {
-                var fitting = anyBits[word]
-                if next < entries.count, entries[next].word == word {
-                    fitting |= entries[next].bits
-                    next += 1
+            for word in 0..<wordCount {
+                var fitting = anyBits[Int(part.firstWord) + word]
+                if next < part.masks.upperBound {
+                    let mask = masks[Int(next)]
+                    if mask.code == code, Int(mask.word) == word {
+                        fitting |= mask.bits
+                        next += 1
+                    }
                 }
                 let before = words[word]
                 words[word] = (before << 1 | carry) & fitting
                 carry = before >> 63
             }
             position += 1
-            if words[words.count - 1] & lastBit != 0 { return true }
+            if words[wordCount - 1] & lastBit != 0 { return true }
         }
         return false
+    }
+
+    /// Returns the index of the first mask of a part whose code is not less than `code`.
+    private func firstMask(of code: UInt32, in part: Part) -> Int32 {
+        var (low, high) = (part.masks.lowerBound, part.masks.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if masks[Int(middle)].code < code { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
