@@ -165,6 +165,104 @@ struct LargePropertyTests {
         #expect(try await second.value == 207)
     }
 
+    /// The total limit applies to all clients together.
+    @Test func slowBodiesOfAllClientsAreLimited() async throws {
+        let share = try await Self.makeShare(0) { $0.largeBodyLimit = 2 }
+        let text = setProperty("p", String(repeating: "v", count: 70_000))
+        let gate = Opening()
+        var slow: [Task<UInt16, any Error>] = []
+        for principal in ["anna", "bert"] {
+            // Both bodies are being received at the same time.
+            let arrival = Opening()
+            let body = ReportingBody(Array(text.utf8), arrival: arrival, gate: gate)
+            slow.append(
+                Task {
+                    try await share.client.send("PROPPATCH", "/small", body: body, principal: principal)
+                        .status
+                })
+            await arrival.wait()
+        }
+        #expect(share.share.largeBodiesWaiting == 0)
+        let executor = TestExecutor()
+        let third = executor.start {
+            try await share.client.send("PROPPATCH", "/small", text: text, principal: "carl").status
+        }
+        executor.waitUntilIdle()
+        #expect(share.share.largeBodiesWaiting == 1)
+        gate.open()
+        for task in slow { #expect(try await task.value == 207) }
+        #expect(try await third.value == 207)
+        #expect(share.share.largeBodiesWaiting == 0)
+    }
+
+    /// A body of 64 KiB needs no slot, and one byte more needs one.
+    @Test func sizeOfLargeBodiesIsExact() async throws {
+        let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
+        let gate = Opening()
+        let arrival = Opening()
+        let ask = askProperty("p")
+        let slow = Task {
+            let body = ReportingBody(Array(ask.utf8), arrival: arrival, gate: gate)
+            return try await share.client.send(
+                "PROPFIND", "/small", [("Depth", "0")], body: body, principal: "anna"
+            ).status
+        }
+        await arrival.wait()
+        for (count, waiting) in [(65_536, 0), (65_537, 1)] {
+            let text = ask + String(repeating: " ", count: count - ask.utf8.count)
+            let executor = TestExecutor()
+            let asked = executor.start {
+                try await share.client.send(
+                    "PROPFIND", "/small", [("Depth", "0")], text: text, principal: "anna"
+                ).status
+            }
+            executor.waitUntilIdle()
+            #expect(share.share.largeBodiesWaiting == waiting)
+            if waiting == 1 { gate.open() }
+            #expect(try await asked.value == 207)
+        }
+        #expect(try await slow.value == 207)
+    }
+
+    /// At most 64 requests of a client and 1,024 of all clients wait for a slot.
+    @Test func waitingBodiesAreLimited() async throws {
+        let share = try await Self.makeShare(0) { $0.largeBodyLimit = 1 }
+        let text = setProperty("p", String(repeating: "v", count: 70_000))
+        let gate = Opening()
+        let arrival = Opening()
+        let slow = Task {
+            let body = ReportingBody(Array(text.utf8), arrival: arrival, gate: gate)
+            return try await share.client.send("PROPPATCH", "/small", body: body, principal: "anna").status
+        }
+        await arrival.wait()
+        let executor = TestExecutor()
+        var waiting: [Task<UInt16, any Error>] = []
+        for number in 0..<1_024 {
+            if number == 64 {
+                executor.waitUntilIdle()
+                #expect(share.share.largeBodiesWaiting == 64)
+                let refused = try await share.client.send(
+                    "PROPPATCH", "/small", text: text, principal: "user0")
+                #expect(refused.status == 503)
+                #expect(refused["Retry-After"] != nil)
+            }
+            let principal = "user\(number / 64)"
+            waiting.append(
+                executor.start {
+                    try await share.client.send("PROPPATCH", "/small", text: text, principal: principal)
+                        .status
+                })
+        }
+        executor.waitUntilIdle()
+        #expect(share.share.largeBodiesWaiting == 1_024)
+        #expect(
+            try await share.client.send("PROPPATCH", "/small", text: text, principal: "other").status == 503)
+        for task in waiting { task.cancel() }
+        for task in waiting { #expect(try await task.value == 503) }
+        gate.open()
+        #expect(try await slow.value == 207)
+    }
+
     @Test func waitingReadersAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
@@ -196,6 +294,31 @@ struct LargePropertyTests {
         for task in waiting { task.cancel() }
         for task in waiting { #expect(try await task.value == 503) }
         _ = try await slow.all()
+    }
+}
+
+/// A body of undeclared length that reports the first read, and ends when a gate is opened.
+private final class ReportingBody: RequestBody {
+    private let bytes: [UInt8]
+    private let arrival: Opening
+    private let gate: Opening
+    private var sent = 0
+    let declaredLength: Int64? = nil
+
+    init(_ bytes: [UInt8], arrival: Opening, gate: Opening) {
+        self.bytes = bytes
+        self.arrival = arrival
+        self.gate = gate
+    }
+
+    var isPresent: Bool { true }
+
+    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+        arrival.open()
+        await gate.wait()
+        let taken = buffer.append(Array(bytes[sent...].prefix(buffer.freeCount)))
+        sent += taken
+        return taken
     }
 }
 

@@ -49,6 +49,28 @@ struct RequestLimitTests {
         }
     }
 
+    /// The bytes of the expanded responses are counted, each as a document of its own, as PROPFIND returns it.
+    @Test func expandedBytesAreLimited() async throws {
+        let share = try TestShare()
+        #expect(share.shell("touch a b") == 0)
+        #expect(try await share.client.send("PROPPATCH", "/a", text: Self.link("/b", 4)).status == 207)
+        func size(_ count: Int) async throws -> Int {
+            let set = setProperty("v", Self.repeated("x", count))
+            #expect(try await share.client.send("PROPPATCH", "/b", text: set).status == 207)
+            let found = try await share.client.send(
+                "PROPFIND", "/b", [("Depth", "0")], text: askProperty("v"))
+            return found.body.count
+        }
+        let most = (2 << 20) / 4
+        let count = most - (try await size(1) - 1)
+        for (added, status) in [(0, 207), (1, 403)] as [(Int, UInt16)] {
+            #expect(try await size(count + added) == most + added)
+            let response = try await share.client.send("REPORT", "/a", text: Self.expandLink)
+            #expect(response.status == status)
+            #expect(response.text.contains("<D:number-of-matches-within-limits/>") == (status == 403))
+        }
+    }
+
     // MARK: Fields
 
     @Test func contentLanguageIsLimited() async throws {
@@ -114,6 +136,50 @@ struct RequestLimitTests {
             let event = try await share.events("/?events", since: id).next()
             #expect(event?.name == name)
             if name == "change" { #expect(event?.lines.count == count) }
+        }
+    }
+
+    @Test func foldersOfAnEventStreamAreLimited() async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("mkdir $(seq 65)") == 0)
+        for (count, status) in [(64, 200), (65, 400)] as [(Int, UInt16)] {
+            let target = "/?events&" + (1...count).map { "in=\($0)/" }.joined(separator: "&")
+            #expect(try await share.client.begin("GET", target).status.code == status)
+        }
+    }
+
+    /// Up to 1,024 changed names are queued for a client that does not read; for more, it must list the folder
+    /// again.
+    @Test func queuedNamesOfASlowReaderAreLimited() async throws {
+        for (count, name) in [(1_024, "change"), (1_025, "reset")] {
+            let share = try TestShare.live()
+            let slow = try await share.events("/?events")
+            let fast = try await share.events("/?events")
+            #expect(share.shell("touch $(seq \(count))") == 0)
+            // Every reader has its events when one of them has received its own.
+            var names: Set<String> = []
+            while names.count < count, let event = try await fast.next(), event.name == "change" {
+                names.formUnion(event.lines)
+            }
+            let event = try await slow.next()
+            #expect(event?.name == name)
+            if name == "change" { #expect(event?.lines.count == count) }
+        }
+    }
+
+    /// The same limit applies to names whose locks have changed.
+    @Test func queuedLocksOfASlowReaderAreLimited() async throws {
+        for (count, names) in [(1_024, ["locks"]), (1_025, ["reset"])] {
+            let share = try TestShare.live()
+            #expect(share.shell("touch $(seq \(count))") == 0)
+            let slow = try await share.events("/?events")
+            for number in 1...count {
+                let lock = lockBody(scope: "shared")
+                #expect(try await share.client.send("LOCK", "/\(number)", text: lock).status == 200)
+            }
+            let event = try #require(try await slow.next())
+            #expect([event.name] == names)
+            if names == ["locks"] { #expect(event.lines.count == count) }
         }
     }
 
@@ -185,6 +251,19 @@ struct RequestLimitTests {
                 #expect(try await share.client.send("PUT", name, text: "1234").status == 201)
                 #expect(try await share.client.send("DELETE", name).status == 204)
             }
+            #expect(try share.trash() == kept)
+        }
+    }
+
+    @Test func trashDaysAreLimited() async throws {
+        for (seconds, kept) in [(2 * 86_400, ["deleted /a 1"]), (2 * 86_400 + 1, [])]
+            as [(Int64, [String])]
+        {
+            let share = try TestShare.keeping { $0.trash?.days = 2 }
+            #expect(try await share.client.send("PUT", "/a", text: "1").status == 201)
+            #expect(try await share.client.send("DELETE", "/a").status == 204)
+            share.wait(seconds: seconds)
+            share.share.maintainTrash()
             #expect(try share.trash() == kept)
         }
     }

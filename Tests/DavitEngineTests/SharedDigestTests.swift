@@ -53,6 +53,21 @@ struct SharedDigestTests {
         #expect(reads.count == 10)
     }
 
+    /// 1,024 digests are cached. One more evicts the 512 that were not used for the longest time.
+    @Test func cachedDigestsAreLimited() async throws {
+        let (share, reads) = try share()
+        #expect(share.shell("for n in $(seq 0 1024); do echo $n > d$n; done; touch -d 2001-01-01 d*") == 0)
+        for number in 0..<1_024 { _ = try await digest(share, "/d\(number)") }
+        #expect(reads.count == 1_024)
+        for number in 0..<1_024 { _ = try await digest(share, "/d\(number)") }
+        #expect(reads.count == 1_024)
+        _ = try await digest(share, "/d1024")
+        for number in 512...1_024 { _ = try await digest(share, "/d\(number)") }
+        #expect(reads.count == 1_025)
+        _ = try await digest(share, "/d511")
+        #expect(reads.count == 1_026)
+    }
+
     /// Another program writes to the file while it is read: the entity tag of the response belongs to other
     /// bytes.
     @Test func contentThatChangesMeanwhileHasNoDigest() async throws {

@@ -148,12 +148,16 @@ struct PlainTrashTests {
 
     /// If there are more IDs than fit in a URL, the trash page is used.
     @Test func manyDeletionsAreFoundInTheTrash() async throws {
-        let page = try Self.keeping()
-        for number in 0..<101 { try page.folder.makeFile("f\(number)") }
-        let members = (0..<101).map { "member=f\($0)" }.joined(separator: "&")
-        let done = try await page.post("/?action=delete", members + "&confirmed=yes")
-        #expect(done["Location"] == "/?done=delete&count=101")
-        #expect(try await page.get("/").text.contains("href=\"./?trash\""))
+        for (count, isListed) in [(100, true), (101, false)] {
+            let page = try Self.keeping()
+            for number in 0..<count { try page.folder.makeFile("f\(number)") }
+            let members = (0..<count).map { "member=f\($0)" }.joined(separator: "&")
+            let done = try await page.post("/?action=delete", members + "&confirmed=yes")
+            let location = try #require(done["Location"])
+            #expect(location.hasPrefix("/?done=delete&count=\(count)"))
+            #expect(Self.hidden("id", try await page.get(location).text).count == (isListed ? count : 0))
+            #expect(try await page.get("/").text.contains("href=\"./?trash\""))
+        }
     }
 
     /// A partial failure still offers Undo for the deleted members.

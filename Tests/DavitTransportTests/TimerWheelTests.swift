@@ -55,6 +55,32 @@ struct TimerWheelTests {
         }
     }
 
+    /// The deadlines of connections and their documented times.
+    static let defaults: [(time: Duration, seconds: Int64)] = [
+        (TransportConfiguration.Deadlines().head, 10), (TransportConfiguration.Deadlines().handshake, 10),
+        (TransportConfiguration.Deadlines().keepAlive, 75), (TransportConfiguration.Deadlines().window, 30),
+        (TransportConfiguration.Deadlines().linger, 2), (TransportConfiguration.Deadlines().parking, 2),
+    ]
+
+    /// One nanosecond before its deadline, an entry is not due.
+    @Test(arguments: defaults)
+    func defaultDeadlinesPassExactly(time: Duration, seconds: Int64) {
+        #expect(time == .seconds(seconds))
+        let nanoseconds = seconds * 1_000_000_000
+        for postponed in [0, 1, nanoseconds / 2] {
+            var wheel = TimerWheel(now: 0)
+            let entry = TimerEntry()
+            var due: [TimerEntry] = []
+            wheel.schedule(entry, at: nanoseconds - postponed)
+            // A request at this time has moved the deadline.
+            wheel.schedule(entry, at: nanoseconds)
+            wheel.advance(to: nanoseconds - 1, due: &due)
+            #expect(due.isEmpty)
+            wheel.advance(to: nanoseconds, due: &due)
+            #expect(due.count == 1 && due.first === entry)
+        }
+    }
+
     @Test func longPauseMissesNoDeadline() {
         var oracle = Oracle()
         for index in 0..<50 { oracle.schedule(index, at: Int64(index + 1) * 40 * Self.slot) }
