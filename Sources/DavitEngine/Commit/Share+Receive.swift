@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 
 extension Share {
-    /// The number of bytes that are buffered before they are written.
+    /// The maximum number of bytes that are buffered before they are written.
     private static let pieceBytes = 1 << 20
 
     /// Receives content and passes it on in pieces.
@@ -19,7 +19,7 @@ extension Share {
         _ body: any RequestBody, at path: ResourcePath, expected: Int64?, keepsRest: Bool = false,
         _ take: @escaping @Sendable (IOBuffer, Wait) throws(WebDAVError) -> Void
     ) async throws(WebDAVError) {
-        let buffer = IOBuffer(capacity: Self.pieceBytes)
+        let buffer = IOBuffer(capacity: Int(min(max(expected ?? .max, 1), Int64(Self.pieceBytes))))
         var left = expected
         var isComplete = false
         while !isComplete {

@@ -22,16 +22,15 @@ package enum ProcessMemory {
         #endif
     }
 
-    /// Makes the heap return each large block to the system when it is freed, and keep at most 4 MiB of free
-    /// memory at the end of each arena. Affects the entire process, so only a program may call it, not a
-    /// library; at its start, before blocks are freed.
+    /// Makes the heap return each block of 256 KiB or more to the system when it is freed, and keep at most
+    /// 1 MiB of free memory at the end of each arena. Affects the entire process, so only a program may call
+    /// it, not a library; at its start, before blocks are freed.
     ///
-    /// Blocks of 1.5 MiB and more, such as decoded texts and responses with large properties, then cost system
-    /// calls and page faults instead of being reused. The buffers of uploads, of 1 MiB, are still reused: a PUT
-    /// of 100 KB would take twice the time otherwise.
+    /// Such blocks, for example property values, decoded texts and the buffers of large uploads, then cost
+    /// system calls and page faults instead of being reused.
     package static func returnLargeBlocks() {
         #if os(Linux)
-        davit_fix_heap_thresholds(1_536 << 10, 4 << 20)
+        davit_fix_heap_thresholds(256 << 10, 1 << 20)
         #endif
     }
 
