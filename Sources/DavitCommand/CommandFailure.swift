@@ -80,9 +80,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
         case .serverSilent(let path, 0, let reason):
-            "no response from the server that uses state folder \(path): \(reason)"
+            "request to the server that uses state folder \(path) failed: \(reason)"
         case .serverSilent(let path, let process, let reason):
-            "no response from the server that uses state folder \(path) (pid \(process)): \(reason)"
+            "request to the server that uses state folder \(path) (pid \(process)) failed: \(reason)"
         case .noStateFolder: "no state folder: neither XDG_STATE_HOME nor HOME is set"
         case .userFileUnreadable(let path, let reason): "cannot read user file \(path): \(reason)"
         case .userFileNotPrivate(let path):

@@ -132,8 +132,8 @@ package enum Help: Hashable, Sendable {
         Sends the requests of each RECORDING, a file or folder written by 'davit serve
         --record', to the server at URL, and prints the differences in the responses.
         The server's folder must have the content that it had when the recording began.
-        Hand-written transcripts run in a new folder below URL, which is removed
-        afterwards.
+        RECORDING can also be a hand-written transcript, which runs in a new folder
+        below URL; that folder is removed afterwards.
 
           --to URL               server, such as http://127.0.0.1:8080/
           --ca FILE              trusted certificates for https, in PEM (default: those
@@ -189,16 +189,16 @@ package enum Help: Hashable, Sendable {
 
         files served:
           --allow-extensions LIST
-                                 serve only files with these extensions, such as jpg,png
-                                 (default: all)
-          --no-hidden            do not serve names that begin with a period
+                                 serve and accept only files with these extensions,
+                                 such as jpg,png (default: all)
+          --no-hidden            do not serve or accept names that begin with a period
           --mac-metadata POLICY  macOS metadata files (._* and .DS_Store): keep, hide
                                  from listings, refuse, or store aside outside FOLDER
                                  and remove after 90 days (default: keep)
 
         browser page:
           --title TEXT           name of the share (default: the name of FOLDER)
-          --header TEXT          headline of the page of FOLDER itself
+          --header TEXT          heading of the page of FOLDER itself
                                  (default: the title)
           --prologue TEXT        plain text above the listing of FOLDER itself
           --epilogue TEXT        plain text below the listing of FOLDER itself
@@ -234,8 +234,8 @@ package enum Help: Hashable, Sendable {
           --prefix PATH          prefix of all request paths, such as /dav
           --trusted-proxy PROXY  address, network or 'unix' of a proxy whose Forwarded
                                  or X-Forwarded-* fields are trusted; repeatable
-          --proxy-fields FIELDS  fields that the proxies set: either, forwarded or
-                                 x-forwarded (default: either)
+          --proxy-fields FIELDS  fields that the proxies set: forwarded, x-forwarded or
+                                 either (default: either)
 
         logging:
           --log-level LEVEL      error, warning, info, access, verbose or debug

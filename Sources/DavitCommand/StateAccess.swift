@@ -66,7 +66,7 @@ struct StateAccess {
             }
             if let answer = try asking(ServerConnection(path: path, owner: owner)) { return answer }
         }
-        throw .serverSilent(path, process: owner ?? 0, reason: "it does not accept connections")
+        throw .serverSilent(path, process: owner ?? 0, reason: "the server does not accept connections")
     }
 
     /// Passes requests to the server of the share, or handles them in this process. Blocks.
@@ -150,7 +150,7 @@ struct StateAccess {
             } catch {
                 switch error {
                 case .notListening: return nil
-                case .disconnected: reason = "it ended before it responded"
+                case .disconnected: reason = "the connection was closed before the response was complete"
                 case .malformed: reason = "invalid response"
                 case .failed(let why): reason = why
                 }

@@ -87,7 +87,7 @@ package enum UsageError: Error, Hashable, Sendable {
             "--mac-metadata must be keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
-            "--proxy-fields must be either, forwarded or x-forwarded, not '\(value)'"
+            "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
         case .badSocketMode(let value): "invalid socket mode '\(value)': not three octal digits"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"

@@ -50,7 +50,8 @@ extension SharedFolder {
     var commitsWithoutBlocking: Bool { directory.isInMemory && sync.isOff && directory.matching == .bytes }
 
     /// Opens the folder of a name without looking up the name itself.
-    /// - Throws: `wouldBlock` if that takes more than one step.
+    /// - Throws: `wouldBlock` if the folder cannot be opened directly, for example because of a link in its
+    ///   path.
     func folderOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> OpenFolder {
         // Finding another spelling requires a lookup.
         guard commitsWithoutBlocking, !hasSpellings(path), let parent = path.parent else { throw .wouldBlock }

@@ -238,9 +238,10 @@ public protocol ResourceStore: ResourceReader {
     /// when it must not wait.
     var commitsWithoutBlocking: Bool { get }
 
-    /// Like ``lookupForChange(_:last:reusing:wait:)`` without waiting, for a name that is most likely free. The
-    /// name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
-    /// - Throws: `wouldBlock`, including when finding the collection takes more than one step.
+    /// Like ``lookupForChange(_:last:reusing:wait:)`` without waiting, for a name that is most likely free.
+    /// The name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
+    /// - Throws: `wouldBlock`, including when the collection cannot be opened directly, for example because
+    ///   of a link in its path.
     func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
@@ -389,7 +390,8 @@ extension ResourceStore {
     public func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { 0 }
 }
 
-/// An incremental measurement of the height of a tree, which can take a long time. Used by one task at a time.
+/// An incremental measurement of the height of a tree, which can take a long time. Used by one task at a
+/// time.
 public protocol HeightMeasurement: AnyObject, Sendable {
     /// Continues for a few milliseconds. May block.
     /// - Returns: the number of levels below the top: 0 without members; a number above the limit if the tree

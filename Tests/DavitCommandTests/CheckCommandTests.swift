@@ -211,7 +211,7 @@ struct CheckCommandTests {
         let holder = try ExclusiveFolder(path: state)
         #expect(
             throws: CommandFailure.serverSilent(
-                state, process: getpid(), reason: "it does not accept connections")
+                state, process: getpid(), reason: "the server does not accept connections")
         ) { try CheckCommand(options: options).report() }
         withExtendedLifetime(holder) {}
     }

@@ -24,7 +24,10 @@ struct FailureTests {
         (.stateUnreadable("/s", reason: "malformed"), ["in /s", "malformed", "away"]),
         (.stateDamaged("/s"), ["/s is damaged", "Stop the server"]),
         (.noState("/s", share: "/srv"), ["no state for /srv in /s", "--state-dir"]),
-        (.serverSilent("/s", process: 0, reason: "gone"), ["no response", "/s: gone", "stop the server"]),
+        (
+            .serverSilent("/s", process: 0, reason: "gone"),
+            ["request to the server", "/s failed: gone", "stop the server"]
+        ),
         (.serverSilent("/s", process: 77, reason: "gone"), ["pid 77", "/s", "gone", "stop the server"]),
         (.noStateFolder, ["HOME", "--state-dir"]),
         (

@@ -124,7 +124,7 @@ struct FormUploadTests {
     @Test(arguments: [1, 7, 4096, 100_000])
     func formCanBeSplitAnywhere(length: Int) async throws {
         let share = try TestShare()
-        // Near the ends of buffers, and with text that resembles a delimiter.
+        // A large file with text that resembles a delimiter; smaller if the form is sent byte by byte.
         var large = bytes(length == 1 ? 3000 : 200_000, of: "b")
         large.replaceSubrange(1000..<1006, with: Array("\r\n---x".utf8))
         let form = Self.form(Self.file("a", "\r\n--"), .file("large", large), Self.file("c", ""))

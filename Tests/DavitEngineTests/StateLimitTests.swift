@@ -263,7 +263,7 @@ struct StateLimitTests {
         }
         #expect(try await draft("d", "bert") == 201)
         #expect(try await draft("e", "carl") == 507)
-        // A completed upload is dropped if its space is needed.
+        // The record of a completed upload is dropped if a new upload would otherwise exceed the limit.
         let done = try await share.client.send(
             "PATCH", first, [TestShare.tus, TestShare.offsetType, ("Upload-Offset", "0")],
             body: Array("abcde".utf8), principal: "anna")

@@ -109,7 +109,7 @@ struct SpellingTests {
         #expect(try store.summary("\u{F6}").hasPrefix("content"))
     }
 
-    /// More folders than are cached, and one that was replaced.
+    /// Uses more folders than are cached, and replaces each of them.
     @Test func evictedFolderIsReadAgain() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()

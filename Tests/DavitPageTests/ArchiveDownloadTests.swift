@@ -135,7 +135,8 @@ struct ArchiveDownloadTests {
         #expect(contents["d/c.txt"]?.isDeflated == false)
     }
 
-    /// HEAD returns the size in advance, and the exact length if nothing is deflated.
+    /// HEAD returns the number and total size of the files in `Davit-Archive`, and Content-Length if nothing
+    /// is deflated.
     @Test func headReturnsTheEstimate() async throws {
         try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
         let stored = try await client.send("GET", "/d/?archive&method=stored")

@@ -7,7 +7,7 @@ import Testing
 struct TranscriptTests {
     @Test func clientTranscriptsReplayWithoutFailures() async throws {
         try await blocking {
-            // The origin of a page in one session.
+            // One transcript contains requests from a web page of this origin.
             let share = try RecordedShare { $0.cors = CORS(origins: ["https://app.example"]) }
             var options = ReplayOptions(server: share.address)
             options.recordings = [Repository.recordings]

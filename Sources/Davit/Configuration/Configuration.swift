@@ -56,8 +56,8 @@ public struct Configuration: Sendable {
     /// Whether to compress generated content, but not stored files, with gzip for clients that accept it; see
     /// ``DavitServer/Compression``.
     public var compresses = true
-    /// The accounts. If there are any, every request must authenticate; otherwise the server only listens on
-    /// loopback addresses.
+    /// The accounts. If there are any, every request must authenticate; otherwise non-local addresses are an
+    /// error, unless ``allowsAnonymousVisitors`` is set.
     public var accounts: [Account] = []
     /// The authentication schemes and realm, used if there are accounts.
     public var authentication = AuthenticationSettings()

@@ -166,7 +166,7 @@ final class OpenShare: LifecycleObserver {
             control.withLock { $0 = server }
         } catch {
             environment.log(
-                .warning, "cannot accept requests of other davit commands", ["reason": error.description])
+                .warning, "cannot accept requests from other davit commands", ["reason": error.description])
         }
     }
 

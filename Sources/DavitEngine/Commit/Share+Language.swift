@@ -15,7 +15,7 @@ enum LanguageChange: Sendable {
         }
     }
 
-    /// The representation in an intent: the language tags, or an empty string for ``removed``.
+    /// The text stored in an intent: the language tags, or an empty string for ``removed``.
     fileprivate var text: String {
         if case .set(let language) = self { language.description } else { "" }
     }

@@ -95,7 +95,8 @@ public final class SidecarStore: ResourceStore {
         return try lookup(path, last: last, wait: wait)
     }
 
-    /// Sidecar folders change together with those of the share.
+    /// Moving or removing a folder also moves or removes its sidecars, so both stores must commit without
+    /// blocking.
     public var commitsWithoutBlocking: Bool {
         share.commitsWithoutBlocking && sidecarFolder.commitsWithoutBlocking
     }

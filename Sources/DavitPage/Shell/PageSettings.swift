@@ -6,7 +6,7 @@ public struct PageSettings: Hashable, Sendable {
     /// The name of the share, used as the title and the first breadcrumb. Nil for the name of the shared
     /// folder.
     public var title: String?
-    /// The headline of the root; nil for ``title``.
+    /// The heading of the root; nil for ``title``.
     public var header: String?
     /// Text above the listing of the root, such as a few words of help. Line breaks are kept, and an empty
     /// line starts a new paragraph.

@@ -36,7 +36,7 @@ struct ResponseView {
 
     var multistatus: Multistatus? { document.flatMap { Multistatus($0) } }
 
-    /// The active locks of a response to LOCK; nil if the body is not one.
+    /// The active locks in the body of a response to LOCK; nil if its root element is not `prop`.
     var activeLocks: [ActiveLockView]? { document.flatMap { ActiveLockView.all(inAnswer: $0) } }
 
     var isWellFormed: Bool { document != nil }

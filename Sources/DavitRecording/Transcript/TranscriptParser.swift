@@ -65,7 +65,7 @@ package struct TranscriptParser {
         case UInt8(ascii: "|"): try takeContent { $0.add(line: Self.text(of: bytes)) }
         case UInt8(ascii: ":"):
             guard let raw = RecordingText.unescape(Self.text(of: bytes)) else {
-                throw problem("unknown escape")
+                throw problem("invalid escape sequence")
             }
             try takeContent { $0.add(raw: raw) }
         case UInt8(ascii: "~"): try takeManner(bytes)
@@ -183,13 +183,13 @@ package struct TranscriptParser {
 
     private func field(_ bytes: ArraySlice<UInt8>) throws(TranscriptError) -> WireField {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else {
-            throw problem("field without a name")
+            throw problem("invalid field: expected NAME: VALUE")
         }
         let value = bytes[(colon + 1)...].drop { $0.isWhitespace }
         var kept: [UInt8] = Array(value)
         if transcript?.kind == .recording {
             guard let raw = RecordingText.unescape(value) else {
-                throw problem("unknown escape")
+                throw problem("invalid escape sequence")
             }
             kept = raw
         }
@@ -214,7 +214,7 @@ package struct TranscriptParser {
         exchange?.target = words[1]
         if transcript?.kind == .recording {
             guard let raw = RecordingText.unescape(WireText.bytes(words[1])) else {
-                throw problem("unknown escape")
+                throw problem("invalid escape sequence")
             }
             exchange?.target = WireText.string(raw)
         }

@@ -44,8 +44,9 @@ package struct MessageScanner {
 
     /// Scans the input for the next step.
     ///
-    /// - Returns: how many bytes at the start of `input` are used, without the content of this step, and the
-    ///   step. The caller removes content from the input before the next call.
+    /// - Returns: the number of bytes consumed at the start of `input`, and the step. The bytes of a
+    ///   `content` step follow the consumed ones. The caller removes both from the input before the next
+    ///   call.
     package mutating func next(
         _ input: UnsafeRawBufferPointer
     ) throws(Lost) -> (consumed: Int, step: Step) {

@@ -18,7 +18,7 @@ internal import Darwin
 /// are counted across all threads, from 1.
 public enum FileFaults {
     public enum Phase {
-        /// Before the stores are opened, which includes recovery from an earlier crash.
+        /// The startup, including the opening of the stores and the recovery from an earlier crash.
         case start
         case ready
     }

@@ -35,7 +35,7 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
         ],
     })
     await tree.start(app.folder.href)
-    // Do not report a problem for the initial folder.
+    // Listen only from now on, so that no problem is shown for the initial folder.
     tree.element.addEventListener("choose", show)
     return await answer === true ? tree.chosen : undefined
 }
