@@ -108,7 +108,10 @@ public struct Router: Handler {
         switch match {
         case .mount(let mount): return try run(mount, request)
         case .action(let action):
-            return .pending { () async throws(HTTPError) in try await run(action, request) }
+            let (files, report) = (temporaryFiles ?? .none, report)
+            return .pending { () async throws(HTTPError) in
+                try await Self.run(action, request, files, report)
+            }
         }
     }
 
@@ -125,13 +128,14 @@ public struct Router: Handler {
         }
     }
 
-    private func run(
-        _ action: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse, _ request: HTTPRequest
+    private static func run(
+        _ action: (HTTPRequest, TemporaryFiles) async throws -> HTTPResponse, _ request: HTTPRequest,
+        _ temporaryFiles: TemporaryFiles, _ report: (@Sendable (HandlerFailure) -> Void)?
     ) async throws(HTTPError) -> HTTPResponse {
         do {
-            return try await action(request, temporaryFiles ?? .none).conditional(for: request)
+            return try await action(request, temporaryFiles).conditional(for: request)
         } catch let error as HTTPError {
-            return try Self.response(to: request, error)
+            return try response(to: request, error)
         } catch {
             if error is CancellationError, Task.isCancelled { throw .disconnected }
             let failure = HandlerFailure(error, request)
