@@ -8,6 +8,8 @@ package final class ConnectionCounter: Sendable {
         var perNetwork: [PeerNetwork: Int] = [:]
         /// Callbacks that are called once when a connection may be opened again.
         var onRoom: [@Sendable () -> Void] = []
+        /// Whether the server has stopped.
+        var hasEnded = false
     }
 
     private let limit: Int
@@ -56,13 +58,17 @@ package final class ConnectionCounter: Sendable {
             let count = state.perNetwork[network, default: 1] - 1
             state.perNetwork[network] = count == 0 ? nil : count
             state.count -= 1
-            if state.count == 0 { onOccupancy?(false) }
+            if state.count == 0, !state.hasEnded { onOccupancy?(false) }
             guard state.count < limit else { return [] }
             defer { state.onRoom = [] }
             return state.onRoom
         }
         for call in onRoom { call() }
     }
+
+    /// Ends the calls of `onOccupancy`: the server has stopped, and connections that close later, because their
+    /// requests did not end in time, belong to no server.
+    package func end() { state.withLock { $0.hasEnded = true } }
 
     /// Returns true if another connection may be opened; otherwise calls `onRoom`, on any thread, when that
     /// is possible again.

@@ -62,7 +62,7 @@ internal import Synchronization
         var isServed = false
 
         /// Adds a job.
-        /// - Returns: whether the calling thread must run it.
+        /// - Returns: whether a thread must be started for it.
         mutating func append(_ job: UnownedJob) -> Bool {
             jobs.append(job)
             guard hasEnded, !isServed else { return false }
@@ -79,7 +79,7 @@ internal import Synchronization
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrentThread { return ready.push(job) }
-        if inbox.withLock({ $0.append(job) }) { return runAfterEnd() }
+        if inbox.withLock({ $0.append(job) }) { return runLateJobs() }
         if !isSignaled.exchange(true, ordering: .acquiringAndReleasing) { queue.wake() }
     }
 
@@ -166,16 +166,28 @@ internal import Synchronization
         onSignal = nil
         onSIGHUP = nil
         // No deadline passes from now on; release the entries and what they reference.
-        wheel = TimerWheel(now: now)
-        inbox.withLock {
-            $0.hasEnded = true
-            $0.isServed = true
+        wheel.removeAll()
+        thread.store(0, ordering: .relaxed)
+        let hasLateJobs = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            inbox.isServed = !inbox.jobs.isEmpty || !ready.isEmpty || !turns.isEmpty
+            return inbox.isServed
         }
-        runAfterEnd()
+        if hasLateJobs { runLateJobs() }
     }
 
-    /// Runs jobs after the end of the loop until none is left, on the calling thread, so that tasks that were
-    /// waiting can still end and release their connections. `isServed` admits one thread at a time.
+    /// Runs the jobs that arrive after the end of the loop, so that tasks that were waiting can still end and
+    /// release their connections. This takes a thread of its own: the thread that resumes a task may hold
+    /// locks, and a task that never ends must not delay the end of the server.
+    private func runLateJobs() {
+        do {
+            try SystemThread.start(named: "davit-late") { self.runAfterEnd() }
+        } catch {
+            runAfterEnd()
+        }
+    }
+
+    /// Runs jobs on the calling thread until none is left. `isServed` admits one thread at a time.
     private func runAfterEnd() {
         thread.store(SystemThread.current, ordering: .relaxed)
         let executor = unsafe asUnownedTaskExecutor()

@@ -133,6 +133,7 @@ final class LoopGroup: Sendable {
         // Close the listeners that could not start because the loop had ended.
         for listener in left { listener.abandon() }
         let announce = onEnd()
+        context.connectionCounter.end()
         return { [ended] in
             ended.countDown()
             announce()
@@ -147,7 +148,9 @@ final class LoopGroup: Sendable {
     // MARK: While it runs
 
     func pauseListening(then completion: @escaping @Sendable () -> Void) {
-        Task(executorPreference: loops[0]) { [weak self] in
+        let loop = loops[0]
+        Task(executorPreference: loop) { [weak self] in
+            if loop.isStopped { return }
             self?.retireListeners()
             completion()
         }

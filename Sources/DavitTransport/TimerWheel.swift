@@ -48,6 +48,18 @@ package struct TimerWheel {
         if entry.filedTick >= 0 { unlinkEntry(entry) }
     }
 
+    /// Removes all entries and clears their deadlines.
+    package mutating func removeAll() {
+        for slot in slots.indices {
+            for entry in slots[slot] {
+                entry.filedTick = -1
+                entry.deadline = .max
+            }
+            slots[slot] = []
+        }
+        for word in occupied.indices { occupied[word] = 0 }
+    }
+
     /// Removes the entries whose deadline has passed, and appends them to `due`.
     package mutating func advance(to now: Int64, due: inout [TimerEntry]) {
         let target = now / Self.slotNanoseconds

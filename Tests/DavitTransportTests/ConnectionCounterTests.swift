@@ -29,6 +29,19 @@ struct ConnectionCounterTests {
         #expect(connectionCounter.hasRoom {})
     }
 
+    /// Connections whose requests did not end in time close after the server has stopped.
+    @Test func occupancyIsNotReportedAfterTheEnd() {
+        let calls = Counter()
+        let connectionCounter = ConnectionCounter(limit: 10, limitPerAddress: 10) { _ in calls.increment() }
+        #expect(connectionCounter.enter(Self.first))
+        #expect(connectionCounter.enter(Self.second))
+        connectionCounter.leave(Self.first)
+        #expect(calls.count == 1)
+        connectionCounter.end()
+        connectionCounter.leave(Self.second)
+        #expect(calls.count == 1)
+    }
+
     @Test func roomIsAnnouncedOnce() {
         let connectionCounter = ConnectionCounter(limit: 1, limitPerAddress: 10)
         let calls = Counter()

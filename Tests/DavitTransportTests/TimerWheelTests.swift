@@ -55,6 +55,20 @@ struct TimerWheelTests {
         }
     }
 
+    @Test func removedEntriesCanBeScheduledAndRemovedAgain() {
+        var wheel = TimerWheel(now: 0)
+        let entries = (0..<3).map { _ in TimerEntry() }
+        for entry in entries { wheel.schedule(entry, at: 10 * Self.slot) }
+        wheel.removeAll()
+        #expect(wheel.nextAdvance == nil)
+        #expect(entries.allSatisfy { $0.deadline == .max })
+        wheel.remove(entries[2])
+        wheel.schedule(entries[0], at: 2 * Self.slot)
+        var due: [TimerEntry] = []
+        wheel.advance(to: 20 * Self.slot, due: &due)
+        #expect(due.count == 1 && due.first === entries[0])
+    }
+
     /// The deadlines of connections and their documented times.
     static let defaults: [(time: Duration, seconds: Int64)] = [
         (TransportConfiguration.Deadlines().head, 10), (TransportConfiguration.Deadlines().handshake, 10),
