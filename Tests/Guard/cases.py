@@ -84,7 +84,8 @@ class GetWithPassword(Get):
 
 
 class GetLogged(Get):
-    """Writes an access log, whose thread writes lines one by one or in batches."""
+    """Writes an access log, whose thread writes lines one by one or in batches: that depends on the load. The baseline is for
+    lines that are written one by one, which wakes the thread for each and allocates most."""
 
     options = ("--access-log", "/dev/null")
     uncounted = frozenset(["write"])
