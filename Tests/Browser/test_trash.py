@@ -156,8 +156,8 @@ def trash_can_be_listed_restored_and_emptied(lab):
     lab.until(page, "document.querySelectorAll('.trash-list li').length === 3")
     # Restoring to a name that is in use overwrites nothing.
     lab.write("a.txt", "another")
-    page.get_by_label("Select a.txt").check()
-    page.get_by_label("Select b.txt").check()
+    page.locator(".trash-list").get_by_label("Select a.txt").check()
+    page.locator(".trash-list").get_by_label("Select b.txt").check()
     page.locator(".trash-bar").get_by_role("button", name="Restore").click()
     toast(page, "2 items restored.")
     expect(((lab.share / "a.txt").read_text(), (lab.share / "a (1).txt").read_text()), ("another", "a.txt"))
