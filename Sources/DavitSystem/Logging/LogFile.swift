@@ -23,19 +23,30 @@ public final class LogFile: Sendable {
     }
 
     private struct State {
-        var waiting: [UInt8] = []
-        var isWriting = false
-        var wantsReopening = false
+        /// The pending lines.
+        var lines: [UInt8] = []
         var dropped = 0
+        var wantsReopening = false
         var isEnded = false
+        var hasThread = false
+        /// Whether the background thread waits for a signal.
+        var isIdle = false
 
-        /// Returns true if the caller must start the writer.
-        mutating func beginWriting() -> Bool {
-            if isWriting { return false }
-            isWriting = true
-            return true
+        var hasWork: Bool { !lines.isEmpty || dropped > 0 || wantsReopening }
+
+        /// Returns what the caller must do so that the background thread handles new work.
+        mutating func wake() -> Wake {
+            if !hasThread {
+                hasThread = true
+                return .start
+            }
+            guard isIdle else { return .nothing }
+            isIdle = false
+            return .signal
         }
     }
+
+    private enum Wake { case nothing, signal, start }
 
     /// The pause between two writes. Without it, each line under load would wake the thread, which costs more
     /// than the line itself.
@@ -44,11 +55,12 @@ public final class LogFile: Sendable {
     private let destination: Destination
     private let limit: Int
     private let log: Log
-    private let state = Mutex(State())
+    private let monitor = Monitor(State())
     /// Used only by the background thread; nil after a failed attempt to open the file.
     private let file: Mutex<FileDescriptor?>
     private let hasFailed = Atomic<Bool>(false)
-    private let writer = BlockingPool(threads: 1)
+    /// Larger buffers are released after a burst of lines.
+    private static let keptBytes = 64 << 10
 
     /// - Parameters:
     ///   - limit: the maximum number of pending bytes.
@@ -66,71 +78,79 @@ public final class LogFile: Sendable {
     /// - Parameter compose: appends the line and its line end to the buffer. Called synchronously; not called
     ///   if the buffer is full.
     public func append(_ compose: (inout [UInt8]) -> Void) {
-        let mustStart = state.withLock { state -> Bool in
-            guard !state.isEnded else { return false }
-            guard state.waiting.count < limit else {
+        let wake = monitor.withLock { state -> Wake in
+            guard !state.isEnded else { return .nothing }
+            guard state.lines.count < limit else {
                 state.dropped += 1
-                return false
+                return state.wake()
             }
-            compose(&state.waiting)
-            return state.beginWriting()
+            compose(&state.lines)
+            return state.wake()
         }
-        if mustStart { startWriting() }
+        perform(wake)
     }
 
     /// Reopens the file by its path after the pending lines are written, for programs that rotate logs.
     public func reopen() {
-        let mustStart = state.withLock { state -> Bool in
-            guard !state.isEnded else { return false }
+        let wake = monitor.withLock { state -> Wake in
+            guard !state.isEnded else { return .nothing }
             state.wantsReopening = true
-            return state.beginWriting()
+            return state.wake()
         }
-        if mustStart { startWriting() }
+        perform(wake)
     }
 
     /// Accepts lines again after ``finish()``.
-    public func takeLines() {
-        writer.reopen()
-        state.withLock { $0.isEnded = false }
-    }
+    public func takeLines() { monitor.withLock { $0.isEnded = false } }
 
     /// Stops accepting lines and blocks until the pending ones are written: a few milliseconds, unless the
     /// disk is slow.
     public func finish() {
-        state.withLock { $0.isEnded = true }
-        writer.shutdown()
-        reportDropped(state.withLock { $0.dropped })
+        monitor.withLock { $0.isEnded = true }
+        monitor.broadcast()
+        monitor.wait { $0.hasThread ? nil : () }
+        // Without a thread, which may have failed to start, nothing was reported.
+        reportDropped(monitor.withLock { $0.dropped })
     }
 
-    private func startWriting() {
-        if !writer.start({ [self] in FileFaults.uncounted { write() } }) {
-            state.withLock { $0.isWriting = false }
+    private func perform(_ wake: Wake) {
+        switch wake {
+        case .nothing: break
+        case .signal: monitor.signal()
+        case .start:
+            do throws(SystemError) {
+                try SystemThread.start(named: "davit-log") { [self] in FileFaults.uncounted { run() } }
+            } catch {
+                // The next line tries again.
+                monitor.withLock { $0.hasThread = false }
+            }
         }
     }
 
-    /// Writes on the background thread until no line is pending.
-    private func write() {
+    /// The main function of the background thread: writes lines until ``finish()`` is called and none is left.
+    private func run() {
+        // Exchanged with the buffer of the pending lines, so that neither is allocated for each write.
         var lines: [UInt8] = []
         while true {
-            lines.removeAll(keepingCapacity: true)
-            var dropped = 0
-            let reopens = state.withLock { state -> Bool? in
-                guard !state.waiting.isEmpty || state.wantsReopening || state.dropped > 0 else {
-                    state.isWriting = false
-                    return nil
+            lines.removeAll(keepingCapacity: lines.capacity <= Self.keptBytes)
+            var (dropped, reopens) = (0, false)
+            let isEnded = monitor.wait { state -> Bool? in
+                guard state.hasWork else {
+                    state.isIdle = !state.isEnded
+                    state.hasThread = !state.isEnded
+                    return state.isEnded ? true : nil
                 }
-                swap(&lines, &state.waiting)
-                dropped = state.dropped
-                state.dropped = 0
-                let reopens = state.wantsReopening
-                state.wantsReopening = false
-                return reopens
+                state.isIdle = false
+                swap(&lines, &state.lines)
+                (dropped, state.dropped) = (state.dropped, 0)
+                (reopens, state.wantsReopening) = (state.wantsReopening, false)
+                return false
             }
-            guard let reopens else { return }
+            if isEnded { return monitor.broadcast() }
             write(lines)
             reportDropped(dropped)
             if reopens { openAgain() }
-            if !state.withLock({ $0.isEnded }) { SystemThread.sleep(milliseconds: Self.restMilliseconds) }
+            if !monitor.withLock({ $0.isEnded }) { SystemThread.sleep(milliseconds: Self.restMilliseconds) }
         }
     }
 
