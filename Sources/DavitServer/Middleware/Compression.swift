@@ -35,6 +35,7 @@ public struct Compression: Middleware {
         switch try next.respond(to: request) {
         case .ready(let response): return .ready(encode(response, for: request))
         case .pending(let work):
+            guard mayEncode(request) else { return .pending(work) }
             return .pending { () async throws(HTTPError) in encode(try await work(), for: request) }
         }
     }
@@ -46,9 +47,8 @@ public struct Compression: Middleware {
     }
 
     package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+        guard mayEncode(request) else { return response }
         let isWanted = AcceptEncoding(of: request).choice == .gzip
-        // Caches store responses to GET, so only those need Vary if they are not compressed.
-        guard isWanted || request.method == .get || request.method == .head else { return response }
         if response.status == .notModified { return isWanted ? unmodified(response, for: request) : response }
         guard isCodable(response) else { return response }
         var response = response
@@ -60,6 +60,12 @@ public struct Compression: Middleware {
         response.fields.append(.contentEncoding, "gzip")
         response.fields.weakenEntityTag()
         return response
+    }
+
+    /// Whether the response to this request may change: it is compressed if the client accepts that, and
+    /// responses to GET have Vary even if they are not compressed, because caches store them.
+    private func mayEncode(_ request: HTTPRequest) -> Bool {
+        request.method == .get || request.method == .head || AcceptEncoding(of: request).choice == .gzip
     }
 
     /// Whether the response may be compressed for a client that accepts it.
