@@ -18,25 +18,19 @@ public struct WebDAVHandler: Handler {
     public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
 
     public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        let response: HTTPResponse
         do throws(WebDAVError) {
             switch try dispatch(request) {
-            case .ready(let response): return reply(response, to: request)
-            case .pending(let work):
-                return .pending { () async throws(HTTPError) in
-                    let response: HTTPResponse
-                    do throws(WebDAVError) { response = try await work() } catch {
-                        response = try self.response(to: request, error)
-                    }
-                    return request.contains(.prefer)
-                        ? await share.withRepresentation(response, for: request) : response
-                }
+            case .ready(let ready): response = ready
+            case .pending(let work): return pendingReply(to: request, work)
             }
         } catch {
-            return reply(try response(to: request, error), to: request)
+            if let errorPage = page?.response(to: request, refusedWith: error, by: share) {
+                response = errorPage
+            } else {
+                response = try error.responseOrRethrow()
+            }
         }
-    }
-
-    private func reply(_ response: HTTPResponse, to request: HTTPRequest) -> Reply {
         guard request.contains(.prefer), Share.mayAddRepresentation(to: response, for: request) else {
             return .ready(response)
         }
@@ -45,23 +39,16 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    private func response(to request: HTTPRequest, _ error: WebDAVError) throws(HTTPError) -> HTTPResponse {
-        if let connectionError = error.connectionError { throw connectionError }
-        return refusal(of: request, error) ?? error.response()
-    }
-
-    /// Returns an error page with a link to an existing collection, if the client prefers HTML.
-    private func refusal(of request: HTTPRequest, _ error: WebDAVError) -> HTTPResponse? {
-        guard let page, request.method == .get || request.method == .head,
-            error.status == .notFound || error.status == .forbidden, request.wantsHTML,
-            let context = try? RequestContext(request, now: share.now())
-        else { return nil }
-        return page.response(
-            refusing: PageContext(context, target: context.path, share: share), with: error.status)
+    /// Returns `work` itself if its response is not changed, which avoids a closure.
+    private func pendingReply(to request: HTTPRequest, _ work: @escaping PendingResponse) -> Reply {
+        guard request.contains(.prefer) else { return .pending(work) }
+        return .pending { () async throws(HTTPError) in
+            await share.withRepresentation(try await work(), for: request)
+        }
     }
 
     /// Starts the method of the request.
-    private func dispatch(_ request: HTTPRequest) throws(WebDAVError) -> MethodReply {
+    private func dispatch(_ request: HTTPRequest) throws(WebDAVError) -> Reply {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
         if request.target.form == .asterisk {
             return .ready(OptionsMethod.response(allowing: AllowedMethods.any))
@@ -69,8 +56,10 @@ public struct WebDAVHandler: Handler {
         if share.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }
         let context = try RequestContext(request, now: share.now())
         if UploadResource.isAbove(context.path) {
-            return .pending { () async throws(WebDAVError) in
-                try await UploadMethods(share: share).respond(context)
+            return .pending { () async throws(HTTPError) in
+                try await WebDAVError.converted { () async throws(WebDAVError) in
+                    try await UploadMethods(share: share).respond(context)
+                }
             }
         }
 
@@ -78,11 +67,19 @@ public struct WebDAVHandler: Handler {
         case .get, .head: return try GetMethod(share: share, page: page).respond(context)
         case .propfind: return try PropFindMethod(share: share).respond(context)
         case .options, .report, .search, .post:
-            return .pending { () async throws(WebDAVError) in try await respondLater(context) }
+            return .pending { () async throws(HTTPError) in
+                try await WebDAVError.converted { () async throws(WebDAVError) in
+                    try await respondLater(context)
+                }
+            }
         case .put where request.contains(.contentRange), .patch:
             return try ChangeCommitter(try PatchMethod(share: share, request: request), context).reply()
         case .put where DraftFields.stand(in: request):
-            return .pending { () async throws(WebDAVError) in try await putDraft(context) }
+            return .pending { () async throws(HTTPError) in
+                try await WebDAVError.converted { () async throws(WebDAVError) in
+                    try await putDraft(context)
+                }
+            }
         case .put: return try ChangeCommitter(try PutMethod(share: share, request: request), context).reply()
         case .delete: return try ChangeCommitter(DeleteMethod(share: share), context).reply()
         case .mkcol where request.body.isPresent:

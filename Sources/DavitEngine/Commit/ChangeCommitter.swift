@@ -271,17 +271,22 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
 extension ChangeCommitter {
     /// Returns the work that runs all steps.
-    func reply() throws(WebDAVError) -> MethodReply {
-        .pending { () async throws(WebDAVError) in try await run() }
+    func reply() throws(WebDAVError) -> Reply {
+        .pending { () async throws(HTTPError) in try await runAsResponse() }
+    }
+
+    /// Runs all steps and converts errors to responses.
+    private nonisolated(nonsending) func runAsResponse() async throws(HTTPError) -> HTTPResponse {
+        try await WebDAVError.converted { () async throws(WebDAVError) in try await run() }
     }
 }
 
 extension ChangeCommitter where Method: InlineCommitMethod {
     /// Runs all steps in one synchronous call if nothing has to wait: neither content that has not arrived, nor
     /// path locks, nor the disk. Otherwise changes nothing and returns the work that runs them.
-    func reply() throws(WebDAVError) -> MethodReply {
+    func reply() throws(WebDAVError) -> Reply {
         if let response = try respondWithoutWaiting() { return .ready(response) }
-        return .pending { () async throws(WebDAVError) in try await run() }
+        return .pending { () async throws(HTTPError) in try await runAsResponse() }
     }
 
     /// - Returns: nil, with nothing changed, if something has to wait.

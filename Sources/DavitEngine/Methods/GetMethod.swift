@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 
 /// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): unmodified stored content, with conditions and ranges.
@@ -6,23 +7,46 @@ struct GetMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
 
-    func respond(_ context: RequestContext) throws(WebDAVError) -> MethodReply {
+    func respond(_ context: RequestContext) throws(WebDAVError) -> Reply {
         if let file = try pageFile(context) { return .ready(file) }
         let resource: OpenResource
         do throws(WebDAVError) { resource = try open(context.path, .never) } catch {
             guard error.wouldBlock else { throw error }
-            return .pending { () async throws(WebDAVError) in
-                let resource = try await share.offload { () throws(WebDAVError) in
-                    try self.open(context.path, .allowed)
+            return .pending { () async throws(HTTPError) in
+                try await withErrorPage(context) { () async throws(WebDAVError) in
+                    let resource = try await share.offload { () throws(WebDAVError) in
+                        try self.open(context.path, .allowed)
+                    }
+                    return try await respond(context, resource)
                 }
-                return try await respond(context, resource)
             }
         }
         if needsToWait(context, resource) {
-            return .pending { () async throws(WebDAVError) in try await respond(context, resource) }
+            return .pending { () async throws(HTTPError) in
+                try await withErrorPage(context) { () async throws(WebDAVError) in
+                    try await respond(context, resource)
+                }
+            }
         }
         if let response = try response(context, resource) { return .ready(response) }
-        return .pending { () async throws(WebDAVError) in try await collection(context, resource.info) }
+        return .pending { () async throws(HTTPError) in
+            try await withErrorPage(context) { () async throws(WebDAVError) in
+                try await collection(context, resource.info)
+            }
+        }
+    }
+
+    /// Returns the response of `work`, or the response for its error: a page if the client prefers HTML.
+    private nonisolated(nonsending) func withErrorPage(
+        _ context: RequestContext,
+        _ work: nonisolated(nonsending) () async throws(WebDAVError) -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        do throws(WebDAVError) { return try await work() } catch {
+            if let errorPage = page?.response(to: context.request, refusedWith: error, by: share) {
+                return errorPage
+            }
+            return try error.responseOrRethrow()
+        }
     }
 
     /// Whether responding may access the disk or the database although the resource is open: for `If`, which can

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
@@ -6,7 +7,7 @@ internal import DavitWebDAV
 struct PropFindMethod: Sendable {
     let share: Share
 
-    func respond(_ context: RequestContext) throws(WebDAVError) -> MethodReply {
+    func respond(_ context: RequestContext) throws(WebDAVError) -> Reply {
         let depth = try depth(of: context.request)
         if depth == .zero, context.ifHeader == nil, let bytes = context.request.body.arrived,
             bytes.count <= share.configuration.bodyLimitBytes,
@@ -14,7 +15,11 @@ struct PropFindMethod: Sendable {
         {
             return .ready(response)
         }
-        return .pending { () async throws(WebDAVError) in try await respond(context, depth) }
+        return .pending { () async throws(HTTPError) in
+            try await WebDAVError.converted { () async throws(WebDAVError) in
+                try await respond(context, depth)
+            }
+        }
     }
 
     /// Responds to Depth 0 without waiting.

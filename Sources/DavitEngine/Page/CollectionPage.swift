@@ -41,6 +41,19 @@ extension CollectionPage {
     public func response(
         to answer: FormOutcome, on visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? { nil }
+
+    /// Returns an error page with a link to an existing collection, for a failed GET or HEAD of a client that
+    /// prefers HTML; nil to send the WebDAV response.
+    func response(
+        to request: HTTPRequest, refusedWith error: WebDAVError, by share: Share
+    ) -> HTTPResponse? {
+        guard request.method == .get || request.method == .head, error.connectionError == nil,
+            error.status == .notFound || error.status == .forbidden, request.wantsHTML,
+            let context = try? RequestContext(request, now: share.now())
+        else { return nil }
+        let visit = PageContext(context, target: context.path, share: share)
+        return response(refusing: visit, with: error.status)
+    }
 }
 
 /// The location of the files that are part of the page, relative to the root of the share.

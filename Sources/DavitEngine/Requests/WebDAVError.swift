@@ -125,27 +125,3 @@ extension WebDAVError {
         }
     }
 }
-
-extension WebDAVError {
-    /// Returns the response: the condition as XML, or a line of text.
-    func response() -> HTTPResponse {
-        var response = HTTPResponse(status, fields: fields)
-        if status.forbidsContent { return response }
-        if let content {
-            response.fields.append(.contentType, content.type)
-            response.body = .bytes(content.bytes)
-        } else if let condition {
-            response.fields.append(.contentType, "application/xml; charset=utf-8")
-            response.body = .bytes(ErrorBody.encode(condition))
-        } else {
-            response.fields.append(.contentType, "text/plain; charset=utf-8")
-            var text: [UInt8] = []
-            text.appendDecimal(Int64(status.code))
-            text.append(UInt8(ascii: " "))
-            text.append(contentsOf: status.reasonPhrase.description.utf8)
-            text.append(UInt8(ascii: "\n"))
-            response.body = .bytes(text)
-        }
-        return response
-    }
-}

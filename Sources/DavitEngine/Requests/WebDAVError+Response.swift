@@ -1,0 +1,42 @@
+internal import DavitHTTP
+internal import DavitWebDAV
+
+extension WebDAVError {
+    /// Returns the response of `work`, or the response for its error. Work that continues after the dispatcher
+    /// has returned calls this itself, so that a request needs only one closure.
+    /// - Throws: the error of the connection, if that is what failed.
+    static nonisolated(nonsending) func converted(
+        _ work: nonisolated(nonsending) () async throws(WebDAVError) -> HTTPResponse
+    ) async throws(HTTPError) -> HTTPResponse {
+        do throws(WebDAVError) { return try await work() } catch { return try error.responseOrRethrow() }
+    }
+
+    /// Returns the response for this error.
+    /// - Throws: the error of the connection, if that is what failed.
+    func responseOrRethrow() throws(HTTPError) -> HTTPResponse {
+        if let connectionError { throw connectionError }
+        return response()
+    }
+
+    /// Returns the response: the condition as XML, or a line of text.
+    func response() -> HTTPResponse {
+        var response = HTTPResponse(status, fields: fields)
+        if status.forbidsContent { return response }
+        if let content {
+            response.fields.append(.contentType, content.type)
+            response.body = .bytes(content.bytes)
+        } else if let condition {
+            response.fields.append(.contentType, "application/xml; charset=utf-8")
+            response.body = .bytes(ErrorBody.encode(condition))
+        } else {
+            response.fields.append(.contentType, "text/plain; charset=utf-8")
+            var text: [UInt8] = []
+            text.appendDecimal(Int64(status.code))
+            text.append(UInt8(ascii: " "))
+            text.append(contentsOf: status.reasonPhrase.description.utf8)
+            text.append(UInt8(ascii: "\n"))
+            response.body = .bytes(text)
+        }
+        return response
+    }
+}
