@@ -8,7 +8,7 @@ public struct OptionsMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
         let share = share
-        let lookup = try await share.attempt { wait throws(WebDAVError) in
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait) }
         }
         switch lookup.state {

@@ -56,6 +56,8 @@ extension Share {
         configuration.hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
         guard let completed = configuration.hooks.completed else { return }
         let info = try? resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
-        completed(ShareAction(breaking: lock, info?.isCollection == true, by: nil, in: self))
+        completed(
+            ShareAction(
+                breaking: lock, info?.isCollection == true, by: nil, locatedBy: configuration.filePath))
     }
 }

@@ -57,7 +57,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// result.
     private func lookUp() async throws(WebDAVError) -> ChangeTarget {
         if method.skipsInitialLookup(context.request), hooks.allows == nil { return expectedTarget() }
-        return try await share.attempt { wait throws(WebDAVError) in
+        return try await share.work.attempt { wait throws(WebDAVError) in
             try self.checkedTarget(context, .first(wait)).change
         }
     }
@@ -110,14 +110,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
                 wait == .allowed ? .mayWait : .nonBlocking)
         }
         if method.commitsLongWork(on: claimed, prepared) {
-            return try await share.offloadLong(for: claimed.context.request.client, .begins) {
+            return try await share.work.runLong(for: claimed.context.request.client, .begins) {
                 () throws(WebDAVError) in try commit(.allowed)
             }
         }
         if share.resources.commitsWithoutBlocking, method.canCommitInline(prepared) {
-            return try await share.attempt(commit)
+            return try await share.work.attempt(commit)
         }
-        return try await share.offload { () throws(WebDAVError) in try commit(.allowed) }
+        return try await share.work.run { () throws(WebDAVError) in try commit(.allowed) }
     }
 
     /// Commits a change of rows on the event loop: the lookups only read memory, and no thread blocks on the

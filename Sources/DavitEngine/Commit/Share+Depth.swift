@@ -61,14 +61,14 @@ extension Share {
             return nil
         }
         let limit = heightLimit(at: destination)
-        let measurement = try await offload { () throws(WebDAVError) in
+        let measurement = try await work.run { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try self.stored.measureHeight(of: tree.path, limit: limit)
             }
         }
         while true {
             if Task.isCancelled { throw .busy }
-            let levels = try await offload { () throws(WebDAVError) in
+            let levels = try await work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in try measurement.advance() }
             }
             if let levels { return MeasuredHeight(path: tree.path, levels: levels) }

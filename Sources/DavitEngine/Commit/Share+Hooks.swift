@@ -25,13 +25,16 @@ extension Share {
     func action<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> ShareAction? {
         if configuration.hooks.areEmpty { return nil }
         guard let kind = method.actionKind(on: change) else { return nil }
-        if let entry = method.trashEntry { return ShareAction(kind, of: entry, on: change, in: self) }
+        if let entry = method.trashEntry {
+            return ShareAction(kind, of: entry, on: change, locatedBy: configuration.filePath)
+        }
         if let lock = method.brokenLock {
             // If the lock root is not the target, it is a collection above the target.
             let isCollection = lock.root != change.target.path || change.target.info?.isCollection == true
-            return ShareAction(breaking: lock, isCollection, by: change.context.principal, in: self)
+            return ShareAction(
+                breaking: lock, isCollection, by: change.context.principal, locatedBy: configuration.filePath)
         }
-        return ShareAction(kind, on: change, in: self)
+        return ShareAction(kind, on: change, locatedBy: configuration.filePath)
     }
 
     /// Asks the hook whether an action is allowed, if a hook is set.
@@ -39,7 +42,7 @@ extension Share {
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
         guard let allows = configuration.hooks.allows else { return }
         var action = action
-        if action.kind == .upload { action.content = UploadedContent(content, in: self) }
+        if action.kind == .upload { action.content = UploadedContent(content, work) }
         guard await allows(action) else { throw WebDAVError(.forbidden) }
     }
 

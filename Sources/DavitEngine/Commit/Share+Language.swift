@@ -116,7 +116,7 @@ extension Share {
     ) async throws(WebDAVError) -> ContentLanguage? {
         guard state.hasContentLanguage(at: path) else { return nil }
         let state = state
-        let language = try await offload { () throws(WebDAVError) in
+        let language = try await work.run { () throws(WebDAVError) in
             do throws(StateError) {
                 return try state.properties(at: path, identity: info.identity).contentLanguage
             } catch {

@@ -34,7 +34,7 @@ extension Share {
             left = left.map { $0 - Int64(buffer.count) }
             // The socket is not read during this call, which applies back-pressure.
             if buffer.count > 0 {
-                try await attempt { wait throws(WebDAVError) in
+                try await work.attempt { wait throws(WebDAVError) in
                     try self.reservingSpace(for: Int64(buffer.count), at: path, wait: wait) {
                         () throws(WebDAVError) in try take(buffer, wait)
                     }

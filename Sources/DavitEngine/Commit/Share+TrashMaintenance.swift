@@ -13,7 +13,7 @@ extension Share {
         // limit.
         guard isTrashTooLarge else { return response.addRestoreHint(kept: entries) }
         let state = state
-        let left = await work.runLong(for: context.request.client, .cleansUp) {
+        let left = await work.cleanUpTree(for: context.request.client) {
             self.trimTrash()
             return entries.filter { (try? state.trashEntry($0.id)) != nil }
         }

@@ -3,12 +3,14 @@ internal import DavitStore
 
 extension ShareAction {
     /// Describes a change to the resources that were looked up for its check.
-    init(_ kind: Kind, on change: ChangeTarget, in share: Share) {
+    init(
+        _ kind: Kind, on change: ChangeTarget, locatedBy locate: @escaping @Sendable (ResourcePath) -> String
+    ) {
         self.kind = kind
         // A request that adds a member targets the collection; the new member is the destination.
         let uploaded = change.destination ?? change.target
         path = kind == .upload ? uploaded.path : change.target.path
-        locate = share.configuration.filePath
+        self.locate = locate
         destination = kind == .upload ? nil : change.destination?.path
         isCollection =
             kind == .createCollection || (kind != .upload && change.resolved.info?.isCollection == true)
@@ -22,10 +24,13 @@ extension ShareAction {
     }
 
     /// Describes a change to a trash entry.
-    init(_ kind: Kind, of entry: TrashEntry, on change: ChangeTarget, in share: Share) {
+    init(
+        _ kind: Kind, of entry: TrashEntry, on change: ChangeTarget,
+        locatedBy locate: @escaping @Sendable (ResourcePath) -> String
+    ) {
         self.kind = kind
         path = change.destination?.path ?? entry.path
-        locate = share.configuration.filePath
+        self.locate = locate
         destination = nil
         isCollection = entry.isCollection
         isReplacing = change.destination?.info != nil

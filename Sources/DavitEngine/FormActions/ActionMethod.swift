@@ -119,7 +119,7 @@ struct ActionMethod: Sendable {
     /// - Returns: the canonical path of the collection.
     private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
         let share = share
-        return try await share.attempt { wait throws(WebDAVError) in
+        return try await share.work.attempt { wait throws(WebDAVError) in
             let lookup = try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait)
             }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }

@@ -74,7 +74,7 @@ struct TransferForm {
 
     private func isCollection(_ member: RequestContext) async throws(WebDAVError) -> Bool {
         let share = share
-        return try await share.attempt { wait throws(WebDAVError) in
+        return try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try share.lookUp(at: member.path, wait: wait).info?.isCollection == true
             }

@@ -152,7 +152,7 @@ struct ChangeEventsMethod: Sendable {
         if share.isHidden(path) { return nil }
         let share = share
         do throws(WebDAVError) {
-            return try await share.attempt { wait throws(WebDAVError) in
+            return try await share.work.attempt { wait throws(WebDAVError) in
                 let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: wait) }
                 return lookup.info?.isCollection == true ? lookup.path : nil
             }

@@ -54,10 +54,12 @@ struct CopyMethod: ChangeMethod {
             }
         }
         guard
-            change.target.info.map({ includesMembers && $0.isCollection || $0.length > Share.sliceBytes })
+            change.target.info.map({
+                includesMembers && $0.isCollection || $0.length > BlockingWork.sliceBytes
+            })
                 == true
-        else { return try await share.offload(stage) }
-        return try await share.offloadLong(for: change.context.request.client, .begins, stage)
+        else { return try await share.work.run(stage) }
+        return try await share.work.runLong(for: change.context.request.client, .begins, stage)
     }
 
     func commit(
@@ -76,9 +78,9 @@ struct CopyMethod: ChangeMethod {
 
     private func remove(_ staged: any StagedTree, _ change: ChangeTarget, isTree: Bool) async {
         if isTree {
-            await share.tidyTree(for: change.context) { staged.destroy() }
+            await share.work.cleanUpTree(for: change.context.request.client) { staged.destroy() }
         } else {
-            await share.tidy { staged.destroy() }
+            await share.work.cleanUp { staged.destroy() }
         }
     }
 

@@ -105,7 +105,7 @@ struct DeleteMethod: InlineCommitMethod {
             return response
         case .detached(let tree, let rows):
             let failures =
-                await share.work.runLong(for: change.context.request.client, .cleansUp) { tree.destroy() }
+                await share.work.cleanUpTree(for: change.context.request.client) { tree.destroy() }
                 ?? []
             if failures.isEmpty { return HTTPResponse(.noContent) }
             guard try await restoreDetached(tree, rows, to: change.target.path) else {
@@ -128,7 +128,7 @@ struct DeleteMethod: InlineCommitMethod {
             throw .busy
         }
         defer { pathLock.release() }
-        return try await share.offload { () throws(WebDAVError) in
+        return try await share.work.run { () throws(WebDAVError) in
             do throws(StoreError) {
                 try tree.restore()
                 try share.putBack(rows)

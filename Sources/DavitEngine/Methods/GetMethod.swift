@@ -14,7 +14,7 @@ struct GetMethod: Sendable {
             guard error.wouldBlock else { throw error }
             return .pending { () async throws(HTTPError) in
                 try await withErrorPage(context) { () async throws(WebDAVError) in
-                    let resource = try await share.offload { () throws(WebDAVError) in
+                    let resource = try await share.work.run { () throws(WebDAVError) in
                         try self.open(context.path, .allowed)
                     }
                     return try await respond(context, resource)
@@ -114,7 +114,9 @@ struct GetMethod: Sendable {
             response.status == .ok || response.status == .partialContent
         {
             completed(
-                ShareAction(downloadOf: resource.canonicalPath ?? context.path, context, in: share))
+                ShareAction(
+                    downloadOf: resource.canonicalPath ?? context.path, principal: context.principal,
+                    locatedBy: share.configuration.filePath))
         }
         return response
     }
@@ -137,7 +139,7 @@ struct GetMethod: Sendable {
 
     private func checkIf(_ context: RequestContext, _ info: ResourceInfo) async throws(WebDAVError) {
         let share = share
-        try await share.attempt { wait throws(WebDAVError) in
+        try await share.work.attempt { wait throws(WebDAVError) in
             let path = try storing { () throws(StoreError) in
                 try share.lookUp(at: context.path, wait: wait).path
             }

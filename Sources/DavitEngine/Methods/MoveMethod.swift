@@ -120,13 +120,13 @@ struct MoveMethod: InlineCommitMethod {
         case .moved: break
         case .replaced(let tree):
             if change.destination?.info?.isCollection == true {
-                await share.tidyTree(for: change.context) { _ = tree.destroy() }
+                await share.work.cleanUpTree(for: change.context.request.client) { _ = tree.destroy() }
             } else {
-                await share.tidy { _ = tree.destroy() }
+                await share.work.cleanUp { _ = tree.destroy() }
             }
         case .kept(let entry): await share.finishTrash(kept: entry, &response, for: change.context)
         case .copied(let staged, let source, let kept):
-            await share.tidyTree(for: change.context) {
+            await share.work.cleanUpTree(for: change.context.request.client) {
                 staged.destroy()
                 _ = source?.destroy()
             }
@@ -137,7 +137,7 @@ struct MoveMethod: InlineCommitMethod {
             let committed = try await ChangeCommitter(method, change.context).commit((), from: change)
             return try await method.finish(committed.outcome, on: committed.change)
         case .incomplete(let staged):
-            await share.tidyTree(for: change.context) { staged.destroy() }
+            await share.work.cleanUpTree(for: change.context.request.client) { staged.destroy() }
             return MemberFailure.response(staged.failures.map(MemberFailure.init), change: change)
         }
         return response

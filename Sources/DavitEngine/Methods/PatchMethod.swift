@@ -78,12 +78,14 @@ struct PatchMethod: ChangeMethod {
         let (method, location) = (self, change.target.location)
         let update = { @Sendable () throws(WebDAVError) in try method.update(received, at: location) }
         return isLong(change)
-            ? try await share.offloadLong(for: change.context.request.client, .begins, update)
-            : try await share.offload(update)
+            ? try await share.work.runLong(for: change.context.request.client, .begins, update)
+            : try await share.work.run(update)
     }
 
     /// Whether the content is too long to be copied in one slice.
-    private func isLong(_ change: ChangeTarget) -> Bool { change.target.info?.length ?? 0 > Share.sliceBytes }
+    private func isLong(_ change: ChangeTarget) -> Bool {
+        change.target.info?.length ?? 0 > BlockingWork.sliceBytes
+    }
 
     /// The content may have to be copied again.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool { isLong(change) }

@@ -43,7 +43,8 @@ struct PropFindMethod: Sendable {
         let body = try await share.wholeBody(context)
         let plan = try share.plans.plan(for: body)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
-        let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in try share.find(context, wait)
+        }
         return try await respond(context, plan, depth, lookup)
     }
 

@@ -183,7 +183,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
         try await responses.takeSlotIfNeeded()
         defer { responses.releaseSlotIfDrained() }
         guard takesLong, hasBegun || search != nil else {
-            return try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+            return try await share.work.run { () throws(WebDAVError) in try self.writePiece() }
         }
         guard let cancellation = search?.meter.cancellation else { return try await makeLongPiece() }
         let result = await withTaskCancellationHandler { () async -> Result<Void, WebDAVError> in
@@ -197,7 +197,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     }
 
     private func makeLongPiece() async throws(WebDAVError) {
-        try await share.offloadLong(for: context.request.client, hasBegun ? .continues : .begins) {
+        try await share.work.runLong(for: context.request.client, hasBegun ? .continues : .begins) {
             () throws(WebDAVError) in
             try self.writePiece()
         }

@@ -86,7 +86,7 @@ struct PutMethod: InlineCommitMethod {
         if let announced, announced > Self.smallBytes {
             // Before the first byte is read, so that a client waiting for 100 Continue learns immediately
             // that there is not enough space.
-            staged = try await share.offload { () throws(WebDAVError) in
+            staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     try share.announcing(announced, at: path) { (length) throws(StoreError) in
                         try resources.stageContent(for: path, expectedLength: length)
@@ -102,7 +102,7 @@ struct PutMethod: InlineCommitMethod {
                 try Self.verify(check)
                 return .buffered(small)
             }
-            staged = try await share.offload { () throws(WebDAVError) in
+            staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     let staged = try share.announcing(expected, at: path) { (length) throws(StoreError) in
                         try resources.stageContent(for: path, expectedLength: length)
@@ -122,9 +122,9 @@ struct PutMethod: InlineCommitMethod {
             check?.update(buffer)
         }
         try Self.verify(check)
-        if staged.needsSync, staged.length > Share.sliceBytes {
+        if staged.needsSync, staged.length > BlockingWork.sliceBytes {
             // Syncing a large file takes time; do it now to keep the commit short.
-            try await share.offloadLong(for: change.context.request.client, .continues) {
+            try await share.work.runLong(for: change.context.request.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }
         }

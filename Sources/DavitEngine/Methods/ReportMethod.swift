@@ -15,7 +15,8 @@ struct ReportMethod: Sendable {
         }
         if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
-        let lookup = try await share.attempt { wait throws(WebDAVError) in try share.find(context, wait) }
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in try share.find(context, wait)
+        }
         // Check the target first: a missing resource supports no reports.
         let info = try lookup.mapped(for: context)
         switch body {

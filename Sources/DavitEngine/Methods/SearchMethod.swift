@@ -10,7 +10,7 @@ struct SearchMethod: Sendable {
         let body = try await share.wholeBody(context)
         let request = try Self.parse(body)
         let share = share
-        let places = try await share.attempt { wait throws(WebDAVError) in
+        let places = try await share.work.attempt { wait throws(WebDAVError) in
             let arbiter = try share.find(context, wait)
             guard let info = arbiter.info, info.isCollection || !context.endsInSlash else {
                 throw WebDAVError(.notFound)

@@ -17,7 +17,7 @@ extension Share {
             let path = path(of: response, context)
         else { return response }
         let resources = resources
-        let resource = try? await attempt { wait throws(WebDAVError) in
+        let resource = try? await work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
         }
         guard let resource, let content = resource.content else { return response }
@@ -38,7 +38,8 @@ extension Share {
         answer.body = .file(content.file, offset: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
         configuration.hooks.completed?(
-            ShareAction(downloadOf: canonical, context, in: self))
+            ShareAction(
+                downloadOf: canonical, principal: context.principal, locatedBy: configuration.filePath))
         return answer
     }
 

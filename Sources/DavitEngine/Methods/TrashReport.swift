@@ -49,7 +49,7 @@ final class TrashStream: BodyStream, Sendable {
 
     /// Produces the first piece.
     func start() async throws(WebDAVError) {
-        try await share.offload { () throws(WebDAVError) in try self.writePiece() }
+        try await share.work.run { () throws(WebDAVError) in try self.writePiece() }
     }
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {

@@ -65,7 +65,7 @@ extension Share {
     ) async throws(WebDAVError) -> [ContentDigest] {
         guard state.hasRows(at: path) else { return [] }
         let state = state
-        return try await offload { () throws(WebDAVError) in
+        return try await work.run { () throws(WebDAVError) in
             do throws(StateError) {
                 return try state.properties(at: path, identity: info.identity).digests(of: info)
             } catch {

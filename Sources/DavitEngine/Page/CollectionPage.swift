@@ -129,7 +129,7 @@ public struct PageContext: Sendable {
 extension PageContext {
     /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
-        let lookup = try await share.attempt { wait throws(WebDAVError) in
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait) }
         }
         guard lookup.info?.isCollection == true else { throw WebDAVError(.notFound) }
@@ -162,7 +162,7 @@ public final class MemberReader: Sendable {
         _ body: @escaping @Sendable () throws(StoreError) -> T
     ) async throws(HTTPError) -> T {
         do throws(WebDAVError) {
-            return try await share.offload { () throws(WebDAVError) in try storing(body) }
+            return try await share.work.run { () throws(WebDAVError) in try storing(body) }
         } catch {
             throw HTTPError(error.status, "The folder could not be read.")
         }

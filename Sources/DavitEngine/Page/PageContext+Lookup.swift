@@ -53,7 +53,7 @@ extension PageContext {
     func offload<T: Sendable>(
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(HTTPError) -> T {
-        do throws(WebDAVError) { return try await share.offload(body) } catch {
+        do throws(WebDAVError) { return try await share.work.run(body) } catch {
             throw HTTPError(error.status, "The folder could not be read.")
         }
     }

@@ -11,7 +11,7 @@ extension PageContext {
     package func traversal(of names: [[UInt8]]? = nil) async throws(HTTPError) -> TreeTraversal {
         let (share, target, client) = (share, target, request.client)
         return try await mapped { () async throws(WebDAVError) in
-            try await share.offloadLong(for: client) { () throws(WebDAVError) in
+            try await share.work.runLong(for: client) { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in try TreeTraversal(share, target, names: names) }
             }
         }
@@ -22,7 +22,7 @@ extension PageContext {
     package func offload<T: Sendable>(_ work: @escaping @Sendable () -> T) async throws(HTTPError) -> T {
         let (share, client) = (share, request.client)
         return try await mapped { () async throws(WebDAVError) in
-            try await share.offloadLong(for: client, .continues) { () throws(WebDAVError) in work() }
+            try await share.work.runLong(for: client, .continues) { () throws(WebDAVError) in work() }
         }
     }
 
@@ -41,6 +41,8 @@ extension PageContext {
     /// ``ShareAction/Kind/download``.
     package func notifyDownload() {
         share.configuration.hooks.completed?(
-            ShareAction(downloadOf: target, isCollection: true, principal: request.principal, in: share))
+            ShareAction(
+                downloadOf: target, isCollection: true, principal: request.principal,
+                locatedBy: share.configuration.filePath))
     }
 }

@@ -165,9 +165,9 @@ extension Share {
             }
             do throws(WebDAVError) {
                 if file.length <= Self.shortDigestBytes {
-                    try await offload(step)
+                    try await work.run(step)
                 } else {
-                    try await offloadLong(for: client, stage, step)
+                    try await work.runLong(for: client, stage, step)
                 }
             } catch {
                 if error.status == .serviceUnavailable { return nil }

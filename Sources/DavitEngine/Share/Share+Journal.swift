@@ -32,7 +32,7 @@ extension Share {
         guard let journal else { throw WebDAVError(.forbidden, .supportedReport) }
         guard await journalGate.enter() else { throw .busy }
         defer { journalGate.leave() }
-        return try await offload { () throws(WebDAVError) in
+        return try await work.run { () throws(WebDAVError) in
             do throws(JournalError) { return try body(journal) } catch { throw WebDAVError(journal: error) }
         }
     }

@@ -54,15 +54,6 @@ extension Share {
         }
     }
 
-    /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
-    /// is skipped and left to the sweep of leftovers.
-    func tidy(_ body: @escaping @Sendable () -> Void) async { _ = await work.run(body) }
-
-    /// Runs cleanup of entire trees; see ``tidy(_:)``.
-    func tidyTree(for context: RequestContext, _ body: @escaping @Sendable () -> Void) async {
-        _ = await work.runLong(for: context.request.client, .cleansUp, body)
-    }
-
     /// Returns the location of the target under the requested spelling, if the destination is only another
     /// spelling of the target's name. No other resource has that name, and the target must not be replaced by
     /// itself.

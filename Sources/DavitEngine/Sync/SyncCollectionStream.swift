@@ -62,7 +62,7 @@ final class SyncCollectionStream: BodyStream, Sendable {
                 in: target, isDeep: isDeep, since: token, through: through,
                 limit: SyncCollectionWriter.pieceChanges)
         }
-        try await share.offload { () throws(WebDAVError) in
+        try await share.work.run { () throws(WebDAVError) in
             try self.state.withValue { writer throws(WebDAVError) in
                 try writer.write(changes)
                 writer.responses.releaseSlotIfDrained()

@@ -31,7 +31,9 @@ struct PurgeMethod: ChangeMethod {
     func finish(
         _ outcome: (any DetachedTree)?, on change: ChangeTarget
     ) async throws(WebDAVError) -> HTTPResponse {
-        if let outcome { await share.tidyTree(for: change.context) { _ = outcome.destroy() } }
+        if let outcome {
+            await share.work.cleanUpTree(for: change.context.request.client) { _ = outcome.destroy() }
+        }
         return HTTPResponse(.noContent)
     }
 }

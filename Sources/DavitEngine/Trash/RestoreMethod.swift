@@ -75,7 +75,8 @@ struct RestoreMethod: ChangeMethod {
         var response = Transfer.response(change)
         switch outcome.replaced {
         case .nothing: break
-        case .hidden(let tree): await share.tidyTree(for: change.context) { _ = tree.destroy() }
+        case .hidden(let tree):
+            await share.work.cleanUpTree(for: change.context.request.client) { _ = tree.destroy() }
         case .kept(let kept): await share.finishTrash(kept: kept, &response, for: change.context)
         }
         response.fields.append(.location, change.context.href(of: change.destination?.path ?? path))

@@ -17,7 +17,7 @@ extension Share {
     /// - Throws: 404 if there is none.
     func trashEntry(_ id: String) async throws(WebDAVError) -> TrashEntry {
         let state = state
-        return try await offload { () throws(WebDAVError) in
+        return try await work.run { () throws(WebDAVError) in
             do throws(StateError) {
                 if let entry = try state.trashEntry(id) { return entry }
             } catch {
@@ -40,7 +40,7 @@ extension Share {
         _ entry: TrashEntry, ifTaken choice: RestoreConflictPolicy, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
         if isHidden(entry.path) { throw WebDAVError(.conflict) }
-        for path in try await offload({ () throws(WebDAVError) in
+        for path in try await work.run({ () throws(WebDAVError) in
             try self.missingCollections(above: entry.path)
         }) {
             do throws(WebDAVError) {

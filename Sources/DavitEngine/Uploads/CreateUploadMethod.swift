@@ -45,7 +45,7 @@ struct CreateUploadMethod: ChangeMethod {
             let collection = change.target.path.parent
         else { return }
         let share = share
-        _ = await share.work.run {
+        await share.work.cleanUp {
             guard let room = try? share.resources.room(at: collection), room < length else {
                 return
             }

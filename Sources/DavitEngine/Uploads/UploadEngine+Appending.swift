@@ -40,7 +40,7 @@ extension UploadEngine {
         if let expected { try engine.share.checkLength(session.offset + expected) }
         // Check the space before the first byte is read, so that a client waiting for 100 Continue learns
         // immediately that there is not enough.
-        try await share.offload { () throws(WebDAVError) in
+        try await share.work.run { () throws(WebDAVError) in
             try upload.withContent(turn) { (content) throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     try engine.share.announcing(expected, at: target) { (length) throws(StoreError) in
@@ -79,7 +79,7 @@ extension UploadEngine {
     @discardableResult
     func end(_ session: Session) async throws(WebDAVError) -> Int64 {
         let engine = self
-        return try await share.offload { () throws(WebDAVError) in
+        return try await share.work.run { () throws(WebDAVError) in
             defer { engine.leave(session) }
             let offset = try session.upload.end(session.turn) { (offset) throws(WebDAVError) in
                 try engine.record(offset, of: session.record)

@@ -24,11 +24,11 @@ extension UploadEngine {
         let engine = self
         guard let target = session.record.target else { throw WebDAVError(.notFound) }
         // Begin the completion, so that no other request can write, and copy without holding the mutex.
-        let ending = try await share.offload { () throws(WebDAVError) in
+        let ending = try await share.work.run { () throws(WebDAVError) in
             try session.upload.beginEnd(session.turn)
         }
         do throws(WebDAVError) {
-            try await share.offloadLong(for: context.request.client) { () throws(WebDAVError) in
+            try await share.work.runLong(for: context.request.client) { () throws(WebDAVError) in
                 for part in parts where part.progress.offset > 0 {
                     let source = try engine.open(part)
                     try engine.share.reservingSpace(for: source.length, at: target) {
@@ -55,7 +55,7 @@ extension UploadEngine {
         _ session: inout Session, _ digests: [ContentDigest], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         let (upload, turn) = (session.upload, session.turn)
-        let ending = try await share.offload { () throws(WebDAVError) in try upload.beginEnd(turn) }
+        let ending = try await share.work.run { () throws(WebDAVError) in try upload.beginEnd(turn) }
         do throws(WebDAVError) { return try await complete(&session, ending, digests, context) } catch {
             upload.giveUpEnd(turn)
             throw error
@@ -79,9 +79,9 @@ extension UploadEngine {
         if !claims.isEmpty {
             let compare = { @Sendable () throws(WebDAVError) in try ending.isRight(claims) }
             let isRight =
-                content.length > Share.sliceBytes
-                ? try await share.offloadLong(for: context.request.client, .begins, compare)
-                : try await share.offload(compare)
+                content.length > BlockingWork.sliceBytes
+                ? try await share.work.runLong(for: context.request.client, .begins, compare)
+                : try await share.work.run(compare)
             guard isRight else {
                 try await remove(session)
                 throw WebDAVError(.badRequest, .digestMismatch)
@@ -100,7 +100,7 @@ extension UploadEngine {
         session.record.progress = progress
         let (engine, ended) = (self, session)
         // The content has been published: report success to the client even if the row cannot be updated.
-        _ = await share.work.run {
+        await share.work.cleanUp {
             engine.leave(ended)
             engine.share.uploads.forget(ended.record.id)
             try? engine.commit([.setUploadProgress(id: ended.record.id, ended.record.progress)])

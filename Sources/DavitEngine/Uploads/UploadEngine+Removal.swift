@@ -21,7 +21,7 @@ extension UploadEngine {
 
     func remove(_ session: Session) async throws(WebDAVError) {
         let (share, engine) = (share, self)
-        try await share.offload { () throws(WebDAVError) in
+        try await share.work.run { () throws(WebDAVError) in
             defer { engine.leave(session) }
             try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
                 // Remove the row first: a file without a row is always removed later as a leftover.

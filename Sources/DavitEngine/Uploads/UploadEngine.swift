@@ -28,7 +28,7 @@ struct UploadEngine: Sendable {
     /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
         let (engine, abortHandler) = (self, body?.abortHandler)
-        return try await share.offload { () throws(WebDAVError) in
+        return try await share.work.run { () throws(WebDAVError) in
             let lease = engine.share.uploads.enter(record.id)
             let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) {
                 () throws(WebDAVError) in
@@ -131,7 +131,7 @@ struct UploadEngine: Sendable {
         // A client that sends a digest of the complete content at the end announces its algorithm in
         // Want-Repr-Digest.
         let algorithms = digests.map(\.algorithm) + WantDigest(request).representation.prefix(1)
-        return try await share.offload { () throws(WebDAVError) in
+        return try await share.work.run { () throws(WebDAVError) in
             let lease = share.uploads.enter(made.record.id)
             let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) { made.content }
             lease.upload.beginDigests(algorithms)

@@ -54,26 +54,28 @@ public struct ShareAction: Sendable {
 
 extension ShareAction {
     /// Describes the breaking of a lock.
-    init(breaking lock: Lock, _ isCollection: Bool, by principal: String?, in share: Share) {
+    init(
+        breaking lock: Lock, _ isCollection: Bool, by principal: String?,
+        locatedBy locate: @escaping @Sendable (ResourcePath) -> String
+    ) {
         kind = .breakLock
         path = lock.root
-        locate = share.configuration.filePath
+        self.locate = locate
         destination = nil
         self.isCollection = isCollection
         isReplacing = false
         self.principal = principal
     }
 
-    /// Describes a GET of content at a canonical path.
-    init(downloadOf path: ResourcePath, _ context: RequestContext, in share: Share) {
-        self.init(downloadOf: path, isCollection: false, principal: context.principal, in: share)
-    }
-
     /// Describes a download, which may be of a collection in another format.
-    init(downloadOf path: ResourcePath, isCollection: Bool, principal: String?, in share: Share) {
+    /// - Parameter path: a canonical path.
+    init(
+        downloadOf path: ResourcePath, isCollection: Bool = false, principal: String?,
+        locatedBy locate: @escaping @Sendable (ResourcePath) -> String
+    ) {
         kind = .download
         self.path = path
-        locate = share.configuration.filePath
+        self.locate = locate
         destination = nil
         self.isCollection = isCollection
         isReplacing = false
@@ -92,11 +94,11 @@ extension ShareAction {
 public struct UploadedContent: Sendable {
     /// The length of the content in bytes.
     public let length: Int64
-    private let share: Share
+    private let work: BlockingWork
     private let source: PreparedContent?
 
-    init(_ source: PreparedContent?, in share: Share) {
-        self.share = share
+    init(_ source: PreparedContent?, _ work: BlockingWork) {
+        self.work = work
         self.source = source
         length = source?.length ?? 0
     }
@@ -114,7 +116,7 @@ public struct UploadedContent: Sendable {
             case .buffered(let buffer):
                 return unsafe buffer.withBytes { unsafe Array($0[Int(offset)..<Int(offset) + wanted]) }
             case .staged(let staged):
-                return try await share.offload { () throws(WebDAVError) in
+                return try await work.run { () throws(WebDAVError) in
                     try storing { () throws(StoreError) in try Self.read(wanted, of: staged, from: offset) }
                 }
             }

@@ -1,0 +1,73 @@
+internal import DavitServer
+internal import DavitStore
+
+/// Runs work that may block on other threads.
+///
+/// A class rather than a struct, so that the types that need it share one reference.
+final class BlockingWork: Sendable {
+    /// The maximum size in bytes of content that is copied or read in one piece as short work.
+    static let sliceBytes: Int64 = 8 << 20
+
+    private let runner: any BlockingWorkRunner
+
+    init(_ runner: any BlockingWorkRunner) { self.runner = runner }
+
+    /// Runs a change or a short read on another thread.
+    /// - Throws: any error that `body` throws; 503 with Retry-After if too much work is waiting.
+    func run<T: Sendable>(
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        let result = await runner.run { () -> Result<T, WebDAVError> in
+            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    /// Runs long work on other threads, alternating with the work of other clients. Ends early if the task is
+    /// cancelled.
+    /// - Parameter client: the client that the work is charged to.
+    /// - Throws: any error that `body` throws; 503 with Retry-After if too much long work is waiting, or if the
+    ///   task was cancelled.
+    func runLong<T: Sendable>(
+        for client: String, _ stage: LongWorkStage = .begins,
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        let result = await runner.runLong(for: client, stage) { () -> Result<T, WebDAVError> in
+            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    /// Tries `body` on the event loop, where it must not block; runs it on another thread if it would block.
+    func attempt<T: Sendable>(
+        _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        do throws(WebDAVError) {
+            return try body(.never)
+        } catch {
+            guard error.wouldBlock else { throw error }
+        }
+        return try await run { () throws(WebDAVError) in try body(.allowed) }
+    }
+
+    /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
+    /// is skipped and left to the sweep of leftovers.
+    /// - Returns: nil if the cleanup was skipped.
+    @discardableResult
+    func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? { await runner.run(body) }
+
+    /// Runs cleanup of entire trees; see ``cleanUp(_:)``.
+    @discardableResult
+    func cleanUpTree<T: Sendable>(
+        for client: String, _ body: @escaping @Sendable () -> T
+    ) async -> T? {
+        await runner.runLong(for: client, .cleansUp, body)
+    }
+}
+
+/// Runs a call of a store and converts its error to a ``WebDAVError``.
+func storing<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
+    do throws(StoreError) { return try body() } catch { throw WebDAVError(store: error) }
+}
