@@ -31,11 +31,11 @@ public struct WebDAVHandler: Handler {
                 response = try error.responseOrRethrow()
             }
         }
-        guard request.contains(.prefer), Share.mayAddRepresentation(to: response, for: request) else {
+        guard request.contains(.prefer), Representation.mayBeAdded(to: response, for: request) else {
             return .ready(response)
         }
         return .pending { () async throws(HTTPError) in
-            await share.withRepresentation(response, for: request)
+            await Representation(share: share).added(to: response, for: request)
         }
     }
 
@@ -43,7 +43,7 @@ public struct WebDAVHandler: Handler {
     private func pendingReply(to request: HTTPRequest, _ work: @escaping PendingResponse) -> Reply {
         guard request.contains(.prefer) else { return .pending(work) }
         return .pending { () async throws(HTTPError) in
-            await share.withRepresentation(try await work(), for: request)
+            await Representation(share: share).added(to: try await work(), for: request)
         }
     }
 

@@ -9,7 +9,7 @@ public struct OptionsMethod: Sendable {
         if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
         let share = share
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait) }
+            try storing { () throws(StoreError) in try share.lookup.resource(at: context.path, wait: wait) }
         }
         switch lookup.state {
         case .mapped(let info):

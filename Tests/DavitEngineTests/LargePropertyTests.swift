@@ -103,17 +103,17 @@ struct LargePropertyTests {
             try await Reader(share, "/m1", depth: "0", principal: "anna").all()
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeReadsWaiting == 1)
+        #expect(share.share.largeReads.waitingCount == 1)
         // Another client has its own slots, and small properties need no slot.
         let other = try await Reader(share, "/m1", depth: "0", principal: "bert").all()
         #expect(other.hasSuffix("</D:multistatus>"))
         let small = try await share.client.send("PROPFIND", "/small", [("Depth", "0")], principal: "anna")
         #expect(small.text.contains("tiny"))
-        #expect(share.share.largeReadsWaiting == 1)
+        #expect(share.share.largeReads.waitingCount == 1)
         // The next response proceeds after most of the first one has been sent.
         #expect(try await slow.all().hasSuffix("</D:multistatus>"))
         #expect(try await second.value.hasSuffix("</D:multistatus>"))
-        #expect(share.share.largeReadsWaiting == 0)
+        #expect(share.share.largeReads.waitingCount == 0)
     }
 
     /// The limit applies to all clients together, and an abandoned response releases its slot.
@@ -126,12 +126,12 @@ struct LargePropertyTests {
             try await Reader(share, "/m0", depth: "0", principal: "bert").all()
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeReadsWaiting == 1)
+        #expect(share.share.largeReads.waitingCount == 1)
         let cancelled = executor.start {
             try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "carl").status
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeReadsWaiting == 2)
+        #expect(share.share.largeReads.waitingCount == 2)
         cancelled.cancel()
         #expect(try await cancelled.value == 503)
         slow = nil
@@ -153,13 +153,13 @@ struct LargePropertyTests {
             try await share.client.send("PROPPATCH", "/small", text: text, principal: "anna").status
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeBodiesWaiting == 1)
+        #expect(share.share.xmlBodies.waitingCount == 1)
         let short = setProperty("p", "short")
         for (body, account) in [(text, "bert"), (short, "anna")] {
             let answer = try await share.client.send("PROPPATCH", "/small", text: body, principal: account)
             #expect(answer.status == 207)
         }
-        #expect(share.share.largeBodiesWaiting == 1)
+        #expect(share.share.xmlBodies.waitingCount == 1)
         gate.open()
         #expect(try await slow.value == 207)
         #expect(try await second.value == 207)
@@ -182,17 +182,17 @@ struct LargePropertyTests {
                 })
             await arrival.wait()
         }
-        #expect(share.share.largeBodiesWaiting == 0)
+        #expect(share.share.xmlBodies.waitingCount == 0)
         let executor = TestExecutor()
         let third = executor.start {
             try await share.client.send("PROPPATCH", "/small", text: text, principal: "carl").status
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeBodiesWaiting == 1)
+        #expect(share.share.xmlBodies.waitingCount == 1)
         gate.open()
         for task in slow { #expect(try await task.value == 207) }
         #expect(try await third.value == 207)
-        #expect(share.share.largeBodiesWaiting == 0)
+        #expect(share.share.xmlBodies.waitingCount == 0)
     }
 
     /// A body of 64 KiB needs no slot, and one byte more needs one.
@@ -217,7 +217,7 @@ struct LargePropertyTests {
                 ).status
             }
             executor.waitUntilIdle()
-            #expect(share.share.largeBodiesWaiting == waiting)
+            #expect(share.share.xmlBodies.waitingCount == waiting)
             if waiting == 1 { gate.open() }
             #expect(try await asked.value == 207)
         }
@@ -240,7 +240,7 @@ struct LargePropertyTests {
         for number in 0..<1_024 {
             if number == 64 {
                 executor.waitUntilIdle()
-                #expect(share.share.largeBodiesWaiting == 64)
+                #expect(share.share.xmlBodies.waitingCount == 64)
                 let refused = try await share.client.send(
                     "PROPPATCH", "/small", text: text, principal: "user0")
                 #expect(refused.status == 503)
@@ -254,7 +254,7 @@ struct LargePropertyTests {
                 })
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeBodiesWaiting == 1_024)
+        #expect(share.share.xmlBodies.waitingCount == 1_024)
         #expect(
             try await share.client.send("PROPPATCH", "/small", text: text, principal: "other").status == 503)
         for task in waiting { task.cancel() }
@@ -273,7 +273,7 @@ struct LargePropertyTests {
             }
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeReadsWaiting == 64)
+        #expect(share.share.largeReads.waitingCount == 64)
         let refused = try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert")
         #expect(refused.status == 503)
         #expect(refused["Retry-After"] != nil)
@@ -289,7 +289,7 @@ struct LargePropertyTests {
             try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: principal).status
         }
         let waiting = (0..<1_024).map { number in Task { try await read("user\(number / 64)") } }
-        while share.share.largeReadsWaiting < 1_024 { await Task.yield() }
+        while share.share.largeReads.waitingCount < 1_024 { await Task.yield() }
         #expect(try await read("other") == 503)
         for task in waiting { task.cancel() }
         for task in waiting { #expect(try await task.value == 503) }

@@ -188,7 +188,7 @@ final class OpenShare: LifecycleObserver {
 
     func performMaintenance() -> Bool {
         var isNeededAgain = resources.closeUnusedFiles()
-        if share.tickChangeEvents() { isNeededAgain = true }
+        if share.changeEvents?.poll() == true { isNeededAgain = true }
         FileFaults.uncounted { share.maintainTrash() }
         share.expireUploads()
         if let macMetadata {

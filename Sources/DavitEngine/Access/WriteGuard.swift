@@ -46,9 +46,9 @@ struct WriteGuard: Sendable {
         ofTag tag: String?, target: ResourceInfo?, path: ResourcePath
     ) throws(WebDAVError) -> IfHeader.ResourceState {
         guard let tag else { return try state(at: path, info: target) }
-        guard let tagged = share.path(ofReference: tag, in: context) else { return .unmapped }
+        guard let tagged = share.urls.path(ofReference: tag, in: context) else { return .unmapped }
         let lookup = try storing { () throws(StoreError) in
-            try share.lookUpTagged(at: tagged, wait: wait)
+            try share.lookup.taggedResource(at: tagged, wait: wait)
         }
         return try state(at: lookup.path, info: lookup.info)
     }
@@ -58,7 +58,7 @@ struct WriteGuard: Sendable {
     {
         var tokens = Set(try locks(covering: path).map(\.token.uri))
         if info?.isCollection == true {
-            tokens.formUnion(try share.currentSyncTokens(at: path, in: context, wait))
+            tokens.formUnion(try share.journal?.currentSyncTokens(at: path, in: context, wait) ?? [])
         }
         let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
@@ -168,52 +168,5 @@ struct WriteGuard: Sendable {
             if change.resolved.path == path { return change.resolved.info }
         }
         return try share.resources.lookup(path, last: .notFollowed, wait: wait).info
-    }
-}
-
-extension Share {
-    /// Returns the path in the share to which an absolute URI or absolute path refers, such as a Resource-Tag
-    /// of `If` or an href; nil if it is outside the share.
-    func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
-        let bytes = Array(reference.utf8)
-        guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
-        guard isOurs(destination, in: context) else { return nil }
-        return try? self.path(at: destination.rawPath, in: context)
-    }
-
-    /// Converts a path on the server to a path in this share.
-    /// - Returns: nil if the path is outside the share or belongs to another mount inside it.
-    /// - Throws: 400 for an invalid path.
-    func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
-        guard let path = try context.path(at: rawPath) else { return nil }
-        return isHidden(path) ? nil : path
-    }
-
-    /// Whether another handler serves this path of the share.
-    func isHidden(_ path: ResourcePath) -> Bool { rules?.isHidden(path) == true }
-
-    /// Whether the reference is a path, or an http or https URI of this server. Both schemes are accepted,
-    /// because behind a proxy that terminates TLS, clients send https references in requests that arrive over
-    /// http.
-    func isOurs(_ reference: DestinationHeader, in context: RequestContext) -> Bool {
-        reference.isHTTP && (reference.authority.map { isOurs($0, in: context) } ?? true)
-    }
-
-    /// Whether `authority` is the host of this request, the host that a trusted proxy forwarded, or one of
-    /// the configured public names. Any host is accepted if a proxy hides the requested host and no public
-    /// name is configured.
-    private func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
-        guard let other = HostField(parsing: authority.span) else { return false }
-        if configuration.publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
-        guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
-            return true
-        }
-        return Self.isSame(own, other)
-            || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
-            || configuration.publicHosts.isEmpty && context.request.isHostUncertain
-    }
-
-    private static func isSame(_ authority: [UInt8], _ other: HostField) -> Bool {
-        HostField(parsing: authority.span)?.isSameServer(as: other) ?? false
     }
 }

@@ -33,9 +33,19 @@ extension ChangeEventFeed {
         if isOurs { lookUntilDone(isThorough: false) }
     }
 
-    /// Must be called every few seconds. If a thorough pass is due, makes one, which also finds changes that
+    /// Performs the periodic work for event streams, to be called every few seconds: expires locks, and finds
+    /// changes that cause no notification. May block.
+    /// - Returns: false if there are no readers.
+    package func poll() -> Bool {
+        guard hasReaders else { return false }
+        shareState.expireLocks(now: now())
+        tick()
+        return true
+    }
+
+    /// If a thorough pass is due, makes one, which also finds changes that
     /// cause no notification. May block.
-    func tick() {
+    private func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }
             state.ticks += 1

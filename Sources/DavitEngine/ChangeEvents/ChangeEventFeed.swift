@@ -5,7 +5,7 @@ internal import Synchronization
 /// Notifies readers of changes in a share. One pass over the journal serves all readers.
 ///
 /// Does nothing while there are no readers.
-final class ChangeEventFeed: Sendable {
+package final class ChangeEventFeed: Sendable {
     struct State {
         var readers = ChangeEventSubscribers()
         /// The changes up to this token have been passed to the readers; nil if there are no readers.
@@ -19,12 +19,22 @@ final class ChangeEventFeed: Sendable {
     }
 
     let journal: any ChangeJournal
+    let shareState: ShareState
+    let now: @Sendable () -> Timestamp
     private let readerLimit: Int
     let state = Mutex(State())
 
-    init(_ journal: any ChangeJournal, readerLimit: Int) {
+    /// Subscribes to changes of resources and locks.
+    init(
+        _ journal: any ChangeJournal, _ state: ShareState, readerLimit: Int,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         self.journal = journal
+        shareState = state
+        self.now = now
         self.readerLimit = readerLimit
+        journal.onChange { [weak self] last in self?.changed(last) }
+        state.onLockChange { [weak self] locks in self?.locksChanged(locks) }
     }
 
     var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }

@@ -218,7 +218,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return ChangeTarget(
             context: context, target: target, resolved: target, destination: destination,
             resolvedDestination: destination,
-            tagged: tags(in: context).compactMap { share.path(ofReference: $0, in: context) })
+            tagged: tags(in: context).compactMap { share.urls.path(ofReference: $0, in: context) })
     }
 
     /// Returns the distinct Resource-Tags of `If`.
@@ -242,22 +242,24 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     private func resolve(_ context: RequestContext, _ mode: LookupMode) throws(WebDAVError) -> ChangeTarget {
         try storing { () throws(StoreError) in
-            let (target, resolved) = try share.lookUp(
+            let (target, resolved) = try share.lookup.resources(
                 at: context.path, last: method.targetSegment, reusing: nil,
                 mode.expecting(free: method.makesTarget))
             var destination: (unresolved: Lookup, resolved: Lookup)?
             if let (path, last) = method.destination {
-                destination = try share.lookUp(
+                destination = try share.lookup.resources(
                     at: path, last: last, reusing: target, mode.expecting(free: true))
-                if let own = try share.ownName(destination?.unresolved, of: target, as: path, mode.wait) {
+                if let own = try share.lookup.ownName(
+                    destination?.unresolved, of: target, as: path, mode.wait)
+                {
                     let unresolved = method.respellsTarget ? own : target
                     destination = (unresolved, unresolved)
                 }
             }
             var tagged: [ResourcePath] = []
             for tag in tags(in: context) {
-                if let path = share.path(ofReference: tag, in: context) {
-                    tagged.append(try share.lookUpTagged(at: path, wait: mode.wait).path)
+                if let path = share.urls.path(ofReference: tag, in: context) {
+                    tagged.append(try share.lookup.taggedResource(at: path, wait: mode.wait).path)
                 }
             }
             return ChangeTarget(

@@ -55,7 +55,7 @@ struct ActionMethod: Sendable {
             }
             let transfer = Transfer(to: new, overwrites: request.isTicked("replace"))
             return try await request.each { (_, member) async throws(WebDAVError) in
-                if share.isHidden(new) { throw WebDAVError(.forbidden) }
+                if share.urls.isHidden(new) { throw WebDAVError(.forbidden) }
                 return try await share.change(
                     MoveMethod(share: share, transfer: transfer), context: member)
             }
@@ -120,7 +120,8 @@ struct ActionMethod: Sendable {
     private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
         let share = share
         return try await share.work.attempt { wait throws(WebDAVError) in
-            let lookup = try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait)
+            let lookup = try storing { () throws(StoreError) in
+                try share.lookup.resource(at: context.path, wait: wait)
             }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }

@@ -28,7 +28,9 @@ struct ActionRequest {
     static func action(of context: RequestContext, share: Share) throws(WebDAVError) -> FormAction? {
         guard let name = context.request.query["action"] else { return nil }
         guard let action = FormAction(rawValue: name) else { throw WebDAVError(.notFound) }
-        guard context.request.site(names: share.serverNames) == .own else { throw WebDAVError(.forbidden) }
+        guard context.request.site(names: share.origins.serverNames) == .own else {
+            throw WebDAVError(.forbidden)
+        }
         return action
     }
 
@@ -113,7 +115,7 @@ struct ActionRequest {
         _ name: some Collection<UInt8>, content: any RequestBody = EmptyRequestBody.shared
     ) throws(WebDAVError) -> RequestContext {
         guard let path = context.path.appending(name) else { throw WebDAVError(.badRequest) }
-        if share.isHidden(path) { throw WebDAVError(.notFound) }
+        if share.urls.isHidden(path) { throw WebDAVError(.notFound) }
         return context.member(path, content: content)
     }
 

@@ -51,7 +51,7 @@ struct PostMethod: ChangeMethod {
         let put = try PutMethod(share: share, request: context.request)
         for name in names.names {
             // Skip names hidden by another mount: the member would be unreachable.
-            guard let path = context.path.appending(name), !share.isHidden(path) else { continue }
+            guard let path = context.path.appending(name), !share.urls.isHidden(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received, put: put)
                 return try await share.change(method, context: context)

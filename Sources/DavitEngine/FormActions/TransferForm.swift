@@ -24,7 +24,7 @@ struct TransferForm {
         self.request = request
         self.isMove = isMove
         collection = try Self.collection(request)
-        if share.isHidden(collection) { throw WebDAVError(.forbidden) }
+        if share.urls.isHidden(collection) { throw WebDAVError(.forbidden) }
     }
 
     private static func collection(_ request: ActionRequest) throws(WebDAVError) -> ResourcePath {
@@ -76,7 +76,7 @@ struct TransferForm {
         let share = share
         return try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in
-                try share.lookUp(at: member.path, wait: wait).info?.isCollection == true
+                try share.lookup.resource(at: member.path, wait: wait).info?.isCollection == true
             }
         }
     }
@@ -85,7 +85,7 @@ struct TransferForm {
         _ member: RequestContext, as name: [UInt8], replaces: Bool
     ) async throws(WebDAVError) -> HTTPResponse {
         guard let destination = collection.appending(name) else { throw WebDAVError(.badRequest) }
-        if share.isHidden(destination) { throw WebDAVError(.forbidden) }
+        if share.urls.isHidden(destination) { throw WebDAVError(.forbidden) }
         let transfer = Transfer(to: destination, overwrites: replaces)
         var response =
             isMove

@@ -18,7 +18,7 @@ struct ChangeEventsMethod: Sendable {
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
-        guard let feed = share.changeEvents else {
+        guard let feed = share.changeEvents, let journal = share.journal else {
             return .error(
                 .notFound, "This share does not support change events: it has no journal.", for: request)
         }
@@ -26,14 +26,14 @@ struct ChangeEventsMethod: Sendable {
             return .error(.notAcceptable, "Changes are only available as text/event-stream.", for: request)
         }
         let requestedScopes = try requestedScopes(context)
-        if share.refusesPage(of: request, acceptsLinks: false) {
+        if share.origins.refusesPage(of: request, acceptsLinks: false) {
             return .error(.forbidden, "Cross-origin requests are not allowed.", for: request)
         }
         guard requestedScopes.count <= Self.scopeLimit else {
             return .error(
                 .badRequest, "A stream can watch at most \(Self.scopeLimit) folders.", for: request)
         }
-        let (scopes, position) = try await compared(requestedScopes)
+        let (scopes, position) = try await compared(requestedScopes, by: journal)
         guard let position else { throw WebDAVError(.notFound) }
         if request.method == .head { return Self.response(.empty) }
         let missing = scopes.filter { $0.scope == nil }.map(\.requestedScope)
@@ -42,7 +42,7 @@ struct ChangeEventsMethod: Sendable {
         }
         let stream = ChangeEventStream(feed, id)
         if let since = Self.since(request) {
-            try await catchUp(id, feed, scopes.compactMap(\.scope), since, position, through)
+            try await catchUp(id, feed, journal, scopes.compactMap(\.scope), since, position, through)
         }
         return Self.response(.stream(stream))
     }
@@ -117,7 +117,7 @@ struct ChangeEventsMethod: Sendable {
     /// - Returns: for each requested scope, the scope with its canonical path, or nil if it is not a
     ///   collection; and the position of the journal, or nil if none of them is a collection.
     private func compared(
-        _ requestedScopes: [ChangeEventScope]
+        _ requestedScopes: [ChangeEventScope], by journal: JournalReader
     ) async throws(WebDAVError) -> (
         [(requestedScope: ChangeEventScope, scope: ChangeEventScope?)], JournalPosition?
     ) {
@@ -131,9 +131,9 @@ struct ChangeEventsMethod: Sendable {
             }
             do throws(WebDAVError) {
                 for above in path.ancestors where known.insert(above).inserted {
-                    _ = try await share.compared(above, isDeep: false)
+                    _ = try await journal.compared(above, isDeep: false)
                 }
-                position = try await share.compared(path, isDeep: requestedScope.isDeep)
+                position = try await journal.compared(path, isDeep: requestedScope.isDeep)
                 scopes.append(
                     (
                         requestedScope,
@@ -149,11 +149,13 @@ struct ChangeEventsMethod: Sendable {
 
     /// Returns the canonical path of a collection; nil if there is none.
     private func collection(_ path: ResourcePath) async throws(WebDAVError) -> ResourcePath? {
-        if share.isHidden(path) { return nil }
+        if share.urls.isHidden(path) { return nil }
         let share = share
         do throws(WebDAVError) {
             return try await share.work.attempt { wait throws(WebDAVError) in
-                let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: wait) }
+                let lookup = try storing { () throws(StoreError) in
+                    try share.lookup.resource(at: path, wait: wait)
+                }
                 return lookup.info?.isCollection == true ? lookup.path : nil
             }
         } catch {
@@ -167,14 +169,14 @@ struct ChangeEventsMethod: Sendable {
     // MARK: Missed changes
 
     private func catchUp(
-        _ id: Int, _ feed: ChangeEventFeed, _ scopes: [ChangeEventScope], _ since: (token: SyncToken?, Void),
-        _ position: JournalPosition, _ through: Int64
+        _ id: Int, _ feed: ChangeEventFeed, _ journal: JournalReader, _ scopes: [ChangeEventScope],
+        _ since: (token: SyncToken?, Void), _ position: JournalPosition, _ through: Int64
     ) async throws(WebDAVError) {
         guard let token = since.token, token.isValid(at: position) else { return feed.catchUp(id, nil) }
         do throws(WebDAVError) {
             var missed: [(scope: ChangeEventScope, changes: [ResourceChange])] = []
             for scope in scopes {
-                let changes = try await share.askingJournal { journal throws(JournalError) in
+                let changes = try await journal.read { journal throws(JournalError) in
                     try journal.changes(
                         in: scope.path, isDeep: scope.isDeep, since: token, through: through,
                         limit: PendingChangeEvents.nameLimit + 1)

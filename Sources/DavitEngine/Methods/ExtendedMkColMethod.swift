@@ -56,7 +56,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> MkColBody {
         let request = change.context.request
         try Self.checkType(of: request)
-        let body = try await share.wholeBody(change.context)
+        let body = try await share.xmlBodies.read(change.context)
         do throws(BodyError) {
             return body.isEmpty ? .empty : try MkColBody.parse(body.bytes, charset: body.charset)
         } catch {
@@ -86,7 +86,7 @@ struct ExtendedMkColMethod: ChangeMethod {
             }
             try create(path, rows)
         } catch .quotaExceeded where Self.bytes(of: rows) > share.configuration.propertyLimitBytes {
-            share.logRefusal("size of the properties of a resource", change.context)
+            share.limitLog.refused("size of the properties of a resource", change.context)
             let names = body.properties.names
             return Outcome(
                 refused: names.filter { $0 != Self.resourceType }.map { ($0, .tooLarge) },

@@ -64,7 +64,8 @@ struct GetMethod: Sendable {
             try await addLanguage(to: &response, of: resource, context)
             if WantDigest.isIn(context.request) {
                 try await WantDigest(context.request).fulfill(
-                    in: &response, for: resource, at: resource.canonicalPath ?? context.path, of: share,
+                    in: &response, for: resource, at: resource.canonicalPath ?? context.path,
+                    from: share.digests,
                     for: context.request.client)
             }
             return response
@@ -141,7 +142,7 @@ struct GetMethod: Sendable {
         let share = share
         try await share.work.attempt { wait throws(WebDAVError) in
             let path = try storing { () throws(StoreError) in
-                try share.lookUp(at: context.path, wait: wait).path
+                try share.lookup.resource(at: context.path, wait: wait).path
             }
             try WriteGuard(share: share, context: context, wait: wait).checkIf(target: info, path: path)
         }

@@ -55,14 +55,14 @@ struct LockMethod: ChangeMethod {
     }
 
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared {
-        let body = try await share.wholeBody(change.context)
+        let body = try await share.xmlBodies.read(change.context)
         if body.isEmpty { return .refresh }
         let info = try parsing { () throws(BodyError) in
             try LockInfo.parse(body.bytes, charset: body.charset)
         }
         // §11.5: the request is valid, but the owner is too large to store.
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
-            share.logRefusal("size of a lock's owner", change.context)
+            share.limitLog.refused("size of a lock's owner", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         return .new(info)
@@ -138,11 +138,11 @@ struct LockMethod: ChangeMethod {
     ) throws(WebDAVError) {
         let (configuration, state) = (share.configuration, share.state)
         guard covering.count(where: { $0.root == lock.root }) < configuration.lockLimitPerResource else {
-            share.logRefusal("number of locks on a resource", change.context)
+            share.limitLog.refused("number of locks on a resource", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         guard state.admits(lock, configuration.lockLimits) else {
-            share.logRefusal("number or size of locks", change.context)
+            share.limitLog.refused("number or size of locks", change.context)
             throw WebDAVError(.insufficientStorage)
         }
     }

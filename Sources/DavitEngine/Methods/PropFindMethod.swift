@@ -29,7 +29,8 @@ struct PropFindMethod: Sendable {
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, .zero) }
         if plan.wantsSyncToken, share.journal != nil { return nil }
         do throws(WebDAVError) {
-            let stream = try stream(context, plan, .zero, try share.find(context, .never))
+            let stream = try stream(
+                context, plan, .zero, try WriteGuard.readTarget(context, of: share, .never))
             return try stream.wholeWithoutWaiting().map { Self.response(.bytes($0), context) }
         } catch {
             if error.wouldBlock { return nil }
@@ -40,10 +41,11 @@ struct PropFindMethod: Sendable {
     private func respond(
         _ context: RequestContext, _ depth: Depth
     ) async throws(WebDAVError) -> HTTPResponse {
-        let body = try await share.wholeBody(context)
+        let body = try await share.xmlBodies.read(context)
         let plan = try share.plans.plan(for: body)
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
-        let lookup = try await share.work.attempt { wait throws(WebDAVError) in try share.find(context, wait)
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in
+            try WriteGuard.readTarget(context, of: share, wait)
         }
         return try await respond(context, plan, depth, lookup)
     }
@@ -53,10 +55,10 @@ struct PropFindMethod: Sendable {
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth, _ lookup: Lookup
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = try stream(context, plan, depth, lookup)
-        if plan.wantsSyncToken, lookup.info?.isCollection == true, share.journal != nil {
+        if plan.wantsSyncToken, lookup.info?.isCollection == true, let journal = share.journal {
             // Take the token before reading the properties: later changes are reported to a client that sends
             // the token.
-            let position = try await share.compared(lookup.path, isDeep: true)
+            let position = try await journal.compared(lookup.path, isDeep: true)
             stream.syncToken = (SyncToken(position).text, lookup.path)
         }
         if stream.isOfOneResource {

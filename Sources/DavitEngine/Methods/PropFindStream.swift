@@ -360,7 +360,7 @@ final class PropFindStream: BodyStream, @unchecked Sendable {
     /// Writes a sorted search result with its current properties; a result that no longer exists is skipped.
     private func write(_ row: SearchRows.Row) throws(WebDAVError) {
         let lookup: Lookup
-        do throws(StoreError) { lookup = try share.lookUp(at: row.path, wait: .allowed) } catch {
+        do throws(StoreError) { lookup = try share.lookup.resource(at: row.path, wait: .allowed) } catch {
             if error.isOfOneResource { return }
             throw WebDAVError(store: error)
         }

@@ -22,7 +22,7 @@ struct PropPatchMethod: ChangeMethod {
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PropertyUpdate {
-        let body = try await share.wholeBody(change.context)
+        let body = try await share.xmlBodies.read(change.context)
         return try parsing { () throws(BodyError) in
             try PropertyUpdate.parse(body.bytes, charset: body.charset)
         }
@@ -147,7 +147,7 @@ struct PropPatchMethod: ChangeMethod {
         writer.beginResponse(
             href: change.context.href, isCollection: change.target.info?.isCollection == true)
         let isTooLarge = outcome.results.contains { $0.status == .insufficientStorage }
-        if isTooLarge { share.logRefusal("size of the properties of a resource", change.context) }
+        if isTooLarge { share.limitLog.refused("size of the properties of a resource", change.context) }
         for status in [HTTPStatus.ok, .forbidden, .conflict, .insufficientStorage, .failedDependency] {
             let names = outcome.results.filter { $0.status == status }.map(\.name)
             guard !names.isEmpty else { continue }

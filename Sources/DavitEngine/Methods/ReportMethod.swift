@@ -9,13 +9,14 @@ struct ReportMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         // §3.6: absent means 0.
         let depth = try Depth.asked(in: context.request, fallback: .zero)
-        let content = try await share.wholeBody(context)
+        let content = try await share.xmlBodies.read(context)
         let body = try parsing { () throws(BodyError) in
             try ReportBody.parse(content.bytes, charset: content.charset)
         }
         if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
-        let lookup = try await share.work.attempt { wait throws(WebDAVError) in try share.find(context, wait)
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in
+            try WriteGuard.readTarget(context, of: share, wait)
         }
         // Check the target first: a missing resource supports no reports.
         let info = try lookup.mapped(for: context)

@@ -7,11 +7,11 @@ struct SearchMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let body = try await share.wholeBody(context)
+        let body = try await share.xmlBodies.read(context)
         let request = try Self.parse(body)
         let share = share
         let places = try await share.work.attempt { wait throws(WebDAVError) in
-            let arbiter = try share.find(context, wait)
+            let arbiter = try WriteGuard.readTarget(context, of: share, wait)
             guard let info = arbiter.info, info.isCollection || !context.endsInSlash else {
                 throw WebDAVError(.notFound)
             }

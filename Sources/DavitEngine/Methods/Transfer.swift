@@ -15,11 +15,11 @@ struct Transfer: Sendable {
         }
         guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
         // §9.8.5: the destination is on another server, or in another URL namespace.
-        guard share.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
+        guard share.urls.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
         // Resources of a share have no query, so none can be created at such a URI.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
         let path: ResourcePath?
-        do throws(HTTPError) { path = try share.path(at: parsed.rawPath, in: context) } catch {
+        do throws(HTTPError) { path = try share.urls.path(at: parsed.rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
         // §9.8.5: a path outside the share belongs to another URL namespace, which another handler serves.

@@ -31,22 +31,21 @@ struct WantDigest: Sendable {
     /// ``ShareConfiguration/digestLimitBytes``.
     /// - Parameter client: The client whose quota of long work is charged.
     func fulfill(
-        in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath, of share: Share,
-        for client: String
+        in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath,
+        from reader: DigestReader, for client: String
     ) async throws(WebDAVError) {
         let isWhole = response.status == .ok
         guard isWhole || response.status == .partialContent, let file = resource.content?.file else { return }
         let preferences = isWhole ? [representation, content] : [representation]
         guard preferences.contains(where: { !$0.isEmpty }) else { return }
         let info = resource.info
-        var known = try await share.storedDigests(of: info, at: path)
+        var known = try await reader.storedDigests(of: info, at: path)
         var found: [ContentDigest?] = []
         for preference in preferences {
             var digest = preference.lazy.compactMap { algorithm in known.first { $0.algorithm == algorithm } }
                 .first
-            if digest == nil, let best = preference.first, file.length <= share.configuration.digestLimitBytes
-            {
-                digest = try await share.digest(best, of: info, file, at: path, for: client)
+            if digest == nil, let best = preference.first, file.length <= reader.limitBytes {
+                digest = try await reader.digest(best, of: info, file, at: path, for: client)
                 if let digest { known.append(digest) }
             }
             found.append(digest)
@@ -54,23 +53,6 @@ struct WantDigest: Sendable {
         if let digest = found[0] { response.fields.append(.reprDigest, DigestField.encode(digest)) }
         if isWhole, let digest = found[1] {
             response.fields.append(.contentDigest, DigestField.encode(digest))
-        }
-    }
-}
-
-extension Share {
-    /// Returns the digests that a client sent when it uploaded the content.
-    fileprivate func storedDigests(
-        of info: ResourceInfo, at path: ResourcePath
-    ) async throws(WebDAVError) -> [ContentDigest] {
-        guard state.hasRows(at: path) else { return [] }
-        let state = state
-        return try await work.run { () throws(WebDAVError) in
-            do throws(StateError) {
-                return try state.properties(at: path, identity: info.identity).digests(of: info)
-            } catch {
-                throw WebDAVError(state: error)
-            }
         }
     }
 }

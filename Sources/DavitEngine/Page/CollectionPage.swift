@@ -113,7 +113,7 @@ public struct PageContext: Sendable {
         return share.configuration.securePublicHosts.contains { $0.utf8.elementsEqual(host) }
     }
     /// Whether a page of another origin loads this resource, except if the user follows a link.
-    public var isEmbeddedByOtherOrigin: Bool { share.refusesPage(of: request, acceptsLinks: true) }
+    public var isEmbeddedByOtherOrigin: Bool { share.origins.refusesPage(of: request, acceptsLinks: true) }
     /// Whether clients can be notified of changes.
     public var hasJournal: Bool { share.journal != nil }
     /// Whether deleted and overwritten resources are moved to a trash.
@@ -130,7 +130,7 @@ extension PageContext {
     /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try share.lookUp(at: context.path, wait: wait) }
+            try storing { () throws(StoreError) in try share.lookup.resource(at: context.path, wait: wait) }
         }
         guard lookup.info?.isCollection == true else { throw WebDAVError(.notFound) }
         self.init(context, target: lookup.path, share: share)

@@ -26,7 +26,7 @@ extension PageContext {
     /// - Throws: 404 if there is no such member or it is not served; 503 if too much work is waiting.
     public func member(_ name: [UInt8]) async throws(HTTPError) -> PageMember {
         let share = share
-        guard let path = path.appending(name), !share.isHidden(path) else {
+        guard let path = path.appending(name), !share.urls.isHidden(path) else {
             throw HTTPError(.notFound, "Not found.")
         }
         let context: RequestContext
@@ -34,7 +34,9 @@ extension PageContext {
             throw HTTPError(error.status, "The request is malformed.")
         }
         return try await offload { () throws(WebDAVError) in
-            let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: .allowed) }
+            let lookup = try storing { () throws(StoreError) in
+                try share.lookup.resource(at: path, wait: .allowed)
+            }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             let check = WriteGuard(share: share, context: context, wait: .allowed)
             return PageMember(info: info, locks: try check.locks(covering: lookup.path))

@@ -58,7 +58,7 @@ extension PropertyResponses {
     /// Returns a document with the response as a child of its root; nil for a resource that is not in this
     /// share.
     private func response(about href: String, by nested: PropFindPlan) throws(WebDAVError) -> [UInt8]? {
-        guard let path = share.path(ofReference: href, in: check.context) else { return nil }
+        guard let path = share.urls.path(ofReference: href, in: check.context) else { return nil }
         try expansions?.spend()
         let inner = PropertyResponses(
             share: share, context: check.context, plan: nested, expansions: expansions)
@@ -72,7 +72,9 @@ extension PropertyResponses {
     private func writeResponse(href: [UInt8], at path: ResourcePath) throws(WebDAVError) {
         if let resource = principals.resource(at: path) { return writeResponse(href: href, about: resource) }
         writer.beginResponse(href: href)
-        let lookup = try storing { () throws(StoreError) in try share.lookUpTagged(at: path, wait: .allowed) }
+        let lookup = try storing { () throws(StoreError) in
+            try share.lookup.taggedResource(at: path, wait: .allowed)
+        }
         guard let info = lookup.info else {
             writer.responseStatus(.notFound)
             return writer.endResponse()

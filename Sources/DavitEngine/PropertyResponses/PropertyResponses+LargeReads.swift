@@ -37,7 +37,7 @@ extension PropertyResponses {
     /// Waits for a slot if one is needed.
     /// - Throws: 503 if too many responses are waiting.
     func takeSlotIfNeeded() async throws(WebDAVError) {
-        if needsSlot { use(try await share.largeReadSlot(for: check.context)) }
+        if needsSlot { use(try await share.largeReads.enter(for: check.context)) }
     }
 
     func use(_ taken: ClientSlots.Slot) {
@@ -48,17 +48,5 @@ extension PropertyResponses {
     /// Releases the slot if most of the response has been sent.
     func releaseSlotIfDrained() {
         if slot != nil, writer.count <= Self.unreservedBytes { slot = nil }
-    }
-}
-
-extension Share {
-    /// Waits for the right to read the properties of a resource with many.
-    /// - Throws: 503 if too many responses are waiting.
-    func largeReadSlot(for context: RequestContext) async throws(WebDAVError) -> ClientSlots.Slot {
-        guard let slot = await largeReads.enter(context.client) else {
-            logRefusal("concurrent responses with large properties", context)
-            throw .busy
-        }
-        return slot
     }
 }

@@ -25,11 +25,11 @@ struct SearchScopes {
     private func location(of scope: SearchScope) throws(WebDAVError) -> SearchPlan.SearchRoot {
         let rawPath = try rawPath(of: scope.href)
         let path: ResourcePath?
-        do throws(HTTPError) { path = try share.path(at: rawPath, in: context) } catch {
+        do throws(HTTPError) { path = try share.urls.path(at: rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
         guard let path else { throw WebDAVError(.notFound) }
-        let lookup = try storing { () throws(StoreError) in try share.lookUp(at: path, wait: wait) }
+        let lookup = try storing { () throws(StoreError) in try share.lookup.resource(at: path, wait: wait) }
         let slash = UInt8(ascii: "/")
         guard let info = lookup.info, info.isCollection || rawPath.last != slash else {
             throw WebDAVError(.notFound)
@@ -54,7 +54,7 @@ struct SearchScopes {
         guard let parsed = try? DestinationHeader.parse(whole.span), parsed.rawQuery == nil else {
             throw WebDAVError(.badRequest)
         }
-        guard share.isOurs(parsed, in: context) else { throw WebDAVError(.notFound) }
+        guard share.urls.isOurs(parsed, in: context) else { throw WebDAVError(.notFound) }
         return isAbsolute ? parsed.rawPath : Self.withoutDotSegments(parsed.rawPath)
     }
 

@@ -13,19 +13,19 @@ public final class Share: Sendable {
     /// Nil if all names are served.
     let rules: ShareRules?
     let state: ShareState
-    /// The journal of changes; nil if clients cannot request changes.
-    let journal: (any ChangeJournal)?
+    let lookup: ResourceLookup
+    let urls: URLMapping
+    let origins: OriginPolicy
+    /// Nil if clients cannot request changes.
+    let journal: JournalReader?
     /// Notifies clients of changes as they happen; nil without a journal.
-    let changeEvents: ChangeEventFeed?
-    /// Serializes access to the journal, which handles one call at a time; otherwise waiting callers would
-    /// each block a thread.
-    let journalGate = AsyncSemaphore(limit: 1, waitingLimit: 1024)
+    package let changeEvents: ChangeEventFeed?
     package let pathLocks = PathLocks()
     let plans = PropFindPlans()
     let uploads = UploadTable()
     let versions = RecentVersions()
     let trashMaintenance = TrashMaintenance()
-    let digests = DigestTable()
+    let digests: DigestReader
     let work: BlockingWork
     let configuration: ShareConfiguration
     /// Returns the current wall-clock time.
@@ -36,9 +36,8 @@ public final class Share: Sendable {
     /// Logs requests that were refused because of a limit.
     let limitLog: LimitLog
     /// Limits the streams that hold the properties of a large resource.
-    let largeReads: ClientSlots
-    /// Limits the requests that hold a large XML body.
-    let largeBodies: ClientSlots
+    package let largeReads: ClientSlots
+    package let xmlBodies: XMLBodyReader
 
     public init(
         resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
@@ -53,20 +52,30 @@ public final class Share: Sendable {
         stored = resources
         self.resources = rules.map { FilteredStore(resources, rules: $0) } ?? resources
         self.state = state
-        self.journal = journal
-        changeEvents = journal.map { ChangeEventFeed($0, readerLimit: configuration.eventStreamLimit) }
         self.work = BlockingWork(work)
         self.configuration = configuration
         self.now = now
         self.report = report
         self.limitLog = limitLog
+        lookup = ResourceLookup(self.resources)
+        urls = URLMapping(rules: rules, publicHosts: configuration.publicHosts)
+        origins = OriginPolicy(configuration)
+        self.journal = journal.map { [work = self.work] in
+            JournalReader($0, work, timeout: configuration.syncTimeout)
+        }
+        changeEvents = journal.map {
+            ChangeEventFeed($0, state, readerLimit: configuration.eventStreamLimit, now: now)
+        }
+        digests = DigestReader(
+            self.resources, lookup, state, self.work, limitBytes: configuration.digestLimitBytes, now: now)
         largeReads = ClientSlots(
-            limit: configuration.largeReadLimit, limitPerClient: configuration.largeReadLimitPerClient,
-            waitingLimit: 1_024, waitingLimitPerClient: 64)
-        largeBodies = ClientSlots(
-            limit: configuration.largeBodyLimit, limitPerClient: configuration.largeBodyLimitPerClient,
-            waitingLimit: 1_024, waitingLimitPerClient: 64)
-        connectChangeEvents()
+            "concurrent responses with large properties", limit: configuration.largeReadLimit,
+            limitPerClient: configuration.largeReadLimitPerClient, limitLog)
+        xmlBodies = XMLBodyReader(
+            limitBytes: configuration.bodyLimitBytes,
+            ClientSlots(
+                "concurrent requests with a large body", limit: configuration.largeBodyLimit,
+                limitPerClient: configuration.largeBodyLimitPerClient, limitLog))
     }
 
     /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state

@@ -13,17 +13,20 @@ struct SyncCollectionReport: Sendable {
     func respond(
         _ context: RequestContext, _ depth: Depth, _ path: ResourcePath, _ info: ResourceInfo
     ) async throws(WebDAVError) -> HTTPResponse {
-        guard share.journal != nil, info.isCollection else { throw WebDAVError(.forbidden, .supportedReport) }
+        guard let journal = share.journal, info.isCollection else {
+            throw WebDAVError(.forbidden, .supportedReport)
+        }
         // §3.2: Depth must be 0; the actual depth is in sync-level.
         guard depth == .zero else { throw WebDAVError(.badRequest) }
         let token = try sentToken()
         let plan = PropFindPlan(.prop(body.properties))
-        let position = try await share.compared(path, isDeep: body.level == .infinite || plan.wantsSyncToken)
+        let position = try await journal.compared(
+            path, isDeep: body.level == .infinite || plan.wantsSyncToken)
         if let token, !token.isValid(at: position) { throw WebDAVError(.forbidden, .validSyncToken) }
         let responses = PropertyResponses(share: share, context: context, plan: plan)
         if plan.wantsSyncToken { responses.syncToken = (SyncToken(position).text, path) }
         let stream = SyncCollectionStream(
-            share: share, context: context, target: path, body: body, responses: responses,
+            share: share, journal: journal, context: context, target: path, body: body, responses: responses,
             since: token ?? SyncToken(journal: position.journal, number: 0, base: position.last),
             through: position)
         // Start before the response head is sent, so that an unreadable target still gets an error status.

@@ -11,6 +11,7 @@ internal import DavitWebDAV
 /// that job.
 final class SyncCollectionStream: BodyStream, Sendable {
     private let share: Share
+    private let journal: JournalReader
     private let context: RequestContext
     private let target: ResourcePath
     private let isDeep: Bool
@@ -18,10 +19,12 @@ final class SyncCollectionStream: BodyStream, Sendable {
     private let state: Exclusive<SyncCollectionWriter>
 
     init(
-        share: Share, context: RequestContext, target: ResourcePath, body: SyncCollectionBody,
-        responses: sending PropertyResponses, since token: SyncToken, through position: JournalPosition
+        share: Share, journal: JournalReader, context: RequestContext, target: ResourcePath,
+        body: SyncCollectionBody, responses: sending PropertyResponses, since token: SyncToken,
+        through position: JournalPosition
     ) {
         self.share = share
+        self.journal = journal
         self.context = context
         self.target = target
         isDeep = body.level == .infinite
@@ -51,13 +54,13 @@ final class SyncCollectionStream: BodyStream, Sendable {
 
     private func writePiece() async throws(WebDAVError) {
         if state.withValue({ $0.responses.needsSlot }) {
-            let slot = try await share.largeReadSlot(for: context)
+            let slot = try await share.largeReads.enter(for: context)
             state.withValue { $0.responses.use(slot) }
         }
         let (target, isDeep, token, through) = (
             target, isDeep, state.withValue { $0.token }, position.last
         )
-        let changes = try await share.askingJournal { journal throws(JournalError) in
+        let changes = try await journal.read { journal throws(JournalError) in
             try journal.changes(
                 in: target, isDeep: isDeep, since: token, through: through,
                 limit: SyncCollectionWriter.pieceChanges)
@@ -187,7 +190,7 @@ private struct SyncCollectionWriter {
 
     private func member(at path: ResourcePath) throws(StoreError) -> Member? {
         do throws(StoreError) {
-            let lookup = try share.lookUp(at: path, wait: .allowed)
+            let lookup = try share.lookup.resource(at: path, wait: .allowed)
             return lookup.info.map {
                 Member(
                     name: Array(path.name), info: $0, canonicalPath: lookup.path == path ? nil : lookup.path)

@@ -39,7 +39,7 @@ extension Share {
     func restore(
         _ entry: TrashEntry, ifTaken choice: RestoreConflictPolicy, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
-        if isHidden(entry.path) { throw WebDAVError(.conflict) }
+        if urls.isHidden(entry.path) { throw WebDAVError(.conflict) }
         for path in try await work.run({ () throws(WebDAVError) in
             try self.missingCollections(above: entry.path)
         }) {
@@ -97,7 +97,9 @@ extension Share {
         var missing: [ResourcePath] = []
         var next = path.parent
         while let collection = next, !collection.isRoot {
-            let lookup = try storing { () throws(StoreError) in try lookUp(at: collection, wait: .allowed) }
+            let lookup = try storing { () throws(StoreError) in
+                try self.lookup.resource(at: collection, wait: .allowed)
+            }
             switch lookup.state {
             case .unmapped, .missingAncestor: missing.append(collection)
             case .unservable: throw WebDAVError(.forbidden)

@@ -130,7 +130,7 @@ private struct TraversalState {
 
     init(_ share: Share, _ root: ResourcePath, names: [[UInt8]]?) throws(StoreError) {
         self.share = share
-        guard let info = try share.lookUp(at: root, wait: .allowed).info else { throw .notFound }
+        guard let info = try share.lookup.resource(at: root, wait: .allowed).info else { throw .notFound }
         self.root = Found(path: [], info: info, target: root)
         self.names = names.map { $0.reversed() } ?? []
         guard names == nil else { return }
@@ -180,7 +180,7 @@ private struct TraversalState {
             return .obstacle(path: name, .missing)
         }
         do throws(StoreError) {
-            let lookup = try share.lookUp(at: path, wait: .allowed)
+            let lookup = try share.lookup.resource(at: path, wait: .allowed)
             guard let info = lookup.info else { return .obstacle(path: name, .missing) }
             let found = Found(path: name, info: info, target: lookup.path)
             if isAncestor(info) { return .obstacle(path: name, .circle) }

@@ -59,7 +59,7 @@ struct CreateUploadMethod: ChangeMethod {
         let path = change.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
         if terms.fieldLines.count > share.configuration.uploadFieldLimitBytes {
-            share.logRefusal("size of an upload's fields", change.context)
+            share.limitLog.refused("size of an upload's fields", change.context)
             throw WebDAVError(.fieldsTooLarge)
         }
         let bytes = UploadRecord.chargedBytes(
@@ -67,7 +67,7 @@ struct CreateUploadMethod: ChangeMethod {
         let forgotten = share.state.admitsUpload(
             of: bytes, for: change.context.client, share.configuration.uploadLimits)
         guard let forgotten else {
-            share.logRefusal("number or size of uploads", change.context)
+            share.limitLog.refused("number or size of uploads", change.context)
             throw WebDAVError(.insufficientStorage)
         }
         let content = try storing { () throws(StoreError) in

@@ -30,7 +30,7 @@ enum TusConcatenation {
         guard !references.isEmpty, references.count <= Self.partLimit else { throw WebDAVError(.badRequest) }
         var parts: [UploadRecord] = []
         for reference in references {
-            let path = engine.share.path(ofReference: String(reference), in: context)
+            let path = engine.share.urls.path(ofReference: String(reference), in: context)
             let part = try engine.find(path.flatMap(UploadResource.id), context)
             guard part.options.contains(.isPart), part.progress.isComplete else {
                 throw WebDAVError(.badRequest)

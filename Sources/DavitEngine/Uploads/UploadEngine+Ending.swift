@@ -118,7 +118,9 @@ extension UploadEngine {
         let choosesName = record.options.contains(.choosesName)
         let names = choosesName ? MemberNames(record.name).names : [record.name]
         for name in names {
-            guard let target = record.collection.appending(name), !share.isHidden(target) else { continue }
+            guard let target = record.collection.appending(name), !share.urls.isHidden(target) else {
+                continue
+            }
             do throws(WebDAVError) {
                 let method = CompleteUploadMethod(
                     share: share, put: put, content: content, needsFreeName: choosesName)

@@ -105,7 +105,7 @@ struct UploadEngine: Sendable {
         let request = try UploadRecord.head(terms.fieldLines, for: context.request)
         // Check the fields now; the final PUT would reject them too late.
         let put = try PutMethod(share: share, request: request)
-        let targets = targets.filter { !share.isHidden($0) }
+        let targets = targets.filter { !share.urls.isHidden($0) }
         if targets.isEmpty { throw WebDAVError(.forbidden) }
         for target in targets {
             do throws(WebDAVError) {

@@ -1,9 +1,10 @@
+internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
 /// Limits the number of concurrent operations, in total and per client, in order of arrival. Waiters do not
 /// block a thread. A client that has reached its own limit does not hold up waiters of other clients.
-final class ClientSlots: Sendable {
+package final class ClientSlots: Sendable {
     private struct Waiter {
         let number: UInt64
         let client: ClientKey
@@ -30,13 +31,24 @@ final class ClientSlots: Sendable {
         deinit { slots.leave(client) }
     }
 
+    /// What is limited, for the log.
+    private let cause: StaticString
+    private let log: LimitLog
     private let limit: Int
     private let limitPerClient: Int
     private let waitingLimit: Int
     private let waitingLimitPerClient: Int
     private let state = Mutex(State())
 
-    init(limit: Int, limitPerClient: Int, waitingLimit: Int, waitingLimitPerClient: Int) {
+    /// - Parameters:
+    ///   - cause: what is limited, for `log`.
+    ///   - log: receives the requests that were refused.
+    init(
+        _ cause: StaticString, limit: Int, limitPerClient: Int, waitingLimit: Int = 1_024,
+        waitingLimitPerClient: Int = 64, _ log: LimitLog
+    ) {
+        self.cause = cause
+        self.log = log
         self.limit = limit
         self.limitPerClient = limitPerClient
         self.waitingLimit = waitingLimit
@@ -44,11 +56,19 @@ final class ClientSlots: Sendable {
     }
 
     /// The number of waiters.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for a free slot for the client of a request.
+    /// - Throws: 503 if too many callers are already waiting, or if the task was cancelled.
+    func enter(for context: RequestContext) async throws(WebDAVError) -> Slot {
+        if let slot = await enter(context.client) { return slot }
+        log.refused(cause, context)
+        throw .busy
+    }
 
     /// Waits for a free slot.
     /// - Returns: nil if too many callers are already waiting, or if the task was cancelled.
-    func enter(_ client: ClientKey) async -> Slot? {
+    private func enter(_ client: ClientKey) async -> Slot? {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

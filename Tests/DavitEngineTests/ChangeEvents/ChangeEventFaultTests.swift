@@ -60,10 +60,10 @@ struct ChangeEventFaultTests {
         for fault in [JournalError.interrupted, .state(.outOfSpace), .store(.busy)] {
             journal.state.withLock { $0.error = fault }
             journal.add("a")
-            #expect(share.tickChangeEvents())
+            #expect(share.changeEvents?.poll() == true)
             journal.state.withLock { $0.error = nil }
             journal.add("b", tells: false)
-            #expect(share.tickChangeEvents())
+            #expect(share.changeEvents?.poll() == true)
             let event = try await reader.next()
             #expect(event == Event("change", "+ /a", "+ /b"))
         }
@@ -93,6 +93,6 @@ struct ChangeEventFaultTests {
         journal.state.withLock { $0.error = .state(.outOfSpace) }
         let client = TestClient(WebDAVHandler(share: share, page: nil))
         #expect(try await client.send("GET", "/?events").status == 507)
-        #expect(!share.tickChangeEvents())
+        #expect(share.changeEvents?.poll() == false)
     }
 }

@@ -17,7 +17,7 @@ struct ChangeEventStreamTests {
             #expect(try await reader.next() == Event("change", "+ /a/"))
             id = reader.id
         }
-        #expect(!share.share.tickChangeEvents())
+        #expect(share.share.changeEvents?.poll() == false)
         #expect(share.shell("mkdir b c; rmdir a") == 0)
         let reader = try await share.events("/?events", since: id)
         let missed = try #require(try await reader.next())
@@ -107,7 +107,7 @@ struct ChangeEventStreamTests {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d") == 0)
         let reader = try await share.events("/d/?events")
-        for _ in 0..<3 { #expect(share.share.tickChangeEvents()) }
+        for _ in 0..<3 { #expect(share.share.changeEvents?.poll() == true) }
         #expect(try await reader.block() == ":")
         // Changes elsewhere are not reported, but their numbers are, because an old id may expire.
         let id = reader.id
@@ -115,7 +115,7 @@ struct ChangeEventStreamTests {
         #expect(share.shell("touch a") == 0)
         // The change is known when another reader receives it.
         #expect(try await other.next() == Event("change", "+ /a"))
-        for _ in 0..<3 { #expect(share.share.tickChangeEvents()) }
+        for _ in 0..<3 { #expect(share.share.changeEvents?.poll() == true) }
         let block = try await reader.block()
         #expect(block?.hasPrefix("id: data:,davit-sync-") == true && block != "id: \(id)")
     }
@@ -146,7 +146,7 @@ struct ChangeEventStreamTests {
         }
         let head = try await share.client.send("HEAD", "/?events")
         #expect(head.status == 200 && head.body.isEmpty)
-        #expect(!share.share.tickChangeEvents())
+        #expect(share.share.changeEvents?.poll() == false)
     }
 
     static let refused: [(target: String, accept: String?, status: UInt16)] = [

@@ -2,7 +2,10 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-extension Share {
+/// The current content of a resource in the response to a change.
+struct Representation: Sendable {
+    let share: Share
+
     /// Adds the current content of a resource to the response to a change, if the client prefers that: after
     /// a successful change (RFC 7240 §4.2), and after a failed precondition, to save the client a GET (RFC
     /// 8144 §3.2). Hooks are notified of a download, because the content may include more than the client
@@ -10,14 +13,14 @@ extension Share {
     ///
     /// - Returns: the response unmodified if the resource is a collection, cannot be read, or has been
     ///   changed by another client in the meantime.
-    func withRepresentation(_ response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
+    func added(to response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
         let preferences = ResponsePreferences(request)
-        guard Self.mayAddRepresentation(to: response, for: request),
-            let context = try? RequestContext(request, now: now()),
+        guard Self.mayBeAdded(to: response, for: request),
+            let context = try? RequestContext(request, now: share.now()),
             let path = path(of: response, context)
         else { return response }
-        let resources = resources
-        let resource = try? await work.attempt { wait throws(WebDAVError) in
+        let resources = share.resources
+        let resource = try? await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try resources.open(path, wait: wait) }
         }
         guard let resource, let content = resource.content else { return response }
@@ -31,20 +34,20 @@ extension Share {
         }
         answer.fields.appendMissing(content.head.fields)
         let canonical = resource.canonicalPath ?? path
-        if let language = try? await contentLanguage(at: canonical, of: resource.info) {
+        if let language = try? await share.contentLanguage(at: canonical, of: resource.info) {
             answer.fields.append(.contentLanguage, language.description)
         }
         answer.fields.append(.contentLocation, context.href(of: path))
         answer.body = .file(content.file, offset: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
-        configuration.hooks.completed?(
+        share.configuration.hooks.completed?(
             ShareAction(
-                downloadOf: canonical, principal: context.principal, locatedBy: configuration.filePath))
+                downloadOf: canonical, principal: context.principal, locatedBy: share.configuration.filePath))
         return answer
     }
 
-    /// Whether ``withRepresentation(_:for:)`` may modify the response.
-    static func mayAddRepresentation(to response: HTTPResponse, for request: HTTPRequest) -> Bool {
+    /// Whether ``added(to:for:)`` may modify the response.
+    static func mayBeAdded(to response: HTTPResponse, for request: HTTPRequest) -> Bool {
         mayHaveRepresentation(response, request.method) && ResponsePreferences(request).wantsRepresentation
     }
 
@@ -60,6 +63,6 @@ extension Share {
     private func path(of response: HTTPResponse, _ context: RequestContext) -> ResourcePath? {
         guard context.request.method == .post else { return context.path }
         guard let location = response.fields.first(.location) else { return nil }
-        return try? path(at: Array(location.utf8), in: context)
+        return try? share.urls.path(at: Array(location.utf8), in: context)
     }
 }

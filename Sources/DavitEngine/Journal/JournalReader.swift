@@ -3,7 +3,22 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-extension Share {
+/// Reads the journal of a share.
+///
+/// The journal handles one call at a time; the others wait without blocking a thread.
+final class JournalReader: Sendable {
+    private let journal: any ChangeJournal
+    private let gate = AsyncSemaphore(limit: 1, waitingLimit: 1024)
+    private let work: BlockingWork
+    /// The maximum duration of ``compared(_:isDeep:)``.
+    private let timeout: Duration
+
+    init(_ journal: any ChangeJournal, _ work: BlockingWork, timeout: Duration) {
+        self.journal = journal
+        self.work = work
+        self.timeout = timeout
+    }
+
     /// Waits until the journal contains all changes in a collection that were made before this call.
     ///
     /// Works in short steps, between which other requests can use the threads and the journal.
@@ -13,9 +28,9 @@ extension Share {
         _ path: ResourcePath, isDeep: Bool
     ) async throws(WebDAVError) -> JournalPosition {
         let pass = JournalPass(path, isDeep: isDeep)
-        let deadline = ContinuousClock.now + configuration.syncTimeout
+        let deadline = ContinuousClock.now + timeout
         while true {
-            let position = try await askingJournal { journal throws(JournalError) in
+            let position = try await read { journal throws(JournalError) in
                 try journal.advance(pass)
             }
             if let position { return position }
@@ -25,13 +40,12 @@ extension Share {
     }
 
     /// Runs `body` on another thread, with exclusive access to the journal.
-    /// - Throws: 403 with `supported-report` if the share has no journal.
-    func askingJournal<T: Sendable>(
+    func read<T: Sendable>(
         _ body: @escaping @Sendable (any ChangeJournal) throws(JournalError) -> T
     ) async throws(WebDAVError) -> T {
-        guard let journal else { throw WebDAVError(.forbidden, .supportedReport) }
-        guard await journalGate.enter() else { throw .busy }
-        defer { journalGate.leave() }
+        guard await gate.enter() else { throw .busy }
+        defer { gate.leave() }
+        let journal = journal
         return try await work.run { () throws(WebDAVError) in
             do throws(JournalError) { return try body(journal) } catch { throw WebDAVError(journal: error) }
         }
@@ -45,7 +59,6 @@ extension Share {
     func currentSyncTokens(
         at path: ResourcePath, in context: RequestContext, _ wait: Wait
     ) throws(WebDAVError) -> Set<String> {
-        guard let journal else { return [] }
         let tokens = context.submittedTokens.compactMap { SyncToken(parsing: $0) }
         if tokens.isEmpty { return [] }
         if wait == .never { throw WebDAVError(store: .wouldBlock) }

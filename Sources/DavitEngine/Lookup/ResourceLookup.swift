@@ -1,11 +1,15 @@
 internal import DavitHTTP
-internal import DavitServer
 internal import DavitStore
 
-extension Share {
+/// Looks up resources of a share by path, as the methods need it.
+final class ResourceLookup: Sendable {
+    private let resources: any ResourceStore
+
+    init(_ resources: any ResourceStore) { self.resources = resources }
+
     /// Looks up a path. Circular links are treated like links that lead outside the share: the result is
     /// `unservable`.
-    func lookUp(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+    func resource(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         try serving(path) { () throws(StoreError) in
             try resources.lookup(path, last: .followed, wait: wait)
         }
@@ -27,7 +31,7 @@ extension Share {
     /// only if there is a link.
     ///
     /// - Parameter other: under path locks, the result of an earlier lookup for the same change.
-    func lookUp(
+    func resources(
         at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
     ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
         let resolved = try serving(path) { () throws(StoreError) in
@@ -43,9 +47,9 @@ extension Share {
     }
 
     /// Looks up a path that `If` refers to. An invalid path is treated as an unmapped URL (RFC 4918 §10.4.4).
-    func lookUpTagged(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
+    func taggedResource(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         do throws(StoreError) {
-            return try lookUp(at: path, wait: wait)
+            return try resource(at: path, wait: wait)
         } catch {
             switch error {
             case .forbidden, .invalidName, .nameTooLong: return Lookup(path: path, state: .unservable)

@@ -2,17 +2,19 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-extension Share {
+extension WriteGuard {
     /// Looks up the target of a method that only reads, and checks the preconditions and `If`, if present.
     /// - Throws: 412 if a condition fails.
-    func find(_ context: RequestContext, _ wait: Wait) throws(WebDAVError) -> Lookup {
+    static func readTarget(
+        _ context: RequestContext, of share: Share, _ wait: Wait
+    ) throws(WebDAVError) -> Lookup {
         let lookup: Lookup
-        do throws(StoreError) { lookup = try lookUp(at: context.path, wait: wait) } catch {
+        do throws(StoreError) { lookup = try share.lookup.resource(at: context.path, wait: wait) } catch {
             throw WebDAVError(reading: error)
         }
         let isConditional = Preconditions.stand(in: context.request)
         guard isConditional || context.ifHeader != nil else { return lookup }
-        let check = WriteGuard(share: self, context: context, wait: wait)
+        let check = WriteGuard(share: share, context: context, wait: wait)
         // RFC 9110 §13.2.1: evaluate preconditions only if the response would be successful without them.
         if isConditional, lookup.info != nil { try check.checkPreconditions(target: lookup.info) }
         try check.checkIf(target: lookup.info, path: lookup.path)

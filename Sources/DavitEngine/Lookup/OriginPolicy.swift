@@ -1,10 +1,15 @@
 internal import DavitHTTP
 internal import DavitServer
 
-extension Share {
+/// Decides which web pages may send requests that depend on the user's credentials.
+final class OriginPolicy: Sendable {
     /// The names of this server, in addition to the name in the Host field.
-    var serverNames: ServerNames {
-        ServerNames(configuration.publicHosts, secure: configuration.securePublicHosts)
+    let serverNames: ServerNames
+    private let pageOrigins: [String]
+
+    init(_ configuration: ShareConfiguration) {
+        serverNames = ServerNames(configuration.publicHosts, secure: configuration.securePublicHosts)
+        pageOrigins = configuration.pageOrigins
     }
 
     /// Whether the request was sent by a page that belongs neither to this server nor to an origin that may
@@ -18,6 +23,6 @@ extension Share {
         guard request.site(names: serverNames) == .other else { return false }
         if acceptsLinks, request.isNavigation { return false }
         guard request.count(of: .origin) == 1, let origin = request.bytes(of: .origin) else { return true }
-        return !configuration.pageOrigins.contains { $0.utf8.elementsEqual(origin) }
+        return !pageOrigins.contains { $0.utf8.elementsEqual(origin) }
     }
 }

@@ -1,0 +1,62 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// A digest that is being computed. One user at a time advances it, while holding the gate; when that user
+/// leaves, the next one resumes where it stopped.
+final class DigestComputation: Sendable {
+    /// Bytes hashed in one step: less than 20 milliseconds for each algorithm.
+    private static let stepBytes: Int64 = 4 << 20
+
+    enum Result: Sendable {
+        case digest(ContentDigest)
+        /// The content has changed since it was opened, or the cryptographic library has failed.
+        case unavailable
+    }
+
+    /// The number of waiting users is limited only by the number of requests.
+    let gate = AsyncSemaphore(limit: 1, waitingLimit: .max)
+    private let state: Exclusive<State>
+
+    private struct State {
+        /// Nil until the whole content has been read.
+        var result: Result?
+        let running: RunningDigest
+        var offset: Int64 = 0
+    }
+
+    init(_ running: sending RunningDigest) { state = Exclusive(State(running: running)) }
+
+    /// Nil until the whole content has been read.
+    var result: Result? { state.withValue { $0.result } }
+
+    /// Reads and hashes the next step. May block.
+    /// - Parameter isChanged: Called after all content has been read.
+    func advance(
+        _ file: any FileContent, in resources: any ResourceStore, isChanged: () -> Bool
+    ) throws(StoreError) {
+        let buffer = IOBuffer(capacity: Int(min(max(file.length, 1), 1 << 18)))
+        try state.withValue { state throws(StoreError) in
+            let running = state.running
+            let end = min(file.length, state.offset + Self.stepBytes)
+            while state.offset < end {
+                buffer.removeAll()
+                let count = Int64(try resources.read(file, at: state.offset, into: buffer))
+                if count == 0 {
+                    state.result = .unavailable
+                    return
+                }
+                // Ignore bytes appended since the file was opened; they are not sent either.
+                buffer.truncate(to: buffer.count - Int(max(0, state.offset + count - file.length)))
+                unsafe buffer.withBytes { unsafe running.update($0) }
+                state.offset += count
+            }
+            guard state.offset >= file.length else { return }
+            if !isChanged(), let digest = running.finish() {
+                state.result = .digest(digest)
+            } else {
+                state.result = .unavailable
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+/// Returns the digests of stored content: those that clients sent, and computed ones.
+final class DigestReader: Sendable {
+    /// Maximum length in bytes of content whose digest counts as short work.
+    private static let shortDigestBytes: Int64 = 256 << 10
+    /// Content modified within this many seconds may change again without a new modification time.
+    private static let settledSeconds: Int64 = 2
+
+    /// The maximum length in bytes of content whose digest is computed.
+    let limitBytes: Int64
+    private let resources: any ResourceStore
+    private let lookup: ResourceLookup
+    private let state: ShareState
+    private let work: BlockingWork
+    private let now: @Sendable () -> Timestamp
+    private let table = DigestTable()
+
+    init(
+        _ resources: any ResourceStore, _ lookup: ResourceLookup, _ state: ShareState, _ work: BlockingWork,
+        limitBytes: Int64, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.limitBytes = limitBytes
+        self.resources = resources
+        self.lookup = lookup
+        self.state = state
+        self.work = work
+        self.now = now
+    }
+
+    /// Returns the digests that a client sent when it uploaded the content.
+    func storedDigests(
+        of info: ResourceInfo, at path: ResourcePath
+    ) async throws(WebDAVError) -> [ContentDigest] {
+        guard state.hasRows(at: path) else { return [] }
+        let state = state
+        return try await work.run { () throws(WebDAVError) in
+            do throws(StateError) {
+                return try state.properties(at: path, identity: info.identity).digests(of: info)
+            } catch {
+                throw WebDAVError(state: error)
+            }
+        }
+    }
+
+    /// Returns the digest of stored content, from the cache or from a computation shared with concurrent
+    /// requests.
+    ///
+    /// - Parameter client: The client whose quota of long work is charged.
+    /// - Returns: nil if the content has changed since it was opened, too much long work is queued, or the
+    ///   algorithm is not available.
+    func digest(
+        _ algorithm: DigestAlgorithm, of info: ResourceInfo, _ file: any FileContent, at path: ResourcePath,
+        for client: String
+    ) async throws(WebDAVError) -> ContentDigest? {
+        let key = DigestTable.Key(
+            identity: info.identity, volume: info.volume, tag: info.entityTag, algorithm: algorithm)
+        if let known = table.digest(key) { return known }
+        guard let computation = table.join(key) else { return nil }
+        defer { table.leave(key) }
+        guard await computation.gate.enter() else { return nil }
+        defer { computation.gate.leave() }
+        let isSettled = info.modified.adding(seconds: Self.settledSeconds) < now()
+        var stage = LongWorkStage.begins
+        while computation.result == nil {
+            if Task.isCancelled { throw .busy }
+            let step = { @Sendable [self] () throws(WebDAVError) in
+                try storing { () throws(StoreError) in
+                    try computation.advance(file, in: resources) { isChanged(info, at: path) }
+                }
+            }
+            do throws(WebDAVError) {
+                if file.length <= Self.shortDigestBytes {
+                    try await work.run(step)
+                } else {
+                    try await work.runLong(for: client, stage, step)
+                }
+            } catch {
+                if error.status == .serviceUnavailable { return nil }
+                throw error
+            }
+            stage = .continues
+        }
+        guard case .digest(let digest) = computation.result else { return nil }
+        if isSettled { table.remember(digest, as: key) }
+        return digest
+    }
+
+    /// Whether the file at `path` is still the same but its content has changed.
+    private func isChanged(_ info: ResourceInfo, at path: ResourcePath) -> Bool {
+        guard let now = try? lookup.resource(at: path, wait: .allowed).info, now.identity == info.identity
+        else {
+            return false
+        }
+        return now.entityTag != info.entityTag
+    }
+}

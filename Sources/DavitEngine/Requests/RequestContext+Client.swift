@@ -1,0 +1,21 @@
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitStore
+
+extension RequestContext {
+    /// The client that is charged for what the server stores or holds because of this request.
+    var client: ClientKey { ClientKey(principal: principal, network: network) }
+
+    /// The network of the client if it is not authenticated; otherwise nil.
+    var network: String? {
+        principal == nil ? PeerNetwork.text(of: request.peerAddress) : nil
+    }
+}
+
+extension LimitLog {
+    /// Logs that a limit caused a request to be refused.
+    func refused(_ cause: StaticString, _ context: RequestContext) {
+        refused(
+            cause, account: context.principal, address: context.request.peerAddress, now: context.now)
+    }
+}

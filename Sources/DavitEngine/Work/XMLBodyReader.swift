@@ -1,0 +1,34 @@
+internal import DavitHTTP
+internal import DavitServer
+
+/// Receives the XML bodies of requests. A large body waits for a slot; the number of slots is limited per client
+/// and in total.
+package final class XMLBodyReader: Sendable {
+    /// The maximum size in bytes of a body that is received without a slot.
+    private static let unreservedBytes: Int64 = 64 << 10
+
+    private let limitBytes: Int
+    private let slots: ClientSlots
+
+    init(limitBytes: Int, _ slots: ClientSlots) {
+        self.limitBytes = limitBytes
+        self.slots = slots
+    }
+
+    /// The number of requests that wait for a slot.
+    package var waitingCount: Int { slots.waitingCount }
+
+    /// Returns the entire content of a request.
+    /// - Throws: 413 if the content is longer than ``ShareConfiguration/bodyLimitBytes``, before reading if
+    ///   Content-Length is larger; 503 if too many requests are waiting; 415 for an unknown charset.
+    func read(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
+        let body = context.request.body
+        let length = body.declaredLength ?? Int64(limitBytes)
+        guard body.isPresent, length > Self.unreservedBytes, length <= Int64(limitBytes) else {
+            return try await context.request.wholeBody(limitBytes: limitBytes)
+        }
+        let slot = try await slots.enter(for: context)
+        defer { withExtendedLifetime(slot) {} }
+        return try await context.request.wholeBody(limitBytes: limitBytes)
+    }
+}
