@@ -8,7 +8,7 @@ package struct PooledWorkRunner: BlockingWorkRunner {
     package init(pool: BlockingPool) { self.pool = pool }
 
     package func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
-        await pool.run { work() }
+        await pool.run(sendable: work)
     }
 
     package func runLong<T: Sendable>(

@@ -80,7 +80,7 @@ struct PutMethod: InlineCommitMethod {
         let expected = body.declaredLength
         let announced = expected ?? upload.expectedLength
         try share.checkLength(announced ?? 0)
-        let check = DigestCheck(upload.digests)
+        let check = upload.digests.isEmpty ? nil : DigestCheck(upload.digests)
         let (share, resources, path) = (share, share.resources, change.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {

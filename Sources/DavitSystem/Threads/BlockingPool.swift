@@ -45,7 +45,15 @@ public final class BlockingPool: Sendable {
     /// - Returns: the result of `work`; nil, without running `work`, if too many jobs are waiting or the pool
     ///   is shut down. The caller responds with 503 and Retry-After.
     public func run<T>(_ work: sending @escaping () -> sending T) async -> sending T? {
-        let job = ClosureJob(work)
+        await result(of: ClosureJob(work))
+    }
+
+    /// Like ``run(_:)`` for a `@Sendable` closure, which it stores without another closure around it.
+    package func run<T: Sendable>(sendable work: @escaping @Sendable () -> T) async -> T? {
+        await result(of: ClosureJob(sendable: work))
+    }
+
+    private func result<T>(of job: ClosureJob<T>) async -> sending T? {
         await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             unsafe job.continuation = continuation
             if !submit(job) { unsafe continuation.resume() }

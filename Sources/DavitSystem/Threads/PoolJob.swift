@@ -18,6 +18,8 @@ class PoolJob: @unchecked Sendable {
 
     init(_ work: sending @escaping () -> sending T) { self.work = work }
 
+    init(sendable work: @escaping @Sendable () -> T) where T: Sendable { self.work = work }
+
     override func run() {
         result = work?()
         // Release the closure before the caller resumes, so that the caller has the only references to its
