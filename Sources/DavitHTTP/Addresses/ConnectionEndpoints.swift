@@ -3,7 +3,7 @@ public struct ConnectionEndpoints: Hashable, Sendable {
     /// The server's endpoint. If the server listens on all addresses, the address to which the peer
     /// connected.
     public let local: NetworkAddress
-    /// The peer's endpoint: that of the proxy, if there is one.
+    /// The peer's endpoint; the proxy's endpoint if a proxy forwards the request.
     public let remote: NetworkAddress
 
     /// Creates a pair of endpoints.

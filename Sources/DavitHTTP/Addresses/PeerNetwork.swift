@@ -18,7 +18,7 @@ package struct PeerNetwork: Hashable, Sendable {
 
     private init(_ kind: Kind, _ bits: UInt64) { (self.kind, self.bits) = (kind, bits) }
 
-    /// The larger network that often belongs to one party: /24 for IPv4, /48 for IPv6.
+    /// The larger network, which often belongs to one organization: /24 for IPv4, /48 for IPv6.
     package var surrounding: PeerNetwork {
         switch kind {
         case .ipv4: PeerNetwork(kind, bits & ~0xFF)
@@ -32,8 +32,8 @@ package struct PeerNetwork: Hashable, Sendable {
         self.init(of: IPAddress(String(text.prefix { $0 != "%" })))
     }
 
-    /// Returns the network of an address as text, equal for peers counted as one: the IPv4 address, the /64
-    /// of an IPv6 address, or "".
+    /// Returns the text form of the group that contains an address, so that peers counted as one have the
+    /// same text: the IPv4 address, the /64 of an IPv6 address, or "".
     package static func text(of address: String) -> String {
         let network = PeerNetwork(of: address)
         switch network.kind {

@@ -15,7 +15,7 @@ public final class ContentHead: Sendable {
     /// The entity tag of the unencoded representation, if this is the head of one with a content coding; else
     /// nil.
     private let plainTag: EntityTag?
-    /// The head created by the first call of ``asForm(of:)``.
+    /// The result of the first call of ``asForm(of:)``, if any.
     private let form = AtomicLazyReference<ContentHead>()
 
     /// - Parameter name: the name of the requested resource, from which the media type is derived.
@@ -52,11 +52,11 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// Returns the head of the gzip-coded representation of another resource, whose bytes are this content.
+    /// Returns the head for responses that send this content as the gzip-coded representation of `plain`.
     ///
-    /// Its entity tag includes the tag of this content, because compressing the same content again may
-    /// produce different bytes. The result of the first call is cached for as long as the other resource has
-    /// the same entity tag.
+    /// The entity tag includes the tag of this content, because compressing the same content again may
+    /// produce different bytes. The result of the first call is cached for as long as the entity tag of
+    /// `plain` is unchanged.
     public func asForm(of plain: ContentHead) -> ContentHead {
         let known = form.load() ?? form.storeIfNil(ContentHead(plain, gzip: self))
         return known.plainTag == plain.tag ? known : ContentHead(plain, gzip: self)

@@ -3,11 +3,11 @@ extension HTTPResponse {
     /// then ranges (§14).
     ///
     /// - Parameters:
-    ///   - comparesForms: whether the entity tags of the unencoded and the gzip-coded representation match
-    ///     each other; see ``Preconditions/evaluate(_:current:matchesAnyCoding:now:)``.
+    /// - matchesAnyCoding: whether the entity tags of the unencoded and the gzip-coded representation match
+    ///   each other; see ``Preconditions/evaluate(_:current:matchesAnyCoding:now:)``.
     ///   - allowsRange: if false, the Range field is ignored.
     ///   - now: the time of the request.
-    /// - Returns: 200, 206, 304 or 416; 412 without content, to which the caller may add an explanation.
+    /// - Returns: 200, 206, 304 or 416; 412 without content, so that the caller can add an explanation.
     package static func stored(
         _ content: any FileContent, _ head: ContentHead, for request: HTTPRequest,
         matchesAnyCoding: Bool = false, allowsRange: Bool = true, now: Timestamp
@@ -49,7 +49,7 @@ extension HTTPResponse {
         }
         let outcome = ByteRanges.resolve(request, length: length)
         // RFC 9110 does not specify whether the content coding would apply to each part or to the entire
-        // multipart content.
+        // multipart content, so the complete content is sent instead.
         if head.isCoded, case .multiple = outcome { return .whole }
         return outcome
     }
@@ -66,7 +66,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// Returns unpredictable digits, so that stored content cannot contain the boundary (RFC 2046 §5.1.1).
+    /// Returns an unpredictable boundary, so that stored content cannot be crafted to contain it (RFC 2046
+    /// §5.1.1).
     private static func randomBoundary() -> [UInt8] {
         let number = UInt64.random(in: .min ... .max)
         return Array(("davit-" + String(number, radix: 16)).utf8)

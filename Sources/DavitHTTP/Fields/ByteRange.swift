@@ -17,7 +17,8 @@ public struct ByteRange: Hashable, Sendable {
 
 /// The result of evaluating a Range field against the length of the representation.
 public enum RangeOutcome: Hashable, Sendable {
-    /// 200: no range, an unsupported or malformed one, or partial content is not worthwhile.
+    /// 200: there is no Range field, it is unsupported or malformed, or partial content would not save
+    /// anything.
     case whole
     /// 206 with a single range.
     case single(ByteRange)
@@ -33,8 +34,8 @@ public enum ByteRanges {
     /// indicates a broken or malicious client (§14.2).
     public static let countLimit = 64
 
-    /// Ranges separated by at most this many bytes are merged: about the size of another part header
-    /// (§15.3.7.2).
+    /// Ranges separated by at most this many bytes are merged, because the header of another part would be
+    /// about as long (§15.3.7.2).
     static let mergedGap: Int64 = 80
 
     /// Evaluates the Range field of a request. Does not check the method and preconditions; see

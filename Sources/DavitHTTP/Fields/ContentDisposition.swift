@@ -20,7 +20,7 @@ public struct ContentDisposition: Hashable, Sendable {
         fileName = parameters["filename"].map { Self.lastComponent(Self.unescaped($0)) }
     }
 
-    /// Decodes only what browsers escape; any other `%` is part of the name.
+    /// Decodes only the three escapes that browsers produce; any other `%` is part of the name.
     private static func unescaped(_ name: [UInt8]) -> [UInt8] {
         guard name.contains(UInt8(ascii: "%")) else { return name }
         var result: [UInt8] = []

@@ -12,7 +12,7 @@ package struct DigestCredentials: Hashable, Sendable {
     /// The request target as sent by the client.
     package var uri: [UInt8]
     package var response: [UInt8]
-    /// Nil means MD5.
+    /// The digest algorithm as sent; nil means MD5.
     package var algorithm: [UInt8]?
     /// `cnonce`.
     package var clientNonce: [UInt8]

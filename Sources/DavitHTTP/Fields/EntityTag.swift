@@ -43,7 +43,7 @@ public struct EntityTag: Hashable, Sendable {
 
 /// Tags of resources that also have a representation with a content coding.
 extension EntityTag {
-    /// Does not occur in tags that davit creates for files.
+    /// Separates the two tags of a combined tag. Tags that davit creates for files never contain it.
     private static let separator = Array("-gzip-".utf8)
 
     /// Returns the tag of the representation with a content coding: this tag followed by that of the coded

@@ -10,7 +10,7 @@ package struct ForwardedElement: Hashable, Sendable {
 
     /// Returns nil if the element is malformed or repeats a parameter.
     package init?(parsing bytes: borrowing Span<UInt8>) {
-        // Same syntax as the parameters of a media type, except for the first semicolon.
+        // The syntax is that of media type parameters, except that there is no leading semicolon.
         var text: [UInt8] = [UInt8(ascii: ";")]
         text.append(copying: bytes)
         guard let parameters = FieldParameters(parsing: text.span, from: 0), !parameters.all.isEmpty else {

@@ -18,9 +18,9 @@ public enum Preconditions {
     /// - Parameters:
     ///   - current: entity tag and modification time of the current representation; nil if the resource does
     ///     not exist. Collections exist without a tag.
-    ///   - comparesForms: whether the resource also has a representation with a content coding and its own
-    ///     entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right
-    ///     for detecting changes but not for resuming the download of one of them.
+    /// - matchesAnyCoding: whether the resource also has a representation with a content coding and its own
+    ///   entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right for
+    ///   detecting changes but not for resuming the download of one of them.
     ///   - now: the time of the request, for the century of RFC 850 dates.
     public static func evaluate(
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,
@@ -59,7 +59,7 @@ public enum Preconditions {
         _ request: HTTPRequest, _ current: Version, now: Timestamp
     ) -> PreconditionOutcome {
         switch request.method {
-        case .options, .trace, .connect: return .proceed  // §13.2.1: these select no representation
+        case .options, .trace, .connect: return .proceed  // §13.2.1: no representation is selected
         default: break
         }
         if request.contains(.ifMatch) {
@@ -80,8 +80,8 @@ public enum Preconditions {
         return .proceed
     }
 
-    /// Evaluates step 5 of §13.2.2: whether the Range field applies. True for a GET with Range and without
-    /// If-Range, or whose If-Range holds (§13.1.5).
+    /// Returns whether the Range field applies (step 5 of §13.2.2): true for a GET request with Range if
+    /// If-Range is missing or holds (§13.1.5).
     ///
     /// A tag must match strongly. A date must match exactly and be before the current second, because the
     /// content can still change within that second (§8.8.2.2). A malformed If-Range does not hold.

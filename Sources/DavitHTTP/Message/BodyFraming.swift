@@ -10,12 +10,12 @@ package enum BodyFraming: Hashable, Sendable {
     private static let maximumLength: Int64 = 1 << 62
 
     /// Determines the framing of a request.
-    /// - Throws: 400 if a proxy could determine a different end, 413 for a length that no file can have, 501
-    ///   for an unsupported transfer coding.
+    /// - Throws: 400 for framing that a proxy could interpret differently, 413 for a length that no file can
+    ///   have, 501 for an unsupported transfer coding.
     package init(of request: HTTPRequest) throws(HTTPError) {
         let lengthCount = request.count(of: .contentLength)
         if request.contains(.transferEncoding) {
-            // §6.1: either indicates request smuggling.
+            // §6.1: both of the following cases can indicate request smuggling.
             guard lengthCount == 0 else {
                 throw HTTPError(.badRequest, "both Content-Length and Transfer-Encoding")
             }

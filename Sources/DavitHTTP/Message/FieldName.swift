@@ -1,7 +1,7 @@
-/// The field names known to this server. A name is mapped to its case once, when a head is parsed, so that
-/// later lookups compare a single byte.
+/// The field names known to this server. Each name is mapped to an enumeration case once, when a head is
+/// parsed, so that later lookups compare a single byte.
 public enum FieldName: UInt8, CaseIterable, Sendable {
-    /// A name without a case; compare its bytes.
+    /// Any name without a case of its own; compare the bytes of such names.
     case other
     /// `Accept` to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization

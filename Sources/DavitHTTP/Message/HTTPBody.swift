@@ -28,15 +28,17 @@ public protocol BodyStream: AnyObject {
     /// Length of the content in bytes if known in advance; else nil. If the generated content is longer or
     /// shorter, the connection is aborted so that the peer can detect it.
     var length: Int64? { get }
-    /// Number of input bytes processed for the last piece if generating it took longer than sending it; else
-    /// 0. The connection uses it to share time fairly, and does not buffer such content for long.
+    /// Number of input bytes processed for the last piece if generating it costs more than sending it, as
+    /// compression does; else 0. The connection uses it to divide time fairly between requests, and does not
+    /// buffer such content for long.
     var effortBytes: Int { get }
-    /// Called once before the first ``next(into:)`` of live content, with the executor of the connection.
-    /// Tasks that generate the content should run there, to avoid thread switches and the global pool.
+    /// Called once before the first ``next(into:)`` of content that is generated live, with the executor of
+    /// the connection. Tasks that generate the content should run there, to avoid thread switches and the
+    /// global pool.
     func begin(on executor: any TaskExecutor)
     /// Called when the connection is to close after this response, possibly repeatedly and while
-    /// ``next(into:)`` waits. Live content without an end should end as soon as possible; other content must
-    /// be generated completely.
+    /// ``next(into:)`` waits. Endless content should end as soon as possible; other content must be generated
+    /// completely.
     func finishEarly()
 }
 

@@ -1,6 +1,6 @@
 /// The origin of a request as reported by a trusted proxy.
 package struct ForwardedOrigin: Hashable, Sendable {
-    /// Nil if the proxy does not report it.
+    /// The numeric address of the client; nil if the proxy does not report it.
     package var peerAddress: String?
     package var isSecure: Bool?
     /// A well-formed `host[:port]`.
@@ -29,7 +29,7 @@ extension HTTPRequest {
 
 extension HTTPRequest {
     /// Whether the host that the client used is unknown: the request came through a trusted proxy that does
-    /// not report the host or, judging by its fields, through such a proxy on this machine. The proxy may
+    /// not report the host, or its fields indicate an unconfigured proxy on this machine. Either proxy may
     /// have replaced Host.
     package var isHostUncertain: Bool {
         if let forwardedOrigin { return forwardedOrigin.host == nil }
@@ -54,13 +54,13 @@ extension HTTPRequest {
     /// abuse.
     private static let extensionLimit = 8
 
-    /// Calls `body` for the non-empty elements of a list field, trimmed, from the last to the first, until it
-    /// stops. Proxies append on the right, so malformed data on the left, sent by the client, cannot affect
-    /// how their elements are parsed.
+    /// Calls `body` for the non-empty elements of a list field, trimmed, from the last to the first, until
+    /// `body` returns `stop`. Proxies append on the right, so malformed data that a client put on the left
+    /// cannot affect how their elements are parsed.
     ///
-    /// An element with quoted strings may contain commas. It is passed starting after its last comma, and
-    /// extended to the left with each ``ListElementAction/extend``. Only the complete element is well-formed, because
-    /// quoted strings occur only after an equals sign.
+    /// An element with quoted strings may contain commas. Such an element is first passed without the text up
+    /// to its last comma, and is extended to the left by one comma for each ``ListElementAction/extend``.
+    /// Only the complete element is well-formed, because quoted strings occur only after an equals sign.
     package func forEachElementFromRight(
         of name: FieldName, _ body: (borrowing Span<UInt8>) -> ListElementAction
     ) {

@@ -19,7 +19,7 @@ extension HTTPRequest {
         parsedTarget.form = form == .absolute ? .absolute : .origin
     }
 
-    /// Prepends a prefix removed by a proxy to ``mountPath``.
+    /// Prepends the prefix that a proxy removed to ``mountPath``.
     /// - Returns: the previous state for ``leaveMount(_:)``.
     package func enter(_ prefix: PathPrefix) -> MountPosition {
         let mount = MountPosition(rawPath: target.rawPath, mountPath: mountPath)
@@ -54,7 +54,7 @@ extension HTTPRequest {
         return inside
     }
 
-    /// Enters a mount again, to continue a request that is pending.
+    /// Restores the state inside a mount, to continue a pending request.
     /// - Parameter inside: the state when the mount was left.
     /// - Returns: the previous state for ``leaveMount(_:)``.
     package func resumeMount(_ inside: MountPosition) -> MountPosition { leaveMount(inside) }

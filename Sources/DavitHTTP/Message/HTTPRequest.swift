@@ -21,8 +21,8 @@ public final class HTTPRequest: @unchecked Sendable {
     /// One bit per ``FieldName`` present in `lines`, so that looking up an absent field is cheap.
     @safe @exclusivity(unchecked) private var present = FieldNameSet()
 
-    /// The last valid Host field parsed by this object and its kind, because clients usually repeat it. Nil
-    /// before the first.
+    /// The last valid Host field that this object parsed, and its kind. Cached because clients usually send
+    /// the same Host again; the kind is nil before the first valid Host.
     @safe @exclusivity(unchecked) private var knownHost: [UInt8] = []
     @safe @exclusivity(unchecked) private var knownHostKind: HostField.Kind?
 
@@ -38,7 +38,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var endpoints: ConnectionEndpoints?
-        /// Nil if it is the remote address of `endpoints`.
+        /// Overrides the remote address of `endpoints`; nil if not overridden.
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
@@ -76,8 +76,8 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.principal }
         set { values.principal = newValue }
     }
-    /// Identifies the account and password with which this request was admitted; 0 without an account.
-    /// Numbers are unique within a process.
+    /// Identifies the account and the password with which this request was authenticated; 0 without an
+    /// account. Numbers are unique within a process.
     package var credentialNumber: UInt64 {
         get { values.credentialNumber }
         set { values.credentialNumber = newValue }
@@ -87,8 +87,8 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.forwardedOrigin?.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
     }
-    /// The certificate that the client presented in the TLS handshake. It is valid and was issued by an
-    /// authority that the server trusts for clients. Nil without a certificate.
+    /// The certificate that the client presented in the TLS handshake, which was issued by an authority that
+    /// the server trusts for clients. Nil without a certificate.
     public package(set) var clientCertificate: ClientCertificate? {
         get { values.clientCertificate }
         set { values.clientCertificate = newValue }

@@ -57,7 +57,7 @@
     /// Discards the valid bytes; keeps the memory.
     public func removeAll() { filled = 0 }
 
-    /// Discards the bytes after the first `count` ones; has no effect if there are fewer.
+    /// Discards all but the first `count` bytes; has no effect if there are no more than that.
     public func truncate(to count: Int) { filled = min(max(count, 0), filled) }
 
     /// Removes bytes at the start and moves the remaining bytes there.

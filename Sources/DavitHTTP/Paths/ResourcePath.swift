@@ -1,4 +1,5 @@
-/// The path of a resource relative to the root of its share: decoded, normalized, and always below the root.
+/// The path of a resource relative to the root of its share: decoded, normalized, and never outside the
+/// share.
 ///
 /// Segments are bytes, because names need not be UTF-8. No segment is empty, `.` or `..`, or contains NUL or
 /// a slash.
@@ -57,7 +58,7 @@ public struct ResourcePath: Hashable, Sendable {
 
     /// Whether ``depth`` exceeds a limit. Counts only if the path is long enough to exceed it.
     package func isDeeper(than limit: Int) -> Bool {
-        // Each level has a name of at least one byte, and all but one have a slash.
+        // Each level except the first needs at least two bytes: a slash and a name of one byte.
         bytes.count > 2 * limit && depth > limit
     }
 

@@ -62,7 +62,7 @@ package enum HeadEncoder {
     ///   - length: the length of the content in bytes, or nil if unknown; for 304 and HEAD, that of the
     ///     omitted content.
     ///   - date: a date of 29 bytes, as formatted by ``HTTPDate/appendIMF(_:to:)``.
-    ///   - server: the value of `Server`.
+    /// - server: the value of the Server field; nil to omit the field.
     package static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]? = nil, into buffer: inout [UInt8]
@@ -103,7 +103,8 @@ package enum HeadEncoder {
             buffer.write(server)
             buffer.write("\r\n")
         }
-        // RFC 9110 §8.6: these responses may contain the length of content that is not sent.
+        // RFC 9110 §8.6: in these responses, Content-Length may report the length of content that is not
+        // sent.
         let reportsLengthOnly = exchange.isHead || response.status.code == 304
         let hasOwnLength = reportsLengthOnly && fields.contains(.contentLength)
         appendFields(fields, keepingLength: hasOwnLength, to: &buffer)
@@ -149,7 +150,7 @@ package enum HeadEncoder {
         case .none:
             let status = response.status
             if status.code == 304 {
-                // An empty body does not indicate the length of the omitted content.
+                // If the body is empty, the length of the omitted content is unknown.
                 if let length, length > 0 { appendLength(length, to: &buffer) }
             } else if exchange.isHead, !status.forbidsContent {
                 if let length {

@@ -8,13 +8,14 @@ package enum UnreadContent: Hashable, Sendable {
     /// Discard the content after the response, up to ``discardLimitBytes``, then continue with the next
     /// request. If it is longer, perform a lingering close.
     case discard
-    /// Send the response with `Connection: close`, shut down writing, discard input for a while, and close.
+    /// Send the response with `Connection: close`, shut down writing, discard input for a limited time, and
+    /// close.
     case close
 
     /// Maximum number of bytes discarded to keep a connection open.
     package static let discardLimitBytes: Int64 = 256 * 1024
 
-    /// Chooses the plan.
+    /// Decides what to do with the unread content.
     /// - Parameters:
     ///   - remaining: the unread content in bytes, without chunk framing; nil for chunked content before its
     ///     end.
