@@ -1,4 +1,4 @@
-/// Runs work that may block off the caller's event loop.
+/// Runs work that may block on threads other than the caller's event loop.
 ///
 /// The work is a synchronous closure that takes and returns plain values. Connection state belongs to the
 /// event loop; the work must not access it.
@@ -7,8 +7,8 @@ public protocol BlockingWorkRunner: Sendable {
     /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
 
-    /// Runs work that may take longer than 20 milliseconds or move more than 8 MiB, on threads that short
-    /// work does not use. Clients are scheduled in turn.
+    /// Runs work that may take longer than 20 milliseconds or process more than 8 MiB, on threads that short
+    /// work does not use. Clients take turns.
     ///
     /// When the calling task is cancelled, the work is discarded, or stops at its next checkpoint, unless its
     /// stage is ``LongWorkStage/cleansUp``.
@@ -28,7 +28,7 @@ public enum LongWorkStage: Sendable {
     case begins
     /// An earlier part of the request was admitted, so this part is admitted too.
     case continues
-    /// Removes the remains of a change. Always admitted and never cancelled.
+    /// Cleans up after a change. Always admitted and never cancelled.
     case cleansUp
 }
 

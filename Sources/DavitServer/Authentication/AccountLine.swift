@@ -1,4 +1,4 @@
-/// An account as an option or a line of a user file specifies it: `NAME:PASSWORD`, or `NAME:` and a hash.
+/// An account in the form used by options and user files: `NAME:PASSWORD`, or `NAME:` and a hash.
 package struct AccountLine: Equatable, Sendable {
     package let name: String
     /// A password, or a hash: see ``Accounts/isHash(_:)``.

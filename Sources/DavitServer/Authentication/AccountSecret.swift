@@ -118,8 +118,8 @@ extension DigestSecret.Algorithm {
     }
 }
 #else
-/// A password padded to a fixed length, so that comparison takes constant time. Used without OpenSSL, which
-/// provides the hash functions.
+/// A password padded to a fixed length, so that comparison takes constant time. Used in builds without
+/// OpenSSL, which have no hash functions.
 struct AccountSecret: Equatable, Sendable {
     /// The password followed by zeros. A password contains no zero byte, so its end is unambiguous.
     private let padded: [UInt8]

@@ -20,7 +20,7 @@ public struct Accounts: Sendable {
         case duplicate
         /// The text is not a hash of a supported kind.
         case badHash
-        /// The Digest secret was created for a realm other than that of the settings.
+        /// The Digest secret was created for a different realm.
         case otherRealm
         /// The realm is empty, exceeds 128 bytes, or contains control characters, quotes or backslashes.
         case badRealm

@@ -87,10 +87,9 @@ extension Authentication {
         }
     }
 
-    /// Returns the remaining wait for cached credentials that are sent from another network than that of
-    /// their login; nil if there is none. Clients that have logged in keep access during a guessing attack,
-    /// but only from the network of their login: a blocked address must not learn from the cache whether a
-    /// guess is right.
+    /// Returns the remaining wait for cached credentials sent from a network other than the one where they
+    /// were verified; nil if there is none. Clients that have logged in keep access during a guessing attack,
+    /// but only from that network: a blocked address must not learn from the cache whether a guess is right.
     private func wait(at peer: String, insteadOf home: String, for name: String, now: Int64) -> Int64? {
         guard peer != home, PeerNetwork(of: peer) != PeerNetwork(of: home) else { return nil }
         let (address, account) = (PeerNetwork(of: peer).hashValue, Array(name.utf8).hashValue)

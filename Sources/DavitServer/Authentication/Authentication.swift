@@ -100,7 +100,7 @@ public final class Authentication: Middleware {
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration.
-    ///   - limitLog: logs requests whose password finds no place in the queue.
+    /// - limitLog: logs requests refused because the password queue is full.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
@@ -185,8 +185,8 @@ public final class Authentication: Middleware {
         }
     }
 
-    /// Checks the credentials; records failures and consumes nonce counts, so call this once per request. Only
-    /// a decision `slow` permits another call.
+    /// Checks the credentials; records failures and consumes nonce counts. Call this once per request, and
+    /// again only after the decision `slow`.
     func check(_ request: HTTPRequest) -> Decision {
         // Different parties could interpret two fields differently.
         guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }

@@ -2,13 +2,13 @@
 internal import DavitCrypto
 #endif
 
-/// Derives the cache keys of credentials: 32 bytes that cannot be reversed, or computed without the secret
-/// key.
+/// Derives cache keys from credentials. A key has 32 bytes and reveals nothing about the credentials; it
+/// cannot be computed without the secret key.
 struct CredentialKeys: Sendable {
     #if TLS
     typealias Key = KeyedDigest.Code
 
-    /// Nil if OpenSSL fails.
+    /// The keyed hash function; nil if OpenSSL fails.
     private let digest = try? KeyedDigest(key: RandomBytes.make(count: 16))
 
     /// - Parameter value: the value of the Authorization field.
@@ -35,7 +35,7 @@ struct CredentialKeys: Sendable {
     #endif
 }
 
-/// A cache of credentials that were recently found right or wrong.
+/// A cache of credentials that were recently verified or rejected.
 ///
 /// Avoids repeated hashing for both. Because wrong credentials are cached, a program that repeats an old
 /// password is not treated as a guessing attack.
@@ -49,7 +49,7 @@ struct CredentialCache: Sendable {
     }
 
     private struct Entry: Sendable {
-        /// Nil if the credentials were wrong.
+        /// The name of the account; nil if the credentials were wrong.
         var name: String?
         var number: UInt64
         var peer: String

@@ -5,8 +5,8 @@
 package struct LoginFailureTracker: Sendable {
     /// How the wait grows with the number of failures.
     package struct Backoff: Sendable {
-        /// Number of failures without a wait. The next failure costs one second, and the wait then doubles
-        /// with each failure.
+        /// Number of failures without a wait. The next failure causes a wait of one second, which doubles
+        /// with each further failure.
         var free: Int
         var limitSeconds: Int64
 

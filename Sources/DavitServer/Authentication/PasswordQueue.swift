@@ -43,7 +43,8 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         case waiting
         /// The entry was queued, and the associated entry was removed from the full queue.
         case displaced(Entry)
-        /// Too many passwords of the same account and address, or of the same address, are waiting.
+        /// Too many passwords for the same account from the same address, or from the same address in total,
+        /// are waiting.
         case lineFull
         /// The queue is full, and the new entry has the lowest priority.
         case full
@@ -55,7 +56,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     package static var perAddress: Int { 64 }
     /// Maximum number of waiting passwords.
     package static var total: Int { 256 }
-    /// Every nth turn may serve a level of trust other than the highest.
+    /// One turn in this many may serve a level of trust other than the highest.
     private static var turnsOfBest: UInt64 { 4 }
 
     private struct Line: Hashable, Sendable {
@@ -67,7 +68,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
     private var entries: [Entry] = []
     /// When each waiting account was last served, or first queued.
     private var accountTimes: [Int: UInt64] = [:]
-    /// The same for each network of an account.
+    /// When each network of an account was last served, or first queued.
     private var lineTimes: [Line: UInt64] = [:]
     private var time: UInt64 = 0
     private var turns: UInt64 = 0

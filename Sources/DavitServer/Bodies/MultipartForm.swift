@@ -80,7 +80,7 @@ private struct MultipartReceiver {
 
     /// Reads the entire content, so that data after the form is detected as well.
     mutating func receive(_ body: any RequestBody, _ parser: consuming MultipartParser) async throws {
-        // The retained bytes always leave space for more, unless all of the content is in the buffer.
+        // Unparsed bytes never fill the buffer, unless it contains the entire content.
         let largest = max(BodyChunks.bufferBytes, 2 * limits.partHeadBytes)
         let length = body.declaredLength.map { Int(min($0, Int64(largest))) } ?? largest
         let buffer = IOBuffer(capacity: max(length, 1))
@@ -92,8 +92,8 @@ private struct MultipartReceiver {
             // Include data between the parts.
             if received > limits.contentBytes { throw HTTPError.tooLarge(limits.contentBytes) }
             var index = 0
-            // Merges consecutive data of one part, so that content resembling delimiters does not cost a call
-            // each time.
+            // Merges consecutive data of one part, so that content resembling delimiters does not cause many
+            // small writes.
             var data = 0..<0
             while true {
                 let event = try Self.event(&parser, buffer, &index)

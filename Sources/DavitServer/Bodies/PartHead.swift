@@ -46,7 +46,8 @@ package struct PartHead: Hashable, Sendable {
         fileName = disposition?.fileName
     }
 
-    /// §4.7: deprecated for HTTP. Encodings that leave the content unchanged are accepted.
+    /// Content-Transfer-Encoding is deprecated for HTTP (§4.7). Encodings that leave the content unchanged
+    /// are accepted.
     private static func checkTransferEncoding(
         _ value: borrowing Span<UInt8>, _ offset: Int64
     ) throws(MultipartError) {

@@ -60,7 +60,7 @@ public struct TemporaryFiles: Sendable {
         }
     }
 
-    /// Writes content in memory to a file at `path`.
+    /// Writes content from memory to a file at `path`.
     func keep(_ bytes: [UInt8], at path: String, isReplacing: Bool) async throws {
         guard let storage else { throw TemporaryStorageError.failed(reason: "no temporary storage") }
         let buffer = IOBuffer(copying: bytes)
@@ -91,7 +91,7 @@ extension TemporaryStorageError {
     fileprivate var forClient: any Error { httpError ?? self }
 }
 
-/// A placeholder that is never called.
+/// Used without storage; never called.
 private struct UnavailableWorkRunner: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }

@@ -24,7 +24,7 @@ public struct Compression: Middleware {
 
     /// - Parameters:
     ///   - thresholdBytes: shorter content is not compressed.
-    ///   - level: 1, the fastest, to 9; level 1 shrinks XML and HTML about ninefold.
+    /// - level: 1, the fastest, to 9; level 1 reduces XML and HTML to about one ninth.
     public init(thresholdBytes: Int = defaultThresholdBytes, level: Int = 1) {
         self.thresholdBytes = thresholdBytes
         self.level = level

@@ -11,9 +11,10 @@ final class GzipStream: BodyStream {
     private static let windowBits: Int32 = 13
     /// Content bytes after which the output is flushed, so that the client receives the beginning early.
     private static let firstBytes = 48 << 10
-    /// A call returns after this much output, so that the client receives the beginning early,
+    /// A call returns after producing this much output, so that the client receives the beginning early.
     private static let pieceBytes = 16 << 10
-    /// or after this much input, about a millisecond of work, so that other requests are not delayed.
+    /// A call also returns after this much input, about a millisecond of work, so that other requests are not
+    /// delayed.
     private static let turnBytes = 256 << 10
     /// Minimum output space passed to zlib; with less, a flush might never complete.
     private static let leastRoom = 64

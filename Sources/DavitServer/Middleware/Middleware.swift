@@ -12,7 +12,7 @@ public protocol Middleware: Sendable {
     func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply
 }
 
-/// A handler wrapped in a middleware; created by ``Handler/behind(_:)``.
+/// A handler wrapped in a middleware; created by ``Handler/applying(_:)``.
 public struct MiddlewareHandler<Front: Middleware, Next: Handler>: Handler {
     private let front: Front
     private let next: Next
@@ -72,8 +72,9 @@ private struct MountedMiddleware<Front: Middleware, Base: Mountable>: Mountable 
 public struct BeforeHandling: Middleware {
     private let look: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?
 
-    /// - Parameter look: a returned response ends the request; nil passes it to the handler. The closure may
-    ///   rewrite the target (``DavitHTTP/HTTPRequest/rewriteTarget(to:)``) and set the principal.
+    /// - Parameter look: returns a response to send instead of calling the handler, or nil to call the
+    ///   handler. The closure may rewrite the target (``DavitHTTP/HTTPRequest/rewriteTarget(to:)``) and set
+    ///   the principal.
     public init(_ look: @escaping @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse?) {
         self.look = look
     }

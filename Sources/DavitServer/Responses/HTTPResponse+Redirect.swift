@@ -11,7 +11,7 @@ extension HTTPResponse {
         case seeOther
         /// 307. Clients repeat the same request at the new location, this time only.
         case temporary
-        /// 308. Clients use the same request at the new location from now on.
+        /// 308. Clients repeat the same request at the new location, now and in the future.
         case permanent
 
         var status: HTTPStatus {
@@ -36,7 +36,8 @@ extension HTTPResponse {
         return HTTPResponse(redirect.status, fields: fields)
     }
 
-    /// Encodes all characters except those of RFC 3986 §2 and `%` followed by two hexadecimal digits.
+    /// Encodes all characters except those that RFC 3986 §2 allows and `%` followed by two hexadecimal
+    /// digits.
     private static func encodedLocation(_ location: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for (index, byte) in location.enumerated() {

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import Synchronization
 
-/// A matching route.
+/// The route that matches a request.
 enum RouteMatch {
     /// The action of a route, with the values that it found in the path. Closures must not have a capture list;
     /// with one, they would leave the executor of their caller.
@@ -18,7 +18,7 @@ protocol ScannedRoute: Sendable {
     func answer(to subject: inout RouteSubject) -> RouteMatch?
 }
 
-/// A request as seen by routes.
+/// A request in the form that routes match against.
 struct RouteSubject {
     let request: HTTPRequest
     let key: RouteTable.Key
