@@ -6,6 +6,7 @@ extension Connection {
     /// Content up to this size is read into the output buffer after the head and sent with it; above it,
     /// sendfile is cheaper.
     static let inlineLimit: Int64 = 32 * 1024
+    /// Large files are sent in windows of this size; each is loaded into memory before it is sent.
     private static let windowBytes: Int64 = 1024 * 1024
 
     /// Sends a part of a file after the buffered output.
@@ -23,7 +24,8 @@ extension Connection {
         }
     }
 
-    /// Returns true if the connection has not used up its turn and the first window of the file is in memory.
+    /// Returns true if the connection has not used up its turn, and the first window of the file can be sent
+    /// without waiting for a disk.
     func canSendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Bool {
         guard !isTurnOver else { return false }
         if loop.memory.isDiskless(content) { return true }

@@ -81,8 +81,8 @@ extension Connection {
 
     // MARK: On the pool
 
-    /// Runs a step of the handshake on the pool. Until it ends, the connection counts as having a task:
-    /// events are recorded, and the session is not used.
+    /// Runs a step of the handshake on the pool. Until the step ends, the connection counts as having a task:
+    /// events are only recorded, and the TLS session is not used.
     private func stepOnPool(_ tls: TLSLayer) {
         task = Task(executorPreference: loop) { await self.runStep(tls) }
     }

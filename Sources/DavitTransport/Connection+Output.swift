@@ -7,7 +7,7 @@ extension Connection {
     /// Whether output, plain or encrypted, has not been sent yet.
     var hasUnsent: Bool { hasUntaken || channel.hasOutput }
 
-    /// Whether the channel has not accepted all output yet. Later output must wait for it.
+    /// Whether the channel has not accepted all output yet. Later output must wait until it has.
     var hasUntaken: Bool { unsentStart < unsent.count }
 
     /// Appends to the output buffer if the bytes fit.

@@ -1,6 +1,6 @@
 internal import DavitSystem
 
-/// Calls of the channel that also report the moved bytes to the tap.
+/// Wrappers of channel calls that also report the transferred bytes to the tap.
 extension Connection {
     func receiveBytes(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Input {
         let input = unsafe channel.receive(into: buffer)

@@ -4,10 +4,10 @@ internal import DavitSystem
 
 /// A connection to a peer.
 ///
-/// Requests that can be answered without waiting are served in the event handler. For others a task runs
-/// ``serve()``; it ends after some time without requests, and only this object remains. All state belongs to
-/// the thread of the loop, which justifies the unchecked conformance. Exclusivity checks are disabled for the
-/// state that each request uses: no access lasts longer than a single call.
+/// Requests that can be answered without waiting are served in the event handler. For other requests, a task
+/// runs ``serve()``; the task ends after some time without requests, and only this object remains. All state
+/// belongs to the thread of the loop, which justifies the unchecked conformance. Exclusivity checks are
+/// disabled for the state that each request uses: no access lasts longer than a single call.
 @safe final class Connection: LoopMember, @unchecked Sendable {
     /// The reason why a wait ended.
     enum Wake { case ready, timeout, park, closing }
@@ -55,7 +55,7 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
     @safe @exclusivity(unchecked) var sending: TransferRateMonitor
-    /// Bytes moved since other connections had a turn.
+    /// Bytes transferred since other connections last had a turn.
     private var bytesInTurn = 0
     /// Bytes that the peer had not acknowledged when the wait for room began.
     private var outstanding = 0
@@ -82,7 +82,7 @@ internal import DavitSystem
         Task(executorPreference: loop) { self.begin() }
     }
 
-    /// A new connection is treated like a parked one: its first bytes start the service.
+    /// Waits for the first bytes like a parked connection, that is, without a task.
     private func begin() {
         loop.add(self)
         birth = loop.now
@@ -287,8 +287,8 @@ internal import DavitSystem
 
     // MARK: Waiting
 
-    /// Bytes that a connection may move without waiting before other connections get a turn, so that a fast
-    /// peer cannot monopolize the loop.
+    /// Bytes that a connection may transfer without waiting before other connections get a turn, so that a
+    /// fast peer cannot monopolize the loop.
     private static let bytesPerTurn = 1024 * 1024
 
     /// Whether other connections should get a turn before this one sends a large response.

@@ -19,7 +19,7 @@ final class ContentReader: RequestBody {
 
     let declaredLength: Int64?
     private var state: State
-    /// Nil after the end of the response.
+    /// The exchange that the request belongs to; nil after the end of the response.
     private var exchange: Exchange?
     private var awaitsContinue: Bool
     private var failure: HTTPError?

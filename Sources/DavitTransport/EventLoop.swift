@@ -15,7 +15,7 @@ internal import Synchronization
     let queue: SystemEventQueue
     /// The number of connections assigned to this loop, including those that it has not added yet.
     let load = Atomic<Int>(0)
-    /// Called on the loop's thread for each signal that its queue has received.
+    /// Called on the loop's thread for each signal that its event queue has received.
     var onSignal: ((Int32) -> Void)?
     /// Called on the loop's thread for SIGHUP.
     var onSIGHUP: (() -> Void)?
@@ -40,7 +40,7 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private var due: [TimerEntry] = []
     @safe @exclusivity(unchecked) private var turns: [Turn] = []
     @safe @exclusivity(unchecked) private(set) var isDraining = false
-    /// Whether the loop takes no more events: nothing wakes what begins to wait now.
+    /// Whether the loop no longer handles events. A wait that began now would never end.
     @safe @exclusivity(unchecked) private(set) var isStopped = false
     @safe @exclusivity(unchecked) private var date = LoopDate()
 

@@ -119,7 +119,7 @@ final class Exchange {
     }
 
     /// Calls the handler, and writes the response if nothing has to wait.
-    /// - Returns: false if ``answer()`` has to complete the response; it may have been begun before.
+    /// - Returns: false if ``answer()`` has to complete the response, which may already have been started.
     private func answerWithoutTask() -> Bool {
         guard remaining == nil else { return false }
         beginAnswer()

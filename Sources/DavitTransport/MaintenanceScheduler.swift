@@ -26,8 +26,8 @@ final class MaintenanceScheduler: Sendable {
     fileprivate func run(on loop: EventLoop) {
         // Reset before the work, so that a request that arrives during the work schedules it again.
         isDue.store(false, ordering: .relaxed)
-        // Not a task that awaits the work: if the loop ended during the work, the task would keep it alive
-        // forever.
+        // Do not use a task that awaits the work: if the loop ended during the work, the task would keep the
+        // loop alive forever.
         let isAccepted = pool.start { [self] in
             if work() { scheduleAgain(on: loop) }
         }

@@ -1,5 +1,5 @@
-/// Enforces a minimum transfer rate: in each window of waiting time, a minimum number of bytes must have
-/// moved.
+/// Enforces a minimum transfer rate: in each window of waiting time, a minimum number of bytes must be
+/// transferred.
 ///
 /// Only time spent waiting for the peer counts, so that the peer is not penalized for a slow handler or disk.
 package struct TransferRateMonitor: Sendable {
@@ -8,7 +8,7 @@ package struct TransferRateMonitor: Sendable {
     private var waited: Int64 = 0
     private var moved = 0
     private var waitStart: Int64 = 0
-    /// Total bytes moved, whether or not they have reached the peer.
+    /// Total bytes transferred, whether or not they have reached the peer.
     package private(set) var total: Int64 = 0
 
     /// - Parameter window: the length of a window in nanoseconds.

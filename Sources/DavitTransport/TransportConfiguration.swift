@@ -31,8 +31,8 @@ public struct TransportConfiguration: Sendable {
         public var handshake: Duration = .seconds(10)
         /// The time to wait for the next request on an idle connection; after it, the connection is closed.
         public var keepAlive: Duration = .seconds(75)
-        /// For content and responses: the window of waiting time over which the transfer rate must average at
-        /// least ``bytesPerSecond``.
+        /// The window of waiting time over which the transfer rate of request content and responses must
+        /// average at least ``bytesPerSecond``.
         public var window: Duration = .seconds(30)
         /// The minimum transfer rate in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024

@@ -5,7 +5,7 @@ public import DavitSystem
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason for the failure.
     public enum Reason: Hashable, Sendable {
-        /// The address is in use, or was a moment ago.
+        /// The address is in use, or was until recently.
         case inUse
         /// The process lacks the privilege to bind the address.
         case notPermitted
