@@ -47,8 +47,8 @@ extension FileDescriptor {
         return Int64(try FileCall.run("lseek") { lseek(number, off_t(offset), whence) })
     }
 
-    /// Copies the first `count` bytes of this file to `target` at `offset`: inside the kernel if possible,
-    /// and never with all of it in memory. Changes the positions of both files.
+    /// Copies the first `count` bytes of this file to `target` at `offset`, inside the kernel if possible,
+    /// without loading all of them into memory. Changes the positions of both files.
     package borrowing func copyBytes(
         _ count: Int64, to target: borrowing FileDescriptor, at offset: Int64
     ) throws(SystemError) {

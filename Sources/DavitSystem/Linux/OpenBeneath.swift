@@ -75,7 +75,8 @@ extension RootDirectory {
             guard error.code == .again, isInMemory else { throw error }
         }
         // A volume without a disk does not cache missing names, so a lookup of a missing name fails as if it
-        // had to wait. Without crossing to another volume, the lookup does not wait.
+        // had to wait. A lookup that does not leave this volume never waits, so repeat it without the cache
+        // requirement.
         do throws(SystemError) {
             return try open(path, flags, permissions, resolve: always | DAVIT_RESOLVE_NO_XDEV, call)
         } catch {

@@ -2,8 +2,8 @@
 ///
 /// Messages are constant strings; variable data is passed as metadata.
 public struct Log: Sendable {
-    /// How much is logged; each level includes the ones before it. `access` adds a line for each response,
-    /// `verbose` the state of connections.
+    /// The level of detail; each level includes the ones before it. `access` adds a line for each response,
+    /// `verbose` adds the state of connections.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
         /// In order, from conditions that require action to details for developers.
         case error, warning, info, access, verbose, debug
@@ -38,28 +38,28 @@ public struct Log: Sendable {
         if isOn(.error) { write(.error, message, metadata()) }
     }
 
-    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
+    /// Writes an entry of level `warning`. The metadata is evaluated only if the level is enabled.
     public func warning(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.warning) { write(.warning, message, metadata()) }
     }
 
-    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
+    /// Writes an entry of level `info`. The metadata is evaluated only if the level is enabled.
     public func info(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.info) { write(.info, message, metadata()) }
     }
 
-    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
+    /// Writes an entry of level `verbose`. The metadata is evaluated only if the level is enabled.
     public func verbose(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {
         if isOn(.verbose) { write(.verbose, message, metadata()) }
     }
 
-    /// Writes an entry of this level. The metadata is evaluated only if the level is enabled.
+    /// Writes an entry of level `debug`. The metadata is evaluated only if the level is enabled.
     public func debug(
         _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
     ) {

@@ -13,9 +13,9 @@ public enum ServiceManager {
     /// The first inherited descriptor.
     private static let firstSocket: Int32 = 3
 
-    /// Returns the sockets that were opened for this process, in the order of the unit; empty if it was
-    /// started differently. The names of the sockets are ignored. Every call returns the same descriptors, so
-    /// call it once, for a single server.
+    /// Returns the sockets that were opened for this process, in the order of the unit file; empty if the
+    /// process was started without socket activation. The names of the sockets are ignored. Every call
+    /// returns the same descriptors, so call it once, for a single server.
     public static func inheritedSockets() -> [Int32] {
         inheritedSockets(
             process: Environment.variable("LISTEN_PID"), count: Environment.variable("LISTEN_FDS"))

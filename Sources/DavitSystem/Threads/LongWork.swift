@@ -7,7 +7,7 @@ package enum LongWork {
     @TaskLocal static var current: LongJob?
 
     /// Pauses the job if its slice is used up, and returns when it gets its next turn.
-    /// - Parameter bytes: the number of bytes moved since the last call.
+    /// - Parameter bytes: the number of bytes processed since the last call.
     /// - Throws: `cancelled` once the result is no longer needed.
     package static func checkpoint(bytes: Int = 0) throws(SystemError) {
         guard let job = current else { return }

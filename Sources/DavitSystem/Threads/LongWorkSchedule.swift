@@ -26,7 +26,7 @@ package struct LongWorkSchedule {
     /// - Parameter limits: with ``LongWorkLimits/runningJobs`` resolved to the actual number.
     package init(_ limits: LongWorkLimits) { self.limits = limits }
 
-    /// Whether a job that is not running could use a turn.
+    /// Whether any job that is not running is allowed to run now.
     package var hasNext: Bool { turns.contains(where: canRun) }
 
     /// Queues a job.
