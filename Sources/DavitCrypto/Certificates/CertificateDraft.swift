@@ -41,7 +41,8 @@ internal import DavitHTTP
         }
     }
 
-    /// Sets the issuer, which must precede the key identifier extensions; nil for a self-signed certificate.
+    /// Sets the issuer; nil for a self-signed certificate. Call this before adding the key identifier
+    /// extensions.
     func setIssuer(_ issuer: Certificate?) throws(CryptoError) {
         let name = unsafe X509_get_subject_name(issuer?.handle ?? handle)
         guard unsafe X509_set_issuer_name(handle, name) == 1 else {

@@ -4,9 +4,10 @@ internal import Synchronization
 
 /// SHA-256 of a key followed by a message, for looking up secrets that recur often.
 ///
-/// Codes must stay in this process: with one of them, the code of a longer message can be computed, which
-/// ``HMACSHA256`` prevents with a second pass. The digest context is reused, because OpenSSL's one-shot
-/// functions allocate memory each time. If another thread is using the context, a new one is created.
+/// Codes must stay in this process: given a code, the code of a longer message can be computed (length
+/// extension), which ``HMACSHA256`` prevents with a second pass. The digest context is reused, because
+/// OpenSSL's one-shot functions allocate memory each time. If another thread is using the context, a new one
+/// is created.
 @safe package final class KeyedDigest: Sendable {
     /// The code of a message.
     package struct Code: Hashable, Sendable {

@@ -10,7 +10,7 @@ internal import COpenSSL
     @safe @exclusivity(unchecked) var input = ByteQueue()
     @safe @exclusivity(unchecked) var output = ByteQueue()
 
-    /// Creates a BIO for this pipe, which must outlive it.
+    /// Creates a BIO that uses this object, which must outlive the BIO.
     func makeBIO() throws(CryptoError) -> OpaquePointer {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else {
             throw CryptoError("BIO_new")

@@ -22,8 +22,8 @@ enum HandshakeCallbacks {
         return SSL_TLSEXT_ERR_OK
     }
 
-    /// Chooses the identity by server name indication (RFC 6066 §3): the first one if no certificate has the
-    /// name.
+    /// Chooses the identity by server name indication (RFC 6066 §3); the first identity if no certificate
+    /// covers the name.
     static let chooseIdentity:
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<Int32>?, UnsafeMutableRawPointer?

@@ -5,7 +5,7 @@ internal import COpenSSL
 extension TLSSession {
     package enum Version: Sendable { case tls12, tls13 }
 
-    /// Nil before the handshake.
+    /// The negotiated protocol version; nil before the end of the handshake.
     package var version: Version? {
         switch unsafe SSL_version(handle) {
         case TLS1_2_VERSION where isEstablished: .tls12

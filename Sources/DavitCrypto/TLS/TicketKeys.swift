@@ -12,11 +12,11 @@ package final class TicketKeys: Sendable {
     package static let lifetimeSeconds: Int64 = 7200
 
     struct Key: Sendable {
-        /// Included in the ticket unencrypted.
+        /// Identifies the key; included in the ticket unencrypted.
         let name = RandomBytes.make(count: 16)
-        /// For AES-256.
+        /// The key for AES-256.
         let cipherKey = RandomBytes.make(count: 32)
-        /// For HMAC with SHA-256.
+        /// The key for HMAC with SHA-256.
         let codeKey = RandomBytes.make(count: 32)
         let madeAt: Timestamp
     }
