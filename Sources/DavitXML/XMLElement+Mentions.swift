@@ -50,8 +50,8 @@ extension XMLElement {
         }
     }
 
-    /// Whether a byte can occur in a prefix. Accepting more bytes than XML is harmless, because the name is
-    /// only looked up.
+    /// Whether a byte can occur in a prefix. Accepting more bytes than XML allows is harmless, because the
+    /// name is only looked up.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,7 +1,7 @@
 /// The position of an error in a document; line and column are numbered from 1, and 0 means unknown.
 public struct XMLPosition: Hashable, Sendable {
     public let line: Int
-    /// In bytes of UTF-8, at the position the parser has reached.
+    /// The column of the position that the parser has reached, in bytes of UTF-8.
     public let column: Int
 
     public init(line: Int, column: Int) {

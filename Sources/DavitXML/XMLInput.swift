@@ -45,8 +45,8 @@ enum XMLInput {
         }
         switch declared {
         case .usASCII, .latin1, .windows1252: return try decode(bytes, as: declared ?? .utf8)
-        // The declaration was readable as bytes, so the encoding cannot be UTF-16; some programs always write
-        // that name.
+        // The declaration was readable as bytes, so the encoding cannot be UTF-16, even though some programs
+        // always declare it.
         case nil, .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian: return try decode(bytes, as: .utf8)
         }
     }

@@ -12,7 +12,7 @@ internal import CXML2
     @safe @exclusivity(unchecked) private var capacity = 2048
     @safe @exclusivity(unchecked) private var end = 0
     @safe @exclusivity(unchecked) private var taken = 0
-    /// Created on first use.
+    /// libxml2's output buffer; created on first use.
     @exclusivity(unchecked) private var handle: xmlOutputBufferPtr?
 
     public init() {

@@ -70,7 +70,7 @@ extension xmlParserCtxtPtr {
         return unsafe XMLPosition(line: Int(input.pointee.line), column: Int(input.pointee.col))
     }
 
-    /// Nil after a failure, so that further events are ignored.
+    /// The state of the checks; nil after a failure, so that further events are ignored.
     fileprivate var watch: XMLTreeParser.Watch? {
         guard let state = unsafe pointee._private else { return nil }
         let watch = unsafe Unmanaged<XMLTreeParser.Watch>.fromOpaque(state).takeUnretainedValue()
