@@ -11,7 +11,8 @@ internal import DavitXML
 /// without white space or references, as Finder requires. Used by one task at a time.
 public final class MultistatusWriter {
     let output = XMLOutput()
-    /// Whether a propstat has been begun whose start tag is deferred until the first property.
+    /// Whether a propstat has been begun but its start tag has not been written yet; the tag is deferred
+    /// until the first property.
     @safe @exclusivity(unchecked) private var isPropStatPending = false
     @safe @exclusivity(unchecked) private var isPropStatOpen = false
     /// Whether the response has a propstat or a status.

@@ -25,7 +25,6 @@ extension IfHeader {
     /// - Parameter state: returns the state of a tagged resource or, for nil, of the resource that the
     ///   request URI identifies. Called for each list up to the first that holds, but not repeatedly for
     ///   consecutive lists with the same tag.
-    ///   same tag.
     public func evaluate<E: Error>(
         _ state: (_ resourceTag: String?) throws(E) -> ResourceState
     ) throws(E) -> Bool {

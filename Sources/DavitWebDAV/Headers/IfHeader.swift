@@ -2,7 +2,7 @@ public import DavitHTTP
 
 /// The If field (RFC 4918 §10.4): lists of conditions on the state of resources.
 public struct IfHeader: Hashable, Sendable {
-    /// In the order of the field; never empty after parsing.
+    /// The lists in the order of the field; never empty after parsing.
     public internal(set) var lists: [List]
 
     public init(lists: [List]) { self.lists = lists }
@@ -12,7 +12,7 @@ public struct IfHeader: Hashable, Sendable {
         /// The `Simple-ref` before the list, an absolute URI or an absolute path, as sent; nil for a
         /// No-tag-list, which applies to the resource that the request URI identifies.
         public let resourceTag: String?
-        /// Never empty after parsing.
+        /// The conditions; never empty after parsing.
         public let conditions: [Condition]
 
         public init(resourceTag: String? = nil, _ conditions: [Condition]) {

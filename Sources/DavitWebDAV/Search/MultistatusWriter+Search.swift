@@ -74,7 +74,7 @@ extension MultistatusWriter {
 /// A property of the `DAV:` namespace in the schema of queries.
 public struct SearchableProperty: Hashable, Sendable {
     public var local: String
-    /// Nil for a property with child elements, which can only be selected.
+    /// The type of the value; nil for a property with child elements, which can only be selected.
     public var type: SearchLiteral.ValueType?
 
     public init(local: String, type: SearchLiteral.ValueType?) {

@@ -23,8 +23,8 @@ package struct SearchAlphabet: Sendable {
                 codes[character] = UInt32(codes.count + 1)
             }
         }
-        // Look them up in the table, because three non-ASCII characters are canonically equivalent to ASCII
-        // characters.
+        // Look up ASCII characters in the table as well, because three non-ASCII characters are canonically
+        // equivalent to ASCII characters.
         for byte in UInt8(0)..<128 {
             asciiCodes[Int(byte)] = codes[Character(Unicode.Scalar(byte))] ?? Self.unknown
         }
@@ -69,7 +69,8 @@ package struct SearchText: Sendable {
     package init(_ text: String, isFolded: Bool) {
         characters = text.makeIterator()
         self.isFolded = isFolded
-        // Growing would hold up to three times the memory of the codes. Unused pages take none.
+        // Growing the array step by step would temporarily need up to three times its memory. Reserved pages
+        // that are never used take no physical memory.
         codes.reserveCapacity(text.utf8.count)
     }
 

@@ -106,7 +106,7 @@ public struct SearchLiteral: Hashable, Sendable {
         case string, boolean, integer, decimal, dateTime
     }
 
-    /// Nil if the property determines the type.
+    /// The declared type; nil if the type of the property applies.
     public var type: ValueType?
     public var text: String
 
