@@ -54,7 +54,7 @@ public struct Lookup: Sendable {
 /// An open resource.
 public struct OpenResource: Sendable {
     public let info: ResourceInfo
-    /// Nil for a collection.
+    /// The content with its header fields; nil for a collection.
     public let content: OpenContent?
     /// The path without symbolic links; nil if it equals the requested path.
     public let canonicalPath: ResourcePath?
@@ -157,8 +157,8 @@ extension MemberCursor {
 public protocol StagedContent: AnyObject, Sendable {
     /// Number of bytes written so far.
     var length: Int64 { get }
-    /// Where the content will be published: the location for which it was staged, until a later lookup opens
-    /// the collection again.
+    /// Where the content will be published: initially the location for which it was staged; set again if a
+    /// later lookup opens the collection again.
     var location: ResourceLocation { get set }
     /// Appends the bytes of `buffer`.
     /// - Throws: `wouldBlock` without having written anything; `outOfSpace` and other errors.

@@ -132,7 +132,7 @@ extension TrashTotals {
         lastNumber = max(lastNumber, entry.number)
     }
 
-    /// Applies a change that is durable.
+    /// Applies a change that is already durable.
     mutating func follow(_ change: StateChange) {
         switch change {
         case .putTrash(let entry): add(entry)

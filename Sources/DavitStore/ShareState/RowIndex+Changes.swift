@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitWebDAV
 
 extension RowIndex {
-    /// Applies a transaction that is durable.
+    /// Applies a transaction that is already durable.
     ///
     /// - Parameter emptying: the positions of each `removeProperty` that removed the last property of its
     ///   resource, and of each `copyProperties` that copied no properties.

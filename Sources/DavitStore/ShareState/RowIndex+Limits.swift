@@ -7,7 +7,8 @@ extension RowIndex {
     /// See ``ShareState/admitsUpload(of:for:_:)``.
     func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
         if uploadQuota.admits(bytes, for: client, limits) { return [] }
-        // A complete upload is remembered only for clients that missed the response.
+        // A complete upload is remembered only for clients that missed the response, so it may be removed
+        // early.
         let own = uploadQuota.charge(of: client)
         let isOwnLimit =
             own.count >= limits.countPerClient || own.bytes + bytes > limits.bytesPerClient
