@@ -11,7 +11,7 @@ final class FileMemberCursor: MemberCursor {
     private static let leftoverBudget = 256
 
     private let share: SharedFolder
-    /// Nil for readers, which remove nothing.
+    /// Removes leftovers; nil for readers, which remove nothing.
     private let sweeper: LeftoverSweeper?
     private let path: ResourcePath
     private let directory: FileDescriptor

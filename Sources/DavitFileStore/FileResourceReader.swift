@@ -11,7 +11,7 @@ public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
     var kept: OpenFileCache { share.kept }
     let rules: ContentResponseSettings
-    /// Nil if files must not be held open between requests.
+    /// The volume whose files may stay open between requests; nil if none may.
     let keptVolume: UInt64?
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }

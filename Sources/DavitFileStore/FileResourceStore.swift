@@ -13,7 +13,7 @@ internal import Synchronization
 public final class FileResourceStore: ResourceStore {
     /// Read-only access to the same folder.
     public let reader: FileResourceReader
-    /// Nil until ``keepUploads(where:)``.
+    /// Removes leftovers; nil until ``keepUploads(where:)``.
     private let sweeperIfServing = Mutex<LeftoverSweeper?>(nil)
 
     var share: SharedFolder { reader.share }

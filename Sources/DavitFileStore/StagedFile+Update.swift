@@ -48,7 +48,7 @@ extension StagedFile {
             do throws(SystemError) {
                 try other.file.copyBytes(count, to: file, at: offset)
             } catch {
-                // Release the space of the partial copy, which may be retried.
+                // Release the space of the partial copy, so that the copy can be retried.
                 try? file.setLength(state.length)
                 throw StoreError(error)
             }

@@ -1,5 +1,4 @@
-/// Which failures acknowledged changes survive, in addition to the end of the process, which they always
-/// survive.
+/// Which failures acknowledged changes survive. They always survive the end of the process.
 public enum SyncLevel: String, CaseIterable, Sendable {
     /// Changes are not synced. After a power loss, a new file may be short or empty.
     case none

@@ -33,7 +33,7 @@ final class CopyWithSidecars: StagedTree {
     }
 
     private let tree: any StagedTree
-    /// Nil if there are no sidecars.
+    /// The copy of the sidecars; nil if there are none.
     private let sidecars: (any StagedTree)?
     private let sidecarFolder: FileResourceStore
     private let state = Exclusive(State())
