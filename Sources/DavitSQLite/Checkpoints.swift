@@ -2,8 +2,8 @@ internal import CSQLite
 internal import DavitStore
 internal import Synchronization
 
-/// Runs checkpoints of the write-ahead log outside of commits, because a checkpoint waits for the disk, and
-/// no request should.
+/// Runs checkpoints of the write-ahead log outside of commits, because a checkpoint waits for the disk and
+/// requests should not.
 ///
 /// Commits continue during a checkpoint; the log is only reused from its beginning after all of it has been
 /// copied. Under constant load the log therefore grows up to ``limit`` pages; the commit that reaches this

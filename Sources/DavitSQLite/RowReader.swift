@@ -92,7 +92,7 @@ final class RowReader: @unchecked Sendable {
         return paths
     }
 
-    /// Scans the entire table, without values: an index is not worth its cost for one query at startup.
+    /// Scans the entire table but reads no values: an index is not worth its cost for one query at startup.
     func paths(with name: PropertyName) throws(StateError) -> [ResourcePath] {
         var paths: [ResourcePath] = []
         try statements.pathsWithProperty.forEachRow([.text(name.namespace), .text(name.local)]) { row in

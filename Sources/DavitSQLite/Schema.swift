@@ -62,7 +62,8 @@ package enum Schema {
 
         PRAGMA user_version = 1;
         """,
-        // One B-tree for locks instead of four: locks are found by their root, and a commit writes two pages.
+        // Stores locks in one B-tree instead of four: they are found by their root, and a commit writes only
+        // two pages.
         """
         ALTER TABLE lock RENAME TO lock_1;
 
