@@ -108,8 +108,9 @@ extension JournalCore {
         }
     }
 
-    /// Compares the other names of a file. Events are reported only for the name through which a file is
-    /// written, and adding a hard link causes no event for its existing names.
+    /// Compares a file under its other names, after a change under one of them. Events are reported only for
+    /// the name through which a file is written, and adding a hard link causes no event for its existing
+    /// names.
     private func lookAtOtherNames(of entry: JournalEntry) throws(JournalError) {
         let names = try rows { () throws(StateError) in try database.takeForVolatile(entry.identity) }
         for (folder, name) in names where visited.contains(folder) {
