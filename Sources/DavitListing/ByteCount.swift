@@ -2,7 +2,8 @@
 package enum ByteCount {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// `999 B`, `1.0 kB`, `12 kB`, `1.5 GB`: decimal units, rounded half up; from 1 kB, at least two digits.
+    /// Returns a text such as `999 B`, `1.0 kB`, `12 kB` or `1.5 GB`: decimal units, rounded half up; from 1
+    /// kB, at least two digits.
     package static func text(_ bytes: Int64) -> String {
         let bytes = max(0, bytes)
         if bytes < 1000 { return "\(bytes) B" }
