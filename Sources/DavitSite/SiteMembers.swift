@@ -10,7 +10,7 @@ final class SiteMembers: MemberPages, Sendable {
     private let site: Site
     private let path: ResourcePath
     private let work: any BlockingWorkRunner
-    /// Nil before the first use.
+    /// The position in the folder; nil before the first use.
     private let cursor = Exclusive<(any MemberCursor)?>(nil)
 
     /// - Parameter path: the canonical path of the folder.
