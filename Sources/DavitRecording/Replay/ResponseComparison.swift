@@ -31,11 +31,11 @@ struct ResponseComparison {
 
     // MARK: Fields
 
-    /// These fields describe the transfer, not the response.
+    /// Fields that describe the transfer, not the response; they are not compared.
     private static let ignoredFields: Set<String> = [
         "server", "transfer-encoding", "keep-alive", "x-request-id", "age",
     ]
-    /// Only their presence is compared; the values are times or secrets.
+    /// Fields of which only the presence is compared, because the values are times or secrets.
     private static let fieldsByPresence: Set<String> = [
         "date", "expires", "set-cookie", "authentication-info", "proxy-authentication-info",
     ]
@@ -131,8 +131,8 @@ struct ResponseComparison {
         return finding(textDifference(roles.translated(old), new) ?? "").filter { !$0.detail.isEmpty }
     }
 
-    /// Returns nil if both bodies are available for comparison, and an empty string if the contents are equal
-    /// or cannot be compared.
+    /// Compares content by length and digest. Returns the difference; an empty string if the contents are
+    /// equal or cannot be compared; nil if both bodies are available and must be compared instead.
     private func digestDifference(_ roles: Roles) -> String? {
         guard recorded.body == nil || actual.body == nil else { return nil }
         let (count, now) = (recorded.content.count, actual.content.count)

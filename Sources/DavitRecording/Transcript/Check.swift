@@ -21,11 +21,11 @@ package struct Check: Sendable {
     }
 
     package enum PropertyTest: Hashable, Sendable {
-        /// In a propstat with status 2xx.
+        /// The property is in a propstat with status 2xx.
         case isPresent
-        /// In a propstat with status 404.
+        /// The property is in a propstat with status 404.
         case isMissing
-        /// In no propstat.
+        /// The property is in no propstat.
         case isAbsent
         case hasStatus(Int)
         case appearsOnce

@@ -81,7 +81,7 @@ package struct RecordedExchange: Sendable {
     package var gap: Gap?
     /// The allowed statuses; in a recording, the recorded one.
     package var statuses: [Int] = []
-    /// Nil in a transcript.
+    /// The recorded response; nil in a transcript.
     package var answer: Answer?
     package var checks: [Check] = []
     package var captures: [Capture] = []

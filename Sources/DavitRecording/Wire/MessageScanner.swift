@@ -28,7 +28,7 @@ package struct MessageScanner {
         case untilEnd
     }
 
-    /// Longer heads are rejected.
+    /// Maximum length of a head in bytes; longer heads are rejected.
     private static let headLimitBytes = 256 * 1024
 
     private var phase = Phase.head
