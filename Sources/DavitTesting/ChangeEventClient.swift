@@ -52,8 +52,8 @@ public struct ChangeEventClient {
         answer(from: try begin(line, fields, host: host, content: content))
     }
 
-    /// Sends requests on one connection each before reading the first response, so that the server has all of
-    /// them concurrently.
+    /// Sends each request on its own connection before reading the first response, so that the server
+    /// processes all of them concurrently.
     public func sendAtOnce(
         _ requests: [(line: String, fields: [String], content: String)]
     ) throws -> [Answer] {

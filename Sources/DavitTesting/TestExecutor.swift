@@ -67,7 +67,8 @@ package final class TestExecutor: TaskExecutor {
         return await call()
     }
 
-    /// Blocks the calling thread until each task is finished, or waits for something other than a thread.
+    /// Blocks the calling thread until every task has finished or is waiting for something other than a call
+    /// on another thread.
     package func waitUntilIdle() {
         state.wait { $0.isRunning || $0.callCount > 0 ? nil : () }
     }

@@ -6,8 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// How much the slowest tests do: `make test` runs samples of them, `make test-all` sets `DAVIT_TEST_ALL` and
-/// runs all of them.
+/// How much work the slowest tests do: `make test` runs samples of them, `make test-all` sets
+/// `DAVIT_TEST_ALL` and runs all of them.
 public enum TestExtent {
     public static let isComplete = unsafe getenv("DAVIT_TEST_ALL") != nil
 
