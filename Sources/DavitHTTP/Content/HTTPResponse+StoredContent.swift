@@ -3,8 +3,8 @@ extension HTTPResponse {
     /// then ranges (§14).
     ///
     /// - Parameters:
-    /// - matchesAnyCoding: whether the entity tags of the unencoded and the gzip-coded representation match
-    ///   each other; see ``Preconditions/evaluate(_:current:matchesAnyCoding:now:)``.
+    ///   - matchesAnyCoding: whether the entity tags of the unencoded and the gzip-coded representation match
+    ///     each other; see ``Preconditions/evaluate(_:current:matchesAnyCoding:now:)``.
     ///   - allowsRange: if false, the Range field is ignored.
     ///   - now: the time of the request.
     /// - Returns: 200, 206, 304 or 416; 412 without content, so that the caller can add an explanation.

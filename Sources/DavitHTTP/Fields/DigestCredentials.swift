@@ -14,9 +14,9 @@ package struct DigestCredentials: Hashable, Sendable {
     package var response: [UInt8]
     /// The digest algorithm as sent; nil means MD5.
     package var algorithm: [UInt8]?
-    /// `cnonce`.
+    /// The value of `cnonce`.
     package var clientNonce: [UInt8]
-    /// `nc`, eight hexadecimal digits, as sent.
+    /// The value of `nc`: eight hexadecimal digits, as sent.
     package var countDigits: [UInt8]
     package var count: UInt32
     package var opaque: [UInt8]?

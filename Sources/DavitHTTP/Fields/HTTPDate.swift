@@ -12,7 +12,7 @@ public enum HTTPDate {
         return text
     }
 
-    /// Appends the 29 bytes of ``imf(_:)``.
+    /// Appends the result of ``imf(_:)``, 29 bytes.
     public static func appendIMF(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
         let time = CivilTime(timestamp)
         appendName(time.weekday, of: weekdays, to: &buffer)
@@ -36,7 +36,7 @@ public enum HTTPDate {
         return text
     }
 
-    /// Appends the 20 bytes of ``iso8601(_:)``.
+    /// Appends the result of ``iso8601(_:)``, 20 bytes.
     public static func appendISO8601(_ timestamp: Timestamp, to text: inout [UInt8]) {
         let time = CivilTime(timestamp)
         appendTwoDigits(time.year / 100, to: &text)
@@ -76,8 +76,8 @@ public enum HTTPDate {
         text.append(" +0000")
     }
 
-    /// Parses any of the three formats; returns nil for other formats and invalid dates. The weekday must be
-    /// a valid name but need not match the date.
+    /// Parses any of the three formats of RFC 9110 §5.6.7; returns nil for other formats and invalid dates.
+    /// The weekday must be a valid name but need not match the date.
     ///
     /// - Parameter now: determines the century of an RFC 850 date: the latest year that is at most 50 years
     ///   in the future.

@@ -1,6 +1,6 @@
 /// The table of ``MediaType`` with application-specific entries.
 public struct MediaTypes: Sendable {
-    /// Media types by extension in lower case.
+    /// Application-specific media types by extension in lower case.
     private var overrides: [[UInt8]: [UInt8]] = [:]
 
     /// Creates the default table.

@@ -18,9 +18,9 @@ public enum Preconditions {
     /// - Parameters:
     ///   - current: entity tag and modification time of the current representation; nil if the resource does
     ///     not exist. Collections exist without a tag.
-    /// - matchesAnyCoding: whether the resource also has a representation with a content coding and its own
-    ///   entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right for
-    ///   detecting changes but not for resuming the download of one of them.
+    ///   - matchesAnyCoding: whether the resource also has a representation with a content coding and its own
+    ///     entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right
+    ///     for detecting changes but not for resuming the download of one of them.
     ///   - now: the time of the request, for the century of RFC 850 dates.
     public static func evaluate(
         _ request: HTTPRequest, current: (tag: EntityTag?, modified: Timestamp)?,

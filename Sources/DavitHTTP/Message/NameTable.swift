@@ -59,7 +59,7 @@ package struct NameTable: Sendable {
 extension FieldName {
     private static let table = NameTable(allCases.dropFirst().map(\.text), ignoresCase: true)
 
-    /// Returns the case of a field name, or `other`.
+    /// Creates the case for a field name; `other` if there is none.
     package init(parsing name: borrowing Span<UInt8>) {
         // `other` has the raw value 0 and is not in the table.
         guard let index = Self.table.index(of: name) else {
@@ -73,7 +73,7 @@ extension FieldName {
 extension HTTPMethod {
     private static let table = NameTable(named.map(\.name), ignoresCase: false)
 
-    /// Returns the method of a token; methods are case-sensitive (RFC 9110 §9.1).
+    /// Creates the case for a method token; methods are case-sensitive (RFC 9110 §9.1).
     package init(parsing token: borrowing Span<UInt8>) {
         if token.count == 3, token[0] == 71, token[1] == 69, token[2] == 84 {
             self = .get  // Fast path for the most frequent method.

@@ -62,7 +62,7 @@ package enum HeadEncoder {
     ///   - length: the length of the content in bytes, or nil if unknown; for 304 and HEAD, that of the
     ///     omitted content.
     ///   - date: a date of 29 bytes, as formatted by ``HTTPDate/appendIMF(_:to:)``.
-    /// - server: the value of the Server field; nil to omit the field.
+    ///   - server: the value of the Server field; nil to omit the field.
     package static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: Context, date: [UInt8],
         server: [UInt8]? = nil, into buffer: inout [UInt8]
