@@ -4,9 +4,9 @@ public import DavitHTTP
 ///
 /// Holds the request itself, so creating a record copies nothing; retaining a record retains its request.
 public struct AccessRecord: Sendable {
-    /// Nil if the request head could not be parsed.
+    /// The request; nil if its head could not be parsed.
     public let request: HTTPRequest?
-    /// Nil if the connection ended before a response was sent.
+    /// The status of the response; nil if the connection ended before a response was sent.
     public var status: HTTPStatus?
     /// Bytes of request content delivered to the handler, excluding content it left unread.
     public var bytesReceived: Int64
@@ -36,7 +36,7 @@ public struct AccessRecord: Sendable {
         self.isComplete = isComplete
     }
 
-    /// Nil if the request head could not be parsed.
+    /// The method of the request; nil if its head could not be parsed.
     public var method: HTTPMethod? { request?.method }
 
     /// The path and query as sent, or as rewritten; may contain any bytes. Empty if the request head could

@@ -53,7 +53,7 @@ extension Authentication {
         guard let (user, password) = Credentials.basic(from: value) else {
             return .refused(.credentials(isStale: false))
         }
-        // The same credentials in a different encoding must not cost another hash.
+        // The same credentials in a different encoding must not cause another hash computation.
         let passwordKey = keys.key(user: user, password: password)
         if let passwordKey, let decision = recall(passwordKey, request, now: now) { return decision }
         let origin = Origin(request, name: user)

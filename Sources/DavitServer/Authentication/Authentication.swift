@@ -100,7 +100,7 @@ public final class Authentication: Middleware {
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration.
-    /// - limitLog: logs requests refused because the password queue is full.
+    ///   - limitLog: logs requests refused because the password queue is full.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
@@ -133,7 +133,7 @@ public final class Authentication: Middleware {
     /// Replaces the accounts. Later requests must use one of the new accounts.
     ///
     /// Requests in flight continue; `WebServer.replaceAccounts` also ends those of removed accounts.
-    /// - Throws: the errors of the initialiser, or ``Accounts/Problem/otherRealm`` if the realm differs; the
+    /// - Throws: the errors of the initializer, or ``Accounts/Problem/otherRealm`` if the realm differs; the
     ///   accounts are then unchanged.
     public func replaceAccounts(_ accounts: Accounts) throws(Accounts.Problem) {
         _ = try replace(with: accounts)

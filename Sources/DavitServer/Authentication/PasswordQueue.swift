@@ -64,7 +64,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         var network: Int
     }
 
-    /// In order of arrival.
+    /// The entries in order of arrival.
     private var entries: [Entry] = []
     /// When each waiting account was last served, or first queued.
     private var accountTimes: [Int: UInt64] = [:]
@@ -153,8 +153,8 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         return (accountTimes[entry.account] ?? 0, lineTimes[line] ?? 0, entry.ticket)
     }
 
-    /// Returns the newest entry of the longest line of the account with the most entries, among the entries
-    /// with the lowest trust.
+    /// Returns the entry to drop: among those with the lowest trust, the newest entry from the account with
+    /// the most entries and, within that account, from the network with the most entries.
     private func leastEntitled(of all: [Entry], _ standing: (Entry) -> ClientTrust) -> Entry {
         let standings = all.map(standing)
         let worst = standings.max()

@@ -74,7 +74,7 @@ extension BodyReader where Value == FormFields {
 }
 
 extension BodyReader where Value == BodyChunks {
-    /// Returns the content as it arrives, without decoding its coding.
+    /// Returns the content as it arrives, without removing its content coding.
     public static var stream: Self {
         Self { request throws(HTTPError) in BodyChunks(request.body) }
     }

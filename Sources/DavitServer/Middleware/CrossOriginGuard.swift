@@ -12,8 +12,8 @@ public struct CrossOriginGuard: Middleware {
     private let names: ServerNames
 
     /// - Parameters:
-    /// - names: host names of this server in addition to the one in Host, for example if a proxy changes
-    ///   Host.
+    ///   - names: host names of this server in addition to the one in Host, for example if a proxy changes
+    ///     Host.
     ///   - secureNames: those of `names` that browsers reach only over TLS, even if a proxy terminates it.
     public init(allowing origins: [String] = [], names: [String] = [], secureNames: [String] = []) {
         self.init(

@@ -7,7 +7,7 @@ final class GzipStream: BodyStream {
     static let shortBytes = 64 << 10
     /// Maximum bytes read from the source at a time.
     private static let inputBytes = 32 << 10
-    /// Uses 64 KiB of memory in zlib.
+    /// The window size as a power of two; with this size, zlib uses 64 KiB of memory.
     private static let windowBits: Int32 = 13
     /// Content bytes after which the output is flushed, so that the client receives the beginning early.
     private static let firstBytes = 48 << 10

@@ -5,8 +5,9 @@ public import DavitHTTP
 public protocol Middleware: Sendable {
     /// Handles a request, once, like ``Handler/respond(to:)``.
     ///
-    /// To pass a request on, return the reply of `next` itself; to change the response,
-    /// ``Reply/map(_:)``; to wait before or after, ``Reply/pending(_:)`` with ``Reply/response()``.
+    /// To pass a request on, return the reply of `next` itself. To change the response, use
+    /// ``Reply/map(_:)``; to wait before or after the call, use ``Reply/pending(_:)`` with
+    /// ``Reply/response()``.
     /// - Parameter next: the wrapped handler; call it at most once.
     /// - Throws: an error that is sent as the response, with its status and reason.
     func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply
