@@ -12,7 +12,7 @@ struct Channel: ~Copyable {
     }
 
     private let socket: FileDescriptor
-    /// Nil for a connection without TLS.
+    /// The TLS layer; nil for a connection without TLS.
     private(set) var tls: TLSLayer?
 
     init(_ socket: consuming FileDescriptor) { self.socket = socket }

@@ -57,7 +57,7 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) var sending: TransferRateMonitor
     /// Bytes transferred since other connections last had a turn.
     private var bytesInTurn = 0
-    /// Bytes that the peer had not acknowledged when the wait for room began.
+    /// Bytes that the peer had not acknowledged when the wait for space in the send buffer began.
     private var outstanding = 0
 
     init(

@@ -39,7 +39,7 @@ final class Exchange {
     /// The result of parsing the next head in ``serveWithoutTask()``, for the task: whether the head is complete,
     /// or why it is refused.
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
-    /// Whether the current request is complete and its response is not.
+    /// Whether a request is being processed: its head has been parsed, and its response is not complete.
     @safe @exclusivity(unchecked) private var isAnswering = false
     /// The rest of the current response; nil before the handler was called, and once the task has taken it.
     @safe @exclusivity(unchecked) private var remaining: Remaining?

@@ -3,8 +3,9 @@ internal import DavitSystem
 /// Returns free memory to the system after many connections were closed or parked. Belongs to its loop's
 /// thread.
 ///
-/// The C library keeps freed memory. Without this, the memory of a burst of connections would stay resident
-/// as long as the server runs, because objects of connections that are still open are scattered among it.
+/// The C library keeps freed memory. Without trimming, the memory of a burst of connections would stay
+/// resident as long as the server runs, because objects of connections that are still open are scattered
+/// among it.
 final class HeapTrimmer: TimerEntry {
     /// The number of closed or parked connections after which trimming is worthwhile: they leave a few MiB.
     private static let worthwhileCount = 256

@@ -3,7 +3,8 @@ internal import DavitSystem
 /// A listening socket and its address.
 final class ListeningSocket {
     let boundAddress: BoundAddress
-    /// The address it was bound to for an endpoint, used to bind it again; nil for other sockets.
+    /// The address to which the socket was bound if it belongs to a configured endpoint, used to bind it
+    /// again; nil for other sockets.
     let endpoint: SocketAddress?
     /// The local address of its connections; unspecified if it listens on all addresses.
     let address: SocketAddress
@@ -13,7 +14,7 @@ final class ListeningSocket {
     /// Whether the server created the socket, as opposed to inheriting it.
     var isOurs: Bool { endpoint != nil || file != nil }
 
-    /// Creates a listening socket that was not bound for an endpoint.
+    /// Creates a listening socket that does not belong to a configured TCP endpoint.
     init(
         _ socket: consuming FileDescriptor, at place: BoundAddress, address: SocketAddress = .local,
         file: LocalSocketFile? = nil
@@ -163,7 +164,7 @@ extension ListeningSocket {
     ) throws(TransportError) -> [SocketAddress] {
         let port = endpoint.port
         switch endpoint.host {
-        // Not resolved, because a resolver may return only one of the two loopback addresses.
+        // `localhost` is not resolved, because a resolver may return only one of the two loopback addresses.
         case "localhost": return [.ipv4Loopback(port: port), .ipv6Loopback(port: port)]
         case "*", "": return [.ipv4Any(port: port), .ipv6Any(port: port)]
         default:

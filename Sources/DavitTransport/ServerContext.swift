@@ -12,7 +12,7 @@ final class ServerContext: Sendable {
     let limits: WireLimits
     let deadlines: DeadlineNanoseconds
     let maxWaitingPerLoop: Int
-    /// The value of the `Server` field.
+    /// The value of the `Server` field; nil omits the field.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
     let accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
@@ -20,7 +20,7 @@ final class ServerContext: Sendable {
     let connectionCounter: ConnectionCounter
     let maintenance: MaintenanceScheduler?
     let tap: (@Sendable (ConnectionEndpoints) -> (any ConnectionTap)?)?
-    /// Nil for a server without TLS.
+    /// Manages the certificates; nil for a server without TLS.
     let tls: TLSManager?
     private let observer: (@Sendable (TransportEvent) -> Void)?
 

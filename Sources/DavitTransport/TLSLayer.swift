@@ -12,7 +12,7 @@ internal import DavitSystem
 @safe final class TLSLayer: @unchecked Sendable {
     /// The size of a full record with its framing, so that one call can receive a record.
     private static let usualInputBytes = 16 * 1024 + 512
-    /// Used when receiving into a large buffer, to save system calls.
+    /// The size of the input buffer when receiving into a large buffer, to save system calls.
     private static let largeInputBytes = 64 * 1024 + usualInputBytes
     private static let largeRoomBytes = 64 * 1024
 
