@@ -18,6 +18,6 @@ package enum LongWork {
     /// Like ``checkpoint(bytes:)``, for work that must not be canceled.
     package static func pause() { current?.advance(0) }
 
-    /// The maximum number of bytes that one system call should move.
+    /// The maximum number of bytes that one system call should transfer.
     package static var pieceBytes: Int { current.map { min($0.sliceBytes, 1 << 20) } ?? 1 << 30 }
 }
