@@ -91,7 +91,7 @@ internal import COpenSSL
     }
 }
 
-/// Constant after initialization, and never freed.
+/// OpenSSL's implementations of the algorithms; constant after initialization and never freed.
 private enum Methods {
     nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)

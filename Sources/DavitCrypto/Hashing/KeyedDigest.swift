@@ -31,7 +31,7 @@ internal import Synchronization
 
     private let key: [UInt8]
     private let lock = Mutex(())
-    /// Protected by `lock`.
+    /// The reusable digest context; protected by `lock`.
     nonisolated(unsafe) private let context: OpaquePointer
 
     /// - Parameter key: 16 random bytes, with which a message of up to 39 bytes fits in one block.

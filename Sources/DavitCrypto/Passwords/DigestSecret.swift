@@ -34,9 +34,9 @@ package struct DigestSecret: Equatable, Sendable {
         package var method: [UInt8]
         package var uri: [UInt8]
         package var nonce: [UInt8]
-        /// `nc`, eight hexadecimal digits.
+        /// The value of `nc`: eight hexadecimal digits.
         package var count: [UInt8]
-        /// `cnonce`.
+        /// The value of `cnonce`.
         package var clientNonce: [UInt8]
 
         package init(

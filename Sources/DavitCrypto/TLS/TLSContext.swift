@@ -4,8 +4,8 @@ internal import COpenSSL
 /// The settings shared by all TLS connections of a server: identities, rules for client certificates, ticket
 /// keys.
 ///
-/// TLS 1.2 and 1.3. To reload certificates, create another context with the same ``TicketKeys`` for new
-/// connections; existing connections keep theirs.
+/// Supports TLS 1.2 and 1.3. To reload certificates, create another context with the same ``TicketKeys`` for
+/// new connections; existing connections keep theirs.
 package final class TLSContext: Sendable {
     package enum Problem: Error, Equatable, Sendable {
         case noIdentity
