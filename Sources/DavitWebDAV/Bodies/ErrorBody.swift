@@ -47,7 +47,7 @@ public enum ErrorBody {
 
     /// A resource that caused the error, and its status.
     public struct Failure: Hashable, Sendable {
-        /// As sent by the client.
+        /// The href as sent by the client.
         public var href: [UInt8]
         public var status: HTTPStatus
 

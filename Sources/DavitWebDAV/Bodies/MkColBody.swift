@@ -3,7 +3,8 @@ internal import DavitXML
 
 /// The properties that an extended MKCOL sets on the new collection (RFC 5689 §5.1).
 public struct MkColBody: Hashable, Sendable {
-    /// In document order; may be empty. Includes `DAV:resourcetype` if the request specifies it.
+    /// The properties in document order; may be empty. Includes `DAV:resourcetype` if the request specifies
+    /// it.
     public let properties: PropertyUpdate
     /// Whether every `DAV:resourcetype` in the request specifies a collection and nothing else (§3.3).
     public let isPlainCollection: Bool

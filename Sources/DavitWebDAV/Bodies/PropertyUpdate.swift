@@ -17,7 +17,7 @@ public struct PropertyUpdate: Hashable, Sendable {
         }
     }
 
-    /// In document order; never empty after parsing.
+    /// The instructions in document order; never empty after parsing.
     public let instructions: [Instruction]
 
     public init(instructions: [Instruction]) { self.instructions = instructions }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 
 /// The trimmed value of a short field, as text for comparison.
 struct FieldText {
-    /// In lower case; bytes outside ASCII are replaced.
+    /// The value in lower case; bytes outside ASCII are replaced.
     let lowercased: String
 
     init(_ value: Span<UInt8>) {

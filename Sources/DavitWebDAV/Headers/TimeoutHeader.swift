@@ -2,7 +2,7 @@
 public struct TimeoutHeader: Hashable, Sendable {
     public enum RequestedTimeout: Hashable, Sendable {
         case infinite
-        /// 0 to 2³²−1.
+        /// A timeout of 0 to 2³²−1 seconds.
         case seconds(Int64)
     }
 

@@ -13,7 +13,7 @@ public enum UpdateRange: Hashable, Sendable {
 
     /// The reason why a value is refused.
     public enum ParseError: Error, Hashable, Sendable {
-        /// 400.
+        /// A malformed value: 400.
         case malformed
         /// 416: the range ends before it begins.
         case backwards

@@ -2,8 +2,9 @@ internal import DavitXML
 
 /// A search condition (RFC 5323 §5.5): operators on properties and literals.
 public indirect enum SearchCondition: Hashable, Sendable {
-    /// All, or any, of one or more conditions.
+    /// One or more conditions, all of which must hold.
     case and([SearchCondition])
+    /// One or more conditions, at least one of which must hold.
     case or([SearchCondition])
     case not(SearchCondition)
     /// A comparison of a property with a literal (§5.8, §5.9).

@@ -8,7 +8,7 @@
 /// The parts share a few arrays, because a pattern can have hundreds of them, a query 256 patterns, and many
 /// queries can wait: a pattern of 1024 characters takes at most 40 KiB.
 package struct SearchMatcher: Sendable {
-    /// Represents `_`.
+    /// The code that represents `_`.
     static let anyCharacter = UInt32.max
     /// The cost of a text character in a part with `_`, in steps, in addition to one step for each word of
     /// bits.
@@ -31,9 +31,9 @@ package struct SearchMatcher: Sendable {
 
     /// A part between the first and the last `%`; not empty.
     private struct Part {
-        /// Its characters in `codes`.
+        /// The range of its characters in `codes`.
         let codes: Range<Int32>
-        /// Its characters in `masks`.
+        /// The range of its masks in `masks`.
         var masks: Range<Int32>
         /// The index of its first word in `anyBits`; -1 for a part without `_`.
         var firstWord: Int32 = -1
@@ -56,9 +56,9 @@ package struct SearchMatcher: Sendable {
     /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of its
     /// longest proper prefix that is also its suffix.
     private var borders: [UInt16] = []
-    /// For each part with `_`, sorted by character and word.
+    /// The masks of the parts with `_`, for each part sorted by character and word.
     private var masks: [Mask] = []
-    /// For each part with `_`, the positions of `_`, which match any character.
+    /// The positions of `_`, which match any character, in each part with `_`.
     private var anyBits: [UInt64] = []
     private let hasAnyText: Bool
     /// The minimum length of a matching text, in characters.
@@ -211,7 +211,7 @@ package struct SearchMatcher: Sendable {
         let wordCount = part.wordCount
         let lastBit = UInt64(1) << UInt64((part.codes.count - 1) % 64)
         var position = progress.position
-        // Moved, so that writing to it does not copy it.
+        // Moved out of `progress`, so that writing to the words does not copy them.
         var words: [UInt64] = []
         swap(&words, &progress.words)
         if words.isEmpty { words = [UInt64](repeating: 0, count: wordCount) }
