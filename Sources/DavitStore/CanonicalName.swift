@@ -3,7 +3,7 @@ package import DavitHTTP
 /// A name that compares by Unicode canonical equivalence (UAX #15): spellings such as é as one code point or
 /// as two are equal. The original bytes are preserved.
 package struct CanonicalName: Hashable, Sendable {
-    /// Compares and hashes by canonical equivalence.
+    /// The name as a string, which compares and hashes by canonical equivalence.
     package let text: String
 
     /// - Returns: nil if the bytes are not valid UTF-8; such names are equal only to themselves.

@@ -8,7 +8,7 @@ public protocol OpenCollection: AnyObject, Sendable {}
 /// effect in that collection even if it is renamed in the meantime.
 public struct ResourceLocation: Sendable {
     public let path: ResourcePath
-    /// Nil if each call must open the collection by its path.
+    /// The open collection; nil if each call must open the collection by its path.
     public let collection: (any OpenCollection)?
 
     public init(_ path: ResourcePath, in collection: (any OpenCollection)? = nil) {

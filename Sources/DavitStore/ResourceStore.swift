@@ -308,7 +308,7 @@ public protocol ResourceStore: ResourceReader {
 
     /// Like ``rename(_:toFree:)``, but only if the volume can do it atomically. On other volumes a crash can
     /// leave content under both names, so a ``RenameIntent`` must be recorded first.
-    /// - Returns: false, without any change, if the volume cannot.
+    /// - Returns: false, without any change, if the volume cannot rename in one step.
     func renameInOneStep(_ source: ResourceLocation, toFree destination: ResourceLocation) throws(StoreError)
         -> Bool
 

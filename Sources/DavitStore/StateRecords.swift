@@ -45,7 +45,7 @@ public struct PropertyRecord: Hashable, Sendable {
 /// A write lock (RFC 4918 §6, §7).
 public struct Lock: Hashable, Sendable {
     public var token: LockToken
-    /// The lock root, canonical.
+    /// The canonical path of the lock root.
     public var root: ResourcePath
     /// `zero` or `infinity`.
     public var depth: Depth

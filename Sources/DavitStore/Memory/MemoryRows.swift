@@ -20,13 +20,13 @@ struct MemoryRows: Sendable {
     }
 
     var bindings: [ResourcePath: Binding] = [:]
-    /// Resources without properties have no entry.
+    /// The properties by path; resources without properties have no entry.
     var properties: [ResourcePath: [NameKey: StoredProperty]] = [:]
-    /// In insertion order.
+    /// The locks in insertion order.
     var locks: [Lock] = []
     var intents: [Int64: RenameIntent] = [:]
     var uploads: [String: UploadRecord] = [:]
-    /// Keyed by number.
+    /// The trash entries by number.
     var trash: [Int64: TrashEntry] = [:]
 
     func record(at path: ResourcePath) -> PropertyRecord? {

@@ -11,7 +11,7 @@ struct RowIndex {
     private(set) var tokens: [LockToken: LockEntry] = [:]
     private var nextNumber: Int64 = 1
     private(set) var expiries = ExpiryHeap()
-    /// Keyed by id.
+    /// The uploads by id.
     var uploads: [String: UploadRecord] = [:]
     /// The names under which the bytes of unfinished uploads are hidden.
     var stagedNames: Set<[UInt8]> = []

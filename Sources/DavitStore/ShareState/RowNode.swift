@@ -9,7 +9,7 @@ final class RowNode {
     var hasProperties = false
     /// Whether one of its properties is ``PropertyName/contentLanguage``.
     var hasLanguage = false
-    /// In insertion order.
+    /// The locks in insertion order.
     var locks: [LockEntry] = []
     /// The ids of uploads to members of this collection.
     var uploads: Set<String> = []

@@ -14,7 +14,7 @@ public final class ShareState: Sendable {
     private let lockCount: Atomic<Int>
     /// The number of paths with properties in the index.
     private let propertyCount: Atomic<Int>
-    /// False until some resource has a ``PropertyName/contentLanguage``.
+    /// Whether some resource may have a ``PropertyName/contentLanguage``; false until one has had it.
     private let mayHaveLanguages: Atomic<Bool>
     /// The number of uploads in the index.
     private let uploadCount: Atomic<Int>
