@@ -34,8 +34,7 @@ final class LeftoverSweeper: Sendable {
         case .regular: mode = .content
         case .directory: mode = .entries
         case .symbolicLink, .special:
-            // What a replaced link leaves behind. Links cannot be locked, and are never in use under a
-            // reserved name.
+            // Remains of a replaced link. Links cannot be locked, and are never in use under a reserved name.
             budget -= 1
             try? directory.unlink(name.bytes)
             return

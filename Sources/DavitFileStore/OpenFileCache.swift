@@ -91,7 +91,7 @@ private struct Table {
     private var index: [ResourcePath: Int] = [:]
     private var hand = 0
     private var limit = 0
-    /// Hashes of requested paths.
+    /// Hashes of requested paths, by which the second request for a path is recognized.
     private var seen: [UInt32] = []
 
     var isEmpty: Bool { slots.isEmpty }

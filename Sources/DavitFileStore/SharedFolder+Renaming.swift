@@ -17,7 +17,7 @@ extension SharedFolder {
         try renameInSteps(name, of: from, toFree: newName, in: to)
     }
 
-    /// - Returns: false, without any change, if the volume cannot.
+    /// - Returns: false, without any change, if the volume cannot rename in one step.
     func renameInOneStep(
         _ name: [UInt8], of from: borrowing FileDescriptor, toFree newName: [UInt8],
         in to: borrowing FileDescriptor

@@ -46,7 +46,7 @@ final class UploadFile: UploadContent {
         do {
             try hidden.folder.directory.unlink(hidden.name.bytes)
         } catch {
-            // Already removed by another process.
+            // The file was already removed by another process.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }
