@@ -4,7 +4,8 @@ public import DavitStore
 public import DavitWebDAV
 internal import Synchronization
 
-/// State in one SQLite database, `state.sqlite` in a separate folder. This is the server's default store.
+/// Stores the state in one SQLite database, `state.sqlite` in a separate folder. This is the server's default
+/// store.
 ///
 /// Concurrent transactions are combined into one commit; see ``GroupCommitQueue``.
 public final class SQLiteStateStore: StateStore {

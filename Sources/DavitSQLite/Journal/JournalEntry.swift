@@ -23,7 +23,7 @@ package struct JournalEntry: Hashable, Sendable {
     package var isVolatile = false
     package var identity = ResourceIdentity(inode: 0, birth: 0)
     package var length: Int64 = 0
-    /// In nanoseconds since the epoch.
+    /// The modification time in nanoseconds since the epoch.
     package var modified: Int64 = 0
     package var stamp: UInt64 = 0
     /// Whether content had other hard links when it was last examined; not stored in the database.
