@@ -10,9 +10,9 @@ package struct DirtyNames {
         package static let arrived = Hints(rawValue: 1)
         /// The name was removed or renamed.
         static let left = Hints(rawValue: 2)
-        /// A folder whose permissions have changed.
+        /// The permissions of a folder have changed.
         static let access = Hints(rawValue: 4)
-        /// What was removed or renamed was a folder.
+        /// The removed or renamed member was a folder.
         static let folder = Hints(rawValue: 8)
 
         /// Whether the name no longer exists, according to the events.

@@ -51,7 +51,7 @@ struct WatchTable {
     }
 
     /// Handles the end of a watch by the system.
-    /// - Returns: the folder.
+    /// - Returns: the id of the folder that was watched.
     mutating func ended(_ key: Int32) -> Int64? {
         guard let id = folders.removeValue(forKey: key) else { return nil }
         keys[id] = nil
