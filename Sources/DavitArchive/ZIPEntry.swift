@@ -10,7 +10,7 @@ package struct ZIPEntry: Sendable {
         case stored, deflated
     }
 
-    /// Segments joined by slashes, without a leading one; the path of a folder ends in a slash. See
+    /// The segments joined by slashes, without a leading slash; the path of a folder ends in a slash. See
     /// ``portable(_:)``.
     package let path: [UInt8]
     package var kind: Kind

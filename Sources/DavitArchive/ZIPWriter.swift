@@ -84,7 +84,8 @@ internal import CArchive
             }
         guard status == ARCHIVE_OK else { throw failure }
         let locale = unsafe String(validating: new.path, as: UTF8.self) == nil ? nil : utf8
-        // Accept warnings: they would concern a name that cannot be converted, but no name is converted.
+        // Accept warnings, which would only concern names that cannot be converted; no name is converted
+        // here.
         guard unsafe davit_write_header(archive, entry, locale) >= ARCHIVE_WARN else { throw failure }
         missing = new.length
     }
