@@ -6,7 +6,7 @@ internal import CQRCode
 package struct QRCode: Hashable, Sendable {
     /// The number of modules on each side, without the quiet zone.
     package let size: Int
-    /// Row by row; true is dark.
+    /// The modules row by row; true is dark.
     private let modules: [Bool]
 
     /// The width of the light margin that readers require, in modules (§6.3.8).
