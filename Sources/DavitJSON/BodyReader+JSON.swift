@@ -39,7 +39,7 @@ extension BodyReader where Value: Decodable & Sendable {
 
 /// Converts between JSON text and values.
 enum JSONCoding {
-    /// - Returns: the offset of the text, after the byte order mark, if any (§8.1).
+    /// - Returns: the offset at which the text begins, after the byte order mark, if any (§8.1).
     static func check(_ bytes: [UInt8]) throws(HTTPError) -> Int {
         // §8.1; detection of other encodings as in RFC 4627 §3: JSON begins with two ASCII characters.
         let begin = bytes.prefix(4)

@@ -5,7 +5,7 @@
 struct JSONSyntax {
     /// The reason why a text is refused. Offsets are in bytes from the start of the text.
     enum Failure: Error, Hashable {
-        /// At the first byte that is not allowed, or at the end of the text.
+        /// Malformed at the first byte that is not allowed, or at the end of the text.
         case malformed(offset: Int)
         case tooDeep(offset: Int, limit: Int)
     }
@@ -21,7 +21,7 @@ struct JSONSyntax {
 
     private init(from index: Int) { self.index = index }
 
-    /// - Parameter start: the offset of the text.
+    /// - Parameter start: the offset at which the text begins in `bytes`.
     static func check(_ bytes: borrowing Span<UInt8>, from start: Int = 0) throws(Failure) {
         var syntax = JSONSyntax(from: start)
         try syntax.check(bytes)
