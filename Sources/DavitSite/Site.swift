@@ -89,7 +89,7 @@ final class Site: Sendable {
         return resource
     }
 
-    /// As `open`, for optional parts of a response: errors other than `wouldBlock` also return nil.
+    /// Like `open`, for optional parts of a response: errors other than `wouldBlock` also return nil.
     private func openIfPossible(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
         do throws(StoreError) { return try open(path, wait) } catch {
             if error == .wouldBlock { throw error }
