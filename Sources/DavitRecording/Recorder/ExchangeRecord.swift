@@ -13,7 +13,7 @@ struct ExchangeRecord {
     var isAnswerComplete = false
     var isAnswerLost = false
     var interim: [Int] = []
-    /// The number among the requests of all connections; 0 until it is counted.
+    /// The number of the request among those of all connections; 0 until it is counted.
     private(set) var order = 0
 
     var method: String { head.words[0] }

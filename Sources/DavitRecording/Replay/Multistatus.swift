@@ -5,7 +5,7 @@ internal import DavitXML
 struct Multistatus {
     struct Property {
         let name: ComparedProperty
-        /// The status of its propstat.
+        /// The status of the propstat that contains the property.
         let status: Int
         let element: XMLElement
 
@@ -13,7 +13,7 @@ struct Multistatus {
     }
 
     struct Response {
-        /// As written in the body.
+        /// The href as written in the body.
         let href: String
         /// The status of the response element itself.
         let status: Int?

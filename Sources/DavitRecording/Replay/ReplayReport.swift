@@ -10,7 +10,7 @@ package struct ReplayReport: Sendable {
         package var request: String
         /// What differs: `status`, a check as written, or a part of the response.
         package var subject: String
-        /// How it differs.
+        /// A description of the difference.
         package var detail: String
 
         package init(file: String, step: String, request: String, subject: String, detail: String) {

@@ -93,8 +93,8 @@ struct ResponseComparison {
         challenge.replacing(/(?i)\b(nonce|opaque)="[^"]*"/) { "\($0.output.1)" }
     }
 
-    /// A policy contains a nonce that is new in each response; the content repeats it (Content Security
-    /// Policy §2.3.1).
+    /// Returns the difference between two policies. The nonce of a policy is new in each response and is
+    /// repeated in the content (Content Security Policy §2.3.1).
     private func policyDifference(_ old: String, _ new: String, _ roles: inout Roles) -> String? {
         let nonce = /(?i)'nonce-([^']*)'/
         let (before, now) = (old.matches(of: nonce), new.matches(of: nonce))

@@ -9,12 +9,12 @@ struct Roles {
         var tag: String
     }
 
-    /// By recorded path.
+    /// The actual entity tag for each recorded one, by recorded path.
     private var tags: [TagKey: String] = [:]
     private var recordedTags: [TagKey: String] = [:]
     private var tokens: [String: String] = [:]
     private var recordedTokens: [String: String] = [:]
-    /// The most recent tag for any path.
+    /// The most recent actual tag for each recorded one, regardless of the path.
     private var latestTags: [String: String] = [:]
     private var dates: [TagKey: String] = [:]
     /// From digests of omitted content to digests of the content sent in its place.

@@ -1,17 +1,17 @@
 /// The address of a server: the scheme, authority and path of a URL.
 package struct ServerAddress: Hashable, Sendable {
     package let isSecure: Bool
-    /// Without the brackets of an IPv6 address.
+    /// The host without the brackets of an IPv6 address.
     package let host: String
     package let port: UInt16
-    /// As in the URL, including brackets; the value of `Host`.
+    /// The authority as in the URL, including brackets; the value of `Host`.
     package let authority: String
-    /// With leading and trailing slash.
+    /// The path with leading and trailing slash.
     package let path: String
     /// A PEM file of trusted certificate authorities; nil for those of the system.
     package var authorities: String?
 
-    /// For example `http://127.0.0.1:8080`.
+    /// The origin, for example `http://127.0.0.1:8080`.
     package var origin: String { "\(isSecure ? "https" : "http")://\(authority)" }
 
     /// Returns nil if the text is not an HTTP URL, or has a user, query or fragment.

@@ -16,7 +16,7 @@ package struct Transcript: Sendable {
             case fill(UInt8, count: Int)
         }
 
-        /// Relative to the root; percent-encoded, without leading and trailing slashes.
+        /// The path relative to the root; percent-encoded, without leading and trailing slashes.
         package var path: String
         package var content: Content
 
@@ -129,7 +129,7 @@ extension [WireField] {
     }
 }
 
-/// Conversion between bytes and characters, one for one.
+/// Conversion between bytes and characters, one to one.
 package enum WireText {
     package static func string(_ bytes: some Sequence<UInt8>) -> String {
         var scalars = String.UnicodeScalarView()

@@ -9,7 +9,7 @@ package struct TranscriptError: Error, Hashable, Sendable {
 
 /// Parses a transcript or a recording, in pieces of any size.
 package struct TranscriptParser {
-    /// What content lines belong to.
+    /// The message to which content lines belong.
     private enum Part { case request, answer }
 
     private var unread: [UInt8] = []
@@ -125,7 +125,7 @@ package struct TranscriptParser {
         throw problem("invalid setup")
     }
 
-    /// `0xNN COUNT`
+    /// Parses `0xNN COUNT`.
     private static func fill(_ words: inout Words) -> (UInt8, Int)? {
         guard let byte = words.next(), byte.hasPrefix("0x"), let value = UInt8(byte.dropFirst(2), radix: 16),
             let count = words.lastNumber(), count >= 0

@@ -38,7 +38,7 @@ package struct ContentSample {
         unsafe digest?.update(piece)
     }
 
-    /// Records that `missed` bytes passed unseen.
+    /// Records that `missed` bytes of the content were not seen.
     package mutating func skip(_ missed: Int64) {
         count += missed
         hasGap = true

@@ -4,7 +4,7 @@ internal import DavitHTTP
 package struct MessageHead: Hashable, Sendable {
     /// The words of the first line.
     package let words: [String]
-    /// In the received order and spelling; folded values are joined into one line.
+    /// The fields in the received order and spelling; folded values are joined into one line.
     package let fields: [WireField]
 
     /// - Parameter bytes: the head up to the empty line; line ends may lack their CR.
@@ -74,10 +74,10 @@ package struct MessageHead: Hashable, Sendable {
     }
 }
 
-/// How the end of the content is found.
+/// How the end of the content is determined.
 package enum ContentFraming: Hashable, Sendable {
     case length(Int64)
     case chunked
-    /// At the end of the connection.
+    /// The content ends at the end of the connection.
     case untilEnd
 }
