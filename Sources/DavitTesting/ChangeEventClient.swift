@@ -8,7 +8,7 @@ public struct ChangeEventClient {
     public init(address: BoundAddress) { self.address = address }
 
     public struct Answer {
-        /// The fields, in the order received.
+        /// The complete response: head and content, as received.
         public let text: String
 
         public var status: Int { Int(text.dropFirst(9).prefix(3)) ?? 0 }

@@ -13,7 +13,7 @@ internal import Darwin
 /// sent in one piece, and the complete response is returned.
 public struct TestClient<Application: Handler>: Sendable {
     public let application: Application
-    /// Sent with every request.
+    /// The value of `Host`, sent with every request.
     public var host = "localhost"
 
     public init(_ application: Application) { self.application = application }
