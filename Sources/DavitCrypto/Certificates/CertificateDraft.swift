@@ -30,7 +30,7 @@ internal import DavitHTTP
 
     private func setSerialNumber() throws(CryptoError) {
         var bytes = RandomBytes.make(count: 16)
-        // Positive, nonzero, and without leading zeros.
+        // Make the serial number positive, without leading zero bytes.
         bytes[0] = bytes[0] & 0x3f | 0x40
         guard let number = unsafe BN_bin2bn(bytes, Int32(bytes.count), nil) else {
             throw CryptoError("BN_bin2bn")

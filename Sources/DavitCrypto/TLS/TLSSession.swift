@@ -164,7 +164,8 @@ package import DavitHTTP
     package mutating func closeNotify() {
         guard failure == nil, unsafe SSL_is_init_finished(handle) == 1 else { return }
         ErrorQueue.clear()
-        // 0: sent, but none received from the peer yet. After a failure, the connection is unusable anyway.
+        // A result of 0 means that close_notify was sent but none has been received. Failures are ignored,
+        // because the connection is then unusable anyway.
         _ = unsafe SSL_shutdown(handle)
         ErrorQueue.clear()
     }
