@@ -12,7 +12,8 @@ extension FileResourceReader {
         do {
             return try openAnew(path, wait: wait)
         } catch {
-            // Cached descriptors only save time; close them and try again.
+            // `busy` can mean that descriptors have run out: close the cached ones, which only save time, and
+            // try again.
             guard error == .busy, kept.closeAll() else { throw error }
             return try openAnew(path, wait: wait)
         }
@@ -24,7 +25,7 @@ extension FileResourceReader {
         do throws(SystemError) {
             return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource
         } catch {
-            // A collection, a link, another spelling, or a missing resource.
+            // The path refers to a collection or a link, has another spelling, or does not exist.
             return try open(path, wait: .allowed)
         }
     }

@@ -37,7 +37,7 @@ extension SharedFolder {
         } catch {
             switch error.code {
             case .noEntry where !hasSpellings(parent): return (.missingAncestor(path), nil)
-            // A link above the name, another spelling, or content in place of a folder.
+            // The path contains a link or another spelling, or has content in place of a folder.
             case .loop, .notDirectory, .noEntry: return (try resolve(path, last: last, wait: wait), nil)
             case .again where wait == .never, .crossVolume: throw .wouldBlock
             default: throw StoreError(error)

@@ -76,7 +76,7 @@ extension SharedFolder {
         do {
             try from.link(name, to: to, as: newName)
         } catch {
-            // A directory, or a volume without hard links.
+            // Directories and some volumes do not support hard links.
             guard error.code == .notPermitted || error.isUnsupported else { throw StoreError(error) }
             try storing { () throws(SystemError) in try from.rename(name, to: to, as: newName) }
             return try syncRename(of: name, in: from, to: newName, in: to)
@@ -109,7 +109,7 @@ extension SharedFolder {
         }
         let hidden = ReservedName.random()
         try withNameInUse(hidden) { () throws(StoreError) in
-            // Held until the end, to protect the file from the sweep of another process.
+            // The lock is held until the end, to protect the file from the sweep of another process.
             let lock = AdvisoryLock(on: otherName, in: second)
             try storing { () throws(SystemError) in
                 try second.rename(otherName, to: second, as: hidden.bytes)

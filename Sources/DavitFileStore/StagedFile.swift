@@ -26,7 +26,7 @@ final class StagedFile: StagedContent {
     /// Whether the file persists between requests.
     let isKept: Bool
 
-    /// A member under a reserved name, removed when this object is released unless disowned.
+    /// A member under a reserved name, removed when this object is released unless ``disown()`` was called.
     final class HiddenName: Sendable {
         let folder: OpenFolder
         let name: ReservedName

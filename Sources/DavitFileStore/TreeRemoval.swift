@@ -10,7 +10,8 @@ struct TreeRemoval {
         var error: StoreError
     }
 
-    /// Whether the tree was built by this server or is already deleted; if so, permissions inside it are
+    /// Whether the tree is a copy that this server has built, or a leftover; permissions inside it are then
+    /// ignored.
     /// ignored.
     let isOurs: Bool
     /// The number of files that may still be removed.

@@ -60,7 +60,7 @@ enum VersionStamp {
             if status.modified != time { write(to: file) }
             let info = ResourceInfo(status, of: file)
             if old == nil || info.entityTag != old { return info }
-            // Outside the range of the volume, every time is stored as the same limit, which the file already
+            // The volume stores all times outside its range as the same limit, which the file already has.
             // has.
             if second != nil, status.modified == last { return info }
             last = status.modified
