@@ -5,8 +5,8 @@ public struct ClientCertificate: Hashable, Sendable {
     private let content: Content
 
     /// - Parameters:
-    ///   - subject: in the string format of RFC 4514.
-    ///   - fingerprint: 32 bytes.
+    ///   - subject: the distinguished name in the string format of RFC 4514.
+    ///   - fingerprint: the SHA-256 digest, 32 bytes.
     package init(subject: String, fingerprint: [UInt8]) {
         content = Content(subject: subject, fingerprint: fingerprint)
     }

@@ -3,7 +3,7 @@
 public enum FieldName: UInt8, CaseIterable, Sendable {
     /// Any name without a case of its own; compare the bytes of such names.
     case other
-    /// `Accept` to `Authorization`.
+    /// Names from `Accept` to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization
     /// `Brief`, a Microsoft extension superseded by Prefer.
     case brief
@@ -11,17 +11,17 @@ public enum FieldName: UInt8, CaseIterable, Sendable {
     case cacheControl, connection, contentDisposition, contentEncoding, contentLanguage, contentLength
     /// Further content fields.
     case contentDigest, contentLocation, contentRange, contentSecurityPolicy, contentType
-    /// `DASL` to `Host`.
+    /// Names from `DASL` to `Host`.
     case dasl, date, dav, depth, destination, etag, expect, forwarded, host
     /// Conditional request fields.
     case `if`, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince
-    /// `Keep-Alive` to `Referer`.
+    /// Names from `Keep-Alive` to `Referer`.
     case keepAlive, lastModified, location, lockToken, msAuthorVia, origin, overwrite, prefer, range, referer
     /// `Davit-Trash`: the IDs of the trash entries created by a change.
     case davitTrash
     /// Digests of uploaded content: `OC-Checksum`, `Repr-Digest`.
     case ocChecksum, reprDigest
-    /// `Referrer-Policy` to `Vary`.
+    /// Names from `Referrer-Policy` to `Vary`.
     case referrerPolicy, retryAfter, server, te, timeout, trailer, transferEncoding, upgrade, userAgent, vary
     /// Resumable uploads: tus 1.0 and draft-ietf-httpbis-resumable-upload.
     case tusResumable, uploadComplete, uploadIncomplete, uploadLength, uploadOffset
