@@ -14,7 +14,8 @@ final class JournalCore {
     let database: JournalDatabase
     private let watch: FolderWatch
     let isCancelled: @Sendable () -> Bool
-    /// The duration after which a call of ``advance(_:)`` ends with the current folder, in nanoseconds.
+    /// The duration in nanoseconds after which a call of ``advance(_:)`` returns, once it has compared the
+    /// current folder.
     private let step: Int64
     var watches: WatchTable
     /// Folders that have been read since startup.
@@ -162,7 +163,8 @@ final class JournalCore {
         let (names, whole) = dirty.take()
         for (id, hints) in names where visited.contains(id) {
             guard let path = try path(of: id) else { continue }
-            // Removals first: for some clients, an old and a new spelling are the same name.
+            // Compare removed names first, because some clients treat an old and a new spelling as the same
+            // name.
             for (name, hints) in hints where hints.isOfRemoval { try compare(name, of: id, path, hints) }
             for (name, hints) in hints where !hints.isOfRemoval { try compare(name, of: id, path, hints) }
             if mayStop, isCancelled() { throw .interrupted }
