@@ -164,7 +164,7 @@ struct ConnectionTranscript {
     private mutating func begin(_ head: MessageHead, order count: inout Int) throws(MessageScanner.Lost) {
         guard let status = head.status else { throw MessageScanner.Lost() }
         guard let next = open.first else {
-            // A response that belongs to no known request.
+            // The response belongs to no known request.
             text += "\n# The server sent \(status) without a request.\n".utf8
             throw MessageScanner.Lost()
         }

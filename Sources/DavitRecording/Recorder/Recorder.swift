@@ -66,7 +66,8 @@ package final class Recorder: Sendable {
     }
 }
 
-/// Copies the bytes of a connection into the queue. Only the event loop of the connection makes calls.
+/// Copies the bytes of a connection into the queue. Its methods are called only on the connection's event
+/// loop.
 private final class RecordingTap: ConnectionTap {
     private typealias Gap = (direction: ConnectionTranscript.Direction, count: Int64)
 

@@ -126,7 +126,7 @@ struct ActiveLockView {
         discovery.children.filter { $0.isNamed("activelock", in: "DAV:") }.map { ActiveLockView($0) }
     }
 
-    /// Returns the active locks in a response to LOCK; nil if the body is not one.
+    /// Returns the active locks in a response to LOCK; nil if its root element is not `prop`.
     static func all(inAnswer document: XMLDocument) -> [ActiveLockView]? {
         guard document.root.isNamed("prop", in: "DAV:") else { return nil }
         let discovery = document.root.children.first { $0.isNamed("lockdiscovery", in: "DAV:") }

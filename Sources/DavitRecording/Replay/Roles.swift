@@ -24,9 +24,9 @@ struct Roles {
 
     // MARK: Responses
 
-    /// Remembers an entity tag.
+    /// Records the actual entity tag that corresponds to a recorded one.
     ///
-    /// - Returns: how the tag contradicts earlier ones; nil if it does not.
+    /// - Returns: how the pair contradicts earlier ones; nil if it does not.
     mutating func bind(tag recorded: String, to actual: String, at path: [UInt8]) -> String? {
         guard recorded.hasPrefix("W/") == actual.hasPrefix("W/") else {
             return "recorded \(recorded), now \(actual)"
@@ -51,9 +51,10 @@ struct Roles {
         return nil
     }
 
-    /// Remembers a lock token, or another name that is unique on the server.
+    /// Records the actual value that corresponds to a recorded lock token, or to another name that is unique
+    /// on the server.
     ///
-    /// - Returns: how the token contradicts earlier ones; nil if it does not.
+    /// - Returns: how the pair contradicts earlier ones; nil if it does not.
     mutating func bind(token recorded: String, to actual: String) -> String? {
         if let known = tokens[recorded], known != actual {
             return "the counterpart of '\(recorded)' was '\(known)', now '\(actual)'"
@@ -66,7 +67,7 @@ struct Roles {
         return nil
     }
 
-    /// Remembers a modification date.
+    /// Records the actual modification date that corresponds to a recorded one.
     mutating func bind(date recorded: String, to actual: String, at path: [UInt8]) {
         dates[TagKey(path: path, tag: recorded)] = actual
     }

@@ -182,7 +182,7 @@ final class WireClient {
 
     /// Waits for 100, for at most three seconds (RFC 9110 §10.1.1).
     ///
-    /// - Returns: a final response that arrived instead.
+    /// - Returns: the head of a final response that arrived instead; nil if none did.
     private func continuation(
         _ stream: any WireStream, _ interim: inout [Int]
     ) throws(WireError) -> MessageHead? {
