@@ -87,7 +87,7 @@ extension Authentication {
     private func info(
         _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceGenerator.Content, now: Int64
     ) -> [UInt8]? {
-        // Computed like the response, but with an empty method.
+        // The value is computed like that of the request's `response`, but with an empty method.
         var answer = Self.answer(credentials, method: .get)
         answer.method = []
         guard let proof = try? secret.response(to: answer) else { return nil }

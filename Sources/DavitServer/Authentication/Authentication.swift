@@ -188,7 +188,7 @@ public final class Authentication: Middleware {
     /// Checks the credentials; records failures and consumes nonce counts. Call this once per request, and
     /// again only after the decision `slow`.
     func check(_ request: HTTPRequest) -> Decision {
-        // Different parties could interpret two fields differently.
+        // If there were two fields, a proxy and this server could evaluate different ones.
         guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }
         let decision = request.withValue(of: .authorization) { value -> Decision in
             if value.startsIgnoringCase(with: "basic ") { return checkBasic(value, request) }

@@ -89,7 +89,7 @@ private struct MultipartReceiver {
             let before = buffer.count
             let isAtEnd = try await body.fill(buffer) == before
             received += Int64(buffer.count - before)
-            // Include data between the parts.
+            // The limit also covers the data between the parts.
             if received > limits.contentBytes { throw HTTPError.tooLarge(limits.contentBytes) }
             var index = 0
             // Merges consecutive data of one part, so that content resembling delimiters does not cause many

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The route that matches a request.
 enum RouteMatch {
-    /// The action of a route, with the values that it found in the path. Closures must not have a capture list;
-    /// with one, they would leave the executor of their caller.
+    /// The action of a route, with the values that it found in the path. Closures must not have a capture
+    /// list; with one, they would leave the executor of their caller.
     case action((HTTPRequest, TemporaryFiles) async throws -> HTTPResponse)
     /// A mount, which evaluates the preconditions of the request itself.
     case mount(Mount)
