@@ -1,7 +1,7 @@
 package import DavitHTTP
 
-/// Wraps another store and serves only the names that the rules allow. Excluded names are treated like device
-/// files, so that methods need not check names themselves.
+/// Wraps another store and serves only the names that the rules allow. A lookup reports excluded names as
+/// ``Lookup/State/unservable``, like device files, so that request methods need not check names themselves.
 ///
 /// Calls with a path that a lookup has already admitted are forwarded without checks. The extension of a new
 /// name is not checked here, because only the change knows whether it creates content or a collection.

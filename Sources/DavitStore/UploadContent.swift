@@ -11,8 +11,8 @@ public protocol UploadContent: StagedContent {
     func checkRoom(for length: Int64) throws(StoreError)
     /// Discards the bytes after `length`.
     func truncate(to length: Int64) throws(StoreError)
-    /// Whether the reopened content has another hard link: a crash interrupted a rename on a volume where
-    /// renaming takes two steps.
+    /// Whether the reopened content has another hard link, which means that a crash interrupted a rename on a
+    /// volume where renaming takes two steps.
     var hasOtherName: Bool { get }
     /// Removes the content.
     func remove() throws(StoreError)

@@ -10,7 +10,7 @@ internal import Synchronization
 public final class ShareState: Sendable {
     let store: any StateStore
     private let index: Mutex<RowIndex>
-    /// The number of locks in the index; allows the common request to skip the mutex.
+    /// The number of locks in the index; lets requests skip the mutex if there are none.
     private let lockCount: Atomic<Int>
     /// The number of paths with properties in the index.
     private let propertyCount: Atomic<Int>
@@ -322,7 +322,7 @@ public final class ShareState: Sendable {
     /// Returns the renames that a crash may have interrupted, oldest first.
     public func intents() throws(StateError) -> [RenameIntent] { try store.intents() }
 
-    /// Returns an id that no stored intent of this share has; every call returns another one.
+    /// Returns an id that no stored intent of this share has; each call returns a different one.
     public func nextIntentID() -> Int64 {
         lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
     }
@@ -332,7 +332,7 @@ public final class ShareState: Sendable {
     /// The size of the trash.
     public var trashTotals: TrashTotals { totals.withLock { $0 } }
 
-    /// Returns a number higher than those of all entries in the trash; every call returns a higher one.
+    /// Returns a number higher than those of all entries in the trash; each call returns a higher one.
     public func nextTrashNumber() -> Int64 {
         lastTrashNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
