@@ -29,7 +29,7 @@ public enum FileFaults {
     /// The faults of a single test, which take precedence over the environment.
     @TaskLocal package static var plan: FaultPlan?
 
-    /// Enables the environment's faults of a phase, and counts steps from 1.
+    /// Enables the faults that the environment specifies for a phase, and counts steps from 1.
     public static func arm(_ phase: Phase) {
         let isStart = phase == .start
         let plan = FaultPlan(

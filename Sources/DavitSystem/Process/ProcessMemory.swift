@@ -23,8 +23,8 @@ package enum ProcessMemory {
     }
 
     /// Makes the heap return each block of 256 KiB or more to the system when it is freed, and keep at most
-    /// 1 MiB of free memory at the end of each arena. Affects the entire process: call it only from a program,
-    /// not from a library, and at the start of the program, before blocks are freed.
+    /// 1 MiB of free memory at the end of each arena. Affects the entire process: call it only from a
+    /// program, not from a library, and at the start of the program, before blocks are freed.
     ///
     /// Such blocks, for example property values, decoded texts and the buffers of large uploads, then cost
     /// system calls and page faults instead of being reused.
