@@ -47,7 +47,7 @@ public struct ZIPContents: Sendable {
         }
         guard let read = ShellCommand.run("python3 -c '\(Self.program)' '\(path)' 2>&1"), read.status == 0
         else {
-            throw Malformed(reason: "Python cannot read it")
+            throw Malformed(reason: "Python cannot read the file")
         }
         entries = try read.output.split(separator: UInt8(ascii: "\n")).map { try Self.entry(of: $0) }
     }
