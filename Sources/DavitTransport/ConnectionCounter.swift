@@ -66,7 +66,7 @@ package final class ConnectionCounter: Sendable {
         for call in onRoom { call() }
     }
 
-    /// Ends the calls of `onOccupancy`: the server has stopped, and connections that close later, because their
+    /// Stops calling `onOccupancy`: the server has stopped, and connections that close later, because their
     /// requests did not end in time, belong to no server.
     package func end() { state.withLock { $0.hasEnded = true } }
 

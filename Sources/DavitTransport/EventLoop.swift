@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// All state except `inbox`, `isSignaled`, `thread`, `request` and `load` belongs to the thread that calls
 /// ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for the state that
-/// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs to
-/// the thread that runs late jobs; see `runAfterEnd()`.
+/// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs
+/// to the thread that runs late jobs; see `runAfterEnd()`.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Requests that other threads can make.
     enum Request: Int, AtomicRepresentable { case none, drain }

@@ -36,8 +36,8 @@ final class Exchange {
     @safe @exclusivity(unchecked) private var input: InputBuffer?
     /// The content of the current request; nil if it has none.
     @safe @exclusivity(unchecked) private(set) var content: ContentReader?
-    /// The result of parsing the next head in ``serveWithoutTask()``, for the task: whether the head is complete,
-    /// or why it is refused.
+    /// The result of parsing the next head in ``serveWithoutTask()``, for the task: whether the head is
+    /// complete, or why it is refused.
     @safe @exclusivity(unchecked) private var begun: Result<Bool, HTTPError>?
     /// Whether a request is being processed: its head has been parsed, and its response is not complete.
     @safe @exclusivity(unchecked) private var isAnswering = false
@@ -344,8 +344,8 @@ final class Exchange {
 }
 
 extension HTTPBody {
-    /// Whether the content is generated while it is sent. It may then depend on content of the request that was
-    /// not read yet.
+    /// Whether the content is generated while it is sent. It may then depend on content of the request that
+    /// was not read yet.
     fileprivate var isStream: Bool {
         if case .stream = self { true } else { false }
     }

@@ -177,7 +177,7 @@ extension HTTPServer {
     /// Aborts requests in flight: cancels their tasks and aborts their connections. Returns immediately. Each
     /// loop searches its connections, so that requests need no bookkeeping.
     /// - Parameter isRevoked: selects the requests to abort. Called on the loops; must not block. The handler
-    ///   must no longer admit requests that it selects.
+    ///   must no longer admit requests that `isRevoked` selects.
     public func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
         group?.endRequests(where: isRevoked)
     }
