@@ -53,8 +53,8 @@ package struct SearchMatcher: Sendable {
     private var parts: [Part] = []
     /// The characters of all parts.
     private var codes: [UInt32] = []
-    /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of its
-    /// longest proper prefix that is also its suffix.
+    /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of
+    /// its longest proper prefix that is also its suffix.
     private var borders: [UInt16] = []
     /// The masks of the parts with `_`, for each part sorted by character and word.
     private var masks: [Mask] = []
