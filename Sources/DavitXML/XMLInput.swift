@@ -52,7 +52,7 @@ enum XMLInput {
     }
 
     private static func charset(_ label: ArraySlice<UInt8>) throws(XMLError) -> Charset {
-        // By far the most common encoding.
+        // UTF-8 is by far the most common encoding.
         if label.elementsEqual("utf-8".utf8) || label.elementsEqual("UTF-8".utf8) { return .utf8 }
         do { return try Charset(label: Array(label)) } catch {
             throw .malformed(XMLPosition(line: 1, column: 0))
