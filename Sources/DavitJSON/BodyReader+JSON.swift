@@ -41,7 +41,8 @@ extension BodyReader where Value: Decodable & Sendable {
 enum JSONCoding {
     /// - Returns: the offset at which the text begins, after the byte order mark, if any (§8.1).
     static func check(_ bytes: [UInt8]) throws(HTTPError) -> Int {
-        // §8.1; detection of other encodings as in RFC 4627 §3: JSON begins with two ASCII characters.
+        // §8.1 requires UTF-8. Other encodings are detected as in RFC 4627 §3: JSON begins with two ASCII
+        // characters.
         let begin = bytes.prefix(4)
         if begin.prefix(2).contains(0) || begin.starts(with: [0xFF, 0xFE])
             || begin.starts(with: [0xFE, 0xFF])
