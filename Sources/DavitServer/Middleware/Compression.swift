@@ -47,10 +47,12 @@ public struct Compression: Middleware {
     }
 
     package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
-        guard mayEncode(request) else { return response }
-        let isWanted = AcceptEncoding(of: request).choice == .gzip
-        if response.status == .notModified { return isWanted ? unmodified(response, for: request) : response }
-        guard isCodable(response) else { return response }
+        if response.status == .notModified {
+            return isWanted(by: request) ? unmodified(response, for: request) : response
+        }
+        // Inspect the response first: that is cheaper than parsing Accept-Encoding.
+        guard isCodable(response), mayEncode(request) else { return response }
+        let isWanted = isWanted(by: request)
         var response = response
         response.fields.vary(on: .acceptEncoding)
         guard isWanted else { return response }
@@ -65,8 +67,10 @@ public struct Compression: Middleware {
     /// Whether the response to this request may change: it is compressed if the client accepts that, and
     /// responses to GET have Vary even if they are not compressed, because caches store them.
     private func mayEncode(_ request: HTTPRequest) -> Bool {
-        request.method == .get || request.method == .head || AcceptEncoding(of: request).choice == .gzip
+        request.method == .get || request.method == .head || isWanted(by: request)
     }
+
+    private func isWanted(by request: HTTPRequest) -> Bool { AcceptEncoding(of: request).choice == .gzip }
 
     /// Whether the response may be compressed for a client that accepts it.
     private func isCodable(_ response: HTTPResponse) -> Bool {
