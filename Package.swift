@@ -77,7 +77,9 @@ let package = Package(
         library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
         // The one target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
-        library("DavitTransport", ["DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
+        library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
+        library(
+            "DavitTransport", ["DavitServer", "DavitLogging", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["DavitHTTP", "CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
@@ -102,7 +104,10 @@ let package = Package(
         // Sessions as text: what `--record` writes and `davit replay` plays.
         library(
             "DavitRecording",
-            ["DavitTransport", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem", "DavitHTTP"]),
+            [
+                "DavitTransport", "DavitLogging", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem",
+                "DavitHTTP",
+            ]),
         // Files and folders as responses: a website, in addition to WebDAV.
         library(
             "DavitSite",
@@ -117,15 +122,17 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitControl", "DavitRecording", "DavitTransport", "DavitCrypto", "DavitEngine", "DavitPage",
-                "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore", "DavitServer",
+                "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging", "DavitCrypto",
+                "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
+                "DavitStore", "DavitServer",
                 "DavitSystem", "DavitHTTP",
             ]),
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitControl", "DavitRecording", "DavitTransport", "DavitCrypto", "DavitQRCode",
-                "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer",
+                "Davit", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging", "DavitCrypto",
+                "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
+                "DavitServer",
                 "DavitSystem", "DavitHTTP",
             ],
             swiftSettings: strict),
@@ -150,7 +157,9 @@ let package = Package(
         // What the small parts of a request cost; for `make micro`, in no product.
         .executableTarget(
             name: "DavitBenchmarks",
-            dependencies: ["DavitEngine", "DavitWebDAV", "DavitServer", "DavitHTTP", "DavitSystem"],
+            dependencies: [
+                "DavitEngine", "DavitWebDAV", "DavitServer", "DavitLogging", "DavitHTTP", "DavitSystem",
+            ],
             swiftSettings: strict),
 
         // A program that gets real signals from a test.
@@ -167,18 +176,19 @@ let package = Package(
             ]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
+        tests(of: "DavitLogging", ["DavitTesting", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitHTTP", ["DavitTesting", "DavitSystem"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitArchive", ["DavitTesting"]),
         tests(of: "DavitQRCode", []),
-        tests(of: "DavitServer", ["DavitTesting", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        tests(of: "DavitServer", ["DavitTesting", "DavitLogging", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitTransport",
             [
-                "DavitTesting", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP",
-                openSSL,
+                "DavitTesting", "DavitLogging", "DavitZlib", "DavitServer", "DavitCrypto", "DavitSystem",
+                "DavitHTTP", openSSL,
             ]),
         tests(of: "DavitXML", ["DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
@@ -202,19 +212,22 @@ let package = Package(
             ]),
         tests(
             of: "DavitRecording",
-            ["Davit", "DavitCommand", "DavitTesting", "DavitTransport", "DavitSystem", "DavitHTTP"]),
+            [
+                "Davit", "DavitCommand", "DavitTesting", "DavitTransport", "DavitLogging", "DavitSystem",
+                "DavitHTTP",
+            ]),
         tests(
             of: "DavitSite",
             [
-                "DavitTesting", "DavitTransport", "DavitEngine", "DavitFileStore", "DavitStore",
-                "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
+                "DavitTesting", "DavitTransport", "DavitLogging", "DavitEngine", "DavitFileStore",
+                "DavitStore", "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
             ]),
         tests(of: "DavitControl", ["DavitTesting", "DavitSystem"]),
         tests(
             of: "Davit",
             [
-                "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport", "DavitCrypto",
-                "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
+                "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport", "DavitLogging",
+                "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
             ]),
         tests(
             of: "DavitCommand",

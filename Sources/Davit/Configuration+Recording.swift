@@ -1,3 +1,4 @@
+internal import DavitLogging
 internal import DavitRecording
 internal import DavitServer
 internal import DavitSystem

@@ -1,5 +1,6 @@
 // `import Davit` includes everything that an application needs to configure a server and to write handlers.
 @_exported public import DavitHTTP
+@_exported public import DavitLogging
 @_exported public import DavitServer
 @_exported public import DavitSite
 @_exported public import DavitTransport
@@ -14,15 +15,5 @@
 @_exported public import struct DavitPage.PageSettings
 @_exported public import enum DavitStore.MacMetadataPolicy
 @_exported public import struct DavitStore.ShareRules
-@_exported public import struct DavitSystem.ClosureSink
-@_exported public import struct DavitSystem.Log
-@_exported public import struct DavitSystem.LogEntry
-@_exported public import class DavitSystem.LogFile
-@_exported public import protocol DavitSystem.LogSink
 @_exported public import enum DavitSystem.ServiceManager
-@_exported public import struct DavitSystem.StandardErrorSink
 @_exported public import struct DavitSystem.SystemError
-
-#if canImport(os)
-@_exported public import struct DavitSystem.SystemLogSink
-#endif

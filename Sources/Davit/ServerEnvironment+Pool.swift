@@ -1,3 +1,4 @@
+internal import DavitLogging
 internal import DavitServer
 internal import DavitSite
 internal import DavitSystem

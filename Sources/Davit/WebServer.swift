@@ -1,3 +1,4 @@
+internal import DavitLogging
 public import DavitServer
 internal import DavitSystem
 public import DavitTransport

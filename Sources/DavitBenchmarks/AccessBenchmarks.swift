@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitServer
 
 /// Measures formatting a line of the access log, including the creation of its record.

@@ -2,6 +2,7 @@ internal import Davit
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitQRCode
 internal import DavitServer
 internal import DavitStore

@@ -1,5 +1,6 @@
 package import Davit
 internal import DavitFileStore
+internal import DavitLogging
 internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem

@@ -3,6 +3,7 @@ internal import DavitCrypto
 package import DavitEngine
 package import DavitFileStore
 package import DavitHTTP
+package import DavitLogging
 package import DavitPage
 package import DavitServer
 package import DavitStore

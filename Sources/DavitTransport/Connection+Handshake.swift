@@ -1,5 +1,6 @@
 internal import DavitCrypto
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitSystem
 
 #if TLS

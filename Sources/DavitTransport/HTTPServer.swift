@@ -1,4 +1,5 @@
 public import DavitHTTP
+public import DavitLogging
 public import DavitServer
 public import DavitSystem
 internal import Synchronization

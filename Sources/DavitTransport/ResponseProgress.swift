@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitServer
 internal import DavitSystem
 

@@ -1,5 +1,6 @@
 internal import DavitCrypto
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitServer
 internal import DavitSystem
 internal import Synchronization

@@ -1,5 +1,5 @@
 public import DavitHTTP
-public import DavitServer
+public import DavitLogging
 package import DavitSystem
 
 #if TLS

@@ -1,3 +1,4 @@
+import DavitLogging
 import DavitRecording
 import DavitSystem
 import DavitTesting

@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitLogging
 import DavitServer
 import DavitTesting
 import Synchronization

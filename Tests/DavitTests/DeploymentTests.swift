@@ -1,4 +1,5 @@
 import Davit
+import DavitLogging
 import DavitSystem
 import DavitTesting
 import Synchronization

@@ -1,5 +1,5 @@
 public import DavitHTTP
-public import DavitServer
+public import DavitLogging
 
 extension Configuration {
     /// Hooks for connections, below HTTP. All closures are called on event loops and must not block.

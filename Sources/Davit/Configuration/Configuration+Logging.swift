@@ -1,3 +1,4 @@
+public import DavitLogging
 public import DavitServer
 public import DavitSystem
 

@@ -1,6 +1,7 @@
 public import DavitHTTP
+public import DavitLogging
 public import DavitServer
-public import DavitSystem
+internal import DavitSystem
 public import DavitTransport
 
 /// The configuration of a server: addresses, accounts, limits and middleware.

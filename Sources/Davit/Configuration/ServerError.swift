@@ -1,4 +1,5 @@
 public import DavitFileStore
+public import DavitLogging
 public import DavitServer
 public import DavitSystem
 public import DavitTransport

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+package import DavitLogging
 package import DavitSystem
 package import DavitTransport
 

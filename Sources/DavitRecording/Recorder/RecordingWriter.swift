@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitSystem
 
 /// Writes queued items to files, on its own thread.

@@ -13,7 +13,7 @@ public enum StandardStreams {
     public static func writeError(_ text: String) { write(text, to: 2) }
 
     /// Writes with a single call; bytes that standard error does not accept are lost.
-    static func writeErrorOnce(_ line: [UInt8]) { _ = write(line[...], to: 2) }
+    package static func writeErrorOnce(_ line: [UInt8]) { _ = write(line[...], to: 2) }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
         unsafe bytes.withUnsafeBytes { bytes in

@@ -1,5 +1,6 @@
 import Davit
 import DavitHTTP
+import DavitLogging
 import DavitServer
 import DavitSystem
 import DavitTransport

@@ -1,6 +1,7 @@
 import Davit
 import DavitControl
 import DavitHTTP
+import DavitLogging
 import DavitServer
 import DavitSystem
 import DavitTesting

@@ -1,12 +1,5 @@
+public import DavitSystem
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
 
 /// A file to which a background thread appends lines, so that callers never wait for the disk.
 ///
@@ -195,17 +188,8 @@ public final class LogFile: Sendable {
 
     private static func open(_ destination: Destination) throws(SystemError) -> FileDescriptor {
         switch destination {
-        case .file(let path):
-            let number = try checked("open") {
-                openFile(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
-            }
-            return FileDescriptor(owning: number)
-        case .standardError:
-            return FileDescriptor(owning: try checked("dup") { dup(2) })
+        case .file(let path): try .appending(to: path)
+        case .standardError: try .duplicateOfStandardError()
         }
     }
-}
-
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    unsafe open(path, flags, mode)
 }

@@ -1,5 +1,5 @@
 import DavitHTTP
-import DavitServer
+import DavitLogging
 import Testing
 
 struct AccessRecordTests {

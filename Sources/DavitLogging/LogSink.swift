@@ -1,3 +1,5 @@
+internal import DavitSystem
+
 /// A destination of a ``Log``.
 public protocol LogSink: Sendable {
     /// Writes an entry whose level is enabled. Called on any thread, including event loops: it must not

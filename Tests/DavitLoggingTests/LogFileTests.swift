@@ -1,3 +1,4 @@
+import DavitLogging
 import DavitSystem
 import DavitTesting
 import Synchronization

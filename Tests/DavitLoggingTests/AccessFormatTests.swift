@@ -1,5 +1,5 @@
 import DavitHTTP
-import DavitServer
+import DavitLogging
 import Testing
 
 /// Verifies that every format preserves client data and that clients cannot forge log fields.

@@ -1,3 +1,5 @@
+internal import DavitSystem
+
 /// An entry of the log.
 public struct LogEntry: Sendable {
     /// A metadata field.
