@@ -22,7 +22,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case stateDamaged(String)
     /// The state folder has no state.
     case noState(String, share: String)
-    /// No lock has this token or path.
+    /// There is no lock with this token or path.
     case noLock(String, folder: String)
     /// The server that uses the state folder did not respond; `process` is 0 if its ID is unknown.
     case serverSilent(String, process: Int32, reason: String)
@@ -60,7 +60,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .notAFolder(let path): "\(path) is not a folder"
         case .folderNotReadable(let path): "cannot read folder \(path)"
         case .portInUse(let host, let port): "port \(port) is in use on \(host)"
-        case .portNeedsPrivileges(let port): "port \(port) requires privileges"
+        case .portNeedsPrivileges(let port): "port \(port) requires elevated privileges"
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
         case .unknownHost(let host): "unknown host \(host)"
         case .socketInUse(let path): "\(path) is in use"

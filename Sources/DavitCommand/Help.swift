@@ -37,7 +37,7 @@ package enum Help: Hashable, Sendable {
           locks list FOLDER
                             list the locks in a share
           locks break FOLDER LOCK
-                            remove a lock, even of another account
+                            remove a lock, even one that another account holds
           trash ACTION FOLDER
                             list, restore or permanently delete files in the trash
           password [NAME]   print a line with a hashed password for --user-file
@@ -54,12 +54,12 @@ package enum Help: Hashable, Sendable {
     private static let checkText = """
         usage: davit check FOLDER [--state-dir FOLDER]
 
-        Verifies the state of the shared FOLDER, that is its locks and properties, and
-        prints any errors. If a server is sharing FOLDER, that server runs the check and
+        Verifies the state of the shared FOLDER (its locks and properties) and prints
+        any errors. If a server is sharing FOLDER, that server runs the check and
         continues to serve; run the command as the server's user or as root. Then lists
-        the names in FOLDER that some clients cannot use: characters and device names
-        that Windows does not allow, names that are not UTF-8, and names that differ
-        only in case or in Unicode normalization.
+        the names in FOLDER that some clients cannot use: names with characters
+        that Windows does not allow, Windows device names, names that are not UTF-8, and
+        names that differ only in case or in Unicode normalization.
 
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
@@ -73,16 +73,17 @@ package enum Help: Hashable, Sendable {
         usage: davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
 
-        Lists the locks on files in the shared FOLDER with their owner, creation time
-        and expiry, or removes one. LOCK is a lock token or a path in the share, as
-        printed by 'list'. The lock owner is not asked, and its next write is refused.
-        If a server is sharing FOLDER, that server removes the lock and logs it; run the
-        command as the server's user or as root.
+        Lists the locks in the shared FOLDER with their owners, creation and expiry
+        times, or removes the locks that LOCK selects: a lock token, or a path in the
+        share, as printed by 'list'. The lock owner is not notified, and its next write
+        with the token is refused. If a server is sharing FOLDER, that server does the
+        work and logs each removed lock; run the command as the server's user or as
+        root.
 
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 1 if there is no such lock.
+        Exit status: 0 on success, otherwise 1; also 1 if there is no such lock.
 
         """
 
@@ -107,7 +108,7 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 if everything was done, otherwise 1.
+        Exit status: 0 if all actions succeeded, otherwise 1.
 
         """
 
@@ -140,9 +141,9 @@ package enum Help: Hashable, Sendable {
                                  of the system)
           --user NAME:PASSWORD   credentials to send in place of the masked ones
           --expect FILE          known differences, one per line:
-                                 'FILE | STEP | WHAT | REASON'. Failed optional checks,
-                                 and lines that match no difference, then count as
-                                 differences
+                                 'FILE | STEP | WHAT | REASON'. With this option, failed
+                                 optional checks and lines that match no difference
+                                 also count as differences
           --help                 show this help
 
         Exit status: 0 if there are no unexpected differences, otherwise 1.
@@ -153,7 +154,8 @@ package enum Help: Hashable, Sendable {
         usage: davit serve FOLDER [OPTION...]
 
         Shares FOLDER over WebDAV until stopped (SIGTERM, Ctrl-C). Prints its URL when
-        ready. Without options, only this machine can connect, without a password.
+        ready. Without options, only programs on this machine can connect, and no
+        password is required.
 
         listening:
           --host HOST            address or name to listen on; repeatable (default:
@@ -166,7 +168,7 @@ package enum Help: Hashable, Sendable {
 
         access:
           --user NAME:PASSWORD   add an account; repeatable. Other users of this machine
-                                 can see it in the process list
+                                 can see the password in the process list
           --user-file FILE       file of accounts, one NAME:PASSWORD per line; 'davit
                                  password' prints lines with a hash instead
           --auth SCHEMES         authentication schemes to offer, in order: digest,
@@ -192,16 +194,15 @@ package enum Help: Hashable, Sendable {
                                  serve and accept only files with these extensions,
                                  such as jpg,png (default: all)
           --no-hidden            do not serve or accept names that begin with a period
-          --mac-metadata POLICY  macOS metadata files (._* and .DS_Store): keep, hide
-                                 from listings, refuse, or store aside outside FOLDER
-                                 and remove after 90 days (default: keep)
+          --mac-metadata POLICY  macOS metadata files (._* and .DS_Store): keep; hide
+                                 (from listings); refuse; or aside (store outside FOLDER
+                                 and remove after 90 days) (default: keep)
 
         browser page:
           --title TEXT           name of the share (default: the name of FOLDER)
-          --header TEXT          heading of the page of FOLDER itself
-                                 (default: the title)
-          --prologue TEXT        plain text above the listing of FOLDER itself
-          --epilogue TEXT        plain text below the listing of FOLDER itself
+          --header TEXT          heading of the root folder (default: the title)
+          --prologue TEXT        plain text above the listing of the root folder
+          --epilogue TEXT        plain text below the listing of the root folder
           --footer TEXT          plain text below every listing
           --no-page              disable the browser page
 
@@ -214,33 +215,37 @@ package enum Help: Hashable, Sendable {
                                  or in hours with a suffix h (default: 7)
 
         trash:
-          --trash                keep what clients delete or overwrite, to be restored
-                                 in the browser or with 'davit trash'
-          --trash-days DAYS      days to keep it; implies --trash (default: 30)
+          --trash                keep files that clients delete or overwrite, so that
+                                 they can be restored in the browser or with 'davit
+                                 trash'
+          --trash-days DAYS      days to keep files in the trash; implies --trash
+                                 (default: 30)
           --trash-size SIZE      maximum size of the trash; implies --trash (default:
                                  the free space; uploads take precedence)
 
-        durability of acknowledged changes, in addition to a crash of the server:
+        durability of acknowledged changes (all of them survive a crash of the server):
           --sync none            after a power failure, the latest changes of names,
                                  locks and properties may be lost, and new files may be
                                  short or empty (default)
-          --sync data            as none, but content is on disk before it gets its name
+          --sync data            like none, but the content of a file is on disk before
+                                 the file gets its name
           --sync full            content, names, locks and properties survive a power
                                  failure
 
         behind a proxy:
-          --public-url URL       URL that clients use; repeatable. The proxy removes the
-                                 part of its path that is not in --prefix
+          --public-url URL       URL that clients use; repeatable. The proxy must remove
+                                 the part of its path that is not in --prefix
           --prefix PATH          prefix of all request paths, such as /dav
           --trusted-proxy PROXY  address, network or 'unix' of a proxy whose Forwarded
                                  or X-Forwarded-* fields are trusted; repeatable
-          --proxy-fields FIELDS  fields that the proxies set: forwarded, x-forwarded or
-                                 either (default: either)
+          --proxy-fields FIELDS  header fields that the proxies set: forwarded,
+                                 x-forwarded or either (default: either)
 
         logging:
           --log-level LEVEL      error, warning, info, access, verbose or debug
                                  (default: info)
-          --access-log FILE      write a line for each response; - for standard error
+          --access-log FILE      write a line for each response to FILE; - for standard
+                                 error
           --access-log-format FORMAT
                                  davit, common, combined or json (default: combined)
           --record FOLDER        record all connections in FOLDER, which must be new or
@@ -257,8 +262,8 @@ package enum Help: Hashable, Sendable {
                                  stops (default: 30)
           --help                 show this help
 
-        Without accounts, davit only accepts requests for an IP address, for localhost
-        and for the host of a --public-url. Without TLS, content is sent in the clear,
+        Without accounts, davit accepts only requests whose host is an IP address,
+        localhost or that of a --public-url. Without TLS, content is sent in the clear,
         and so is the password with Basic. On a network, use TLS or a proxy that
         provides it. On SIGHUP, davit reads its certificates and its user file
         again and reopens the access log.

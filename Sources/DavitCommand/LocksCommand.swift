@@ -136,8 +136,8 @@ package struct LocksCommand {
         text += "  \(lock.isExclusive ? "exclusive" : "shared"), depth \(lock.isDeep ? "infinity" : "0")\n"
         if let owner = lock.owner { text += "  owner: \(NameCheck.shown(Array(owner.utf8)))\n" }
         if let account = lock.principal { text += "  account: \(NameCheck.shown(Array(account.utf8)))\n" }
-        let since = lock.created.map { "since \(time($0)), " } ?? ""
-        text += "  \(since)until \(time(lock.expiry))\n"
+        let since = lock.created.map { "created \(time($0)), " } ?? ""
+        text += "  \(since)expires \(time(lock.expiry))\n"
         return text + "  token: \(NameCheck.shown(Array(lock.token.utf8)))\n"
     }
 

@@ -20,7 +20,7 @@ struct NameCheck {
                 let inner = try look(at: path, in: resources)
                 rest += inner.reversed()
             } catch {
-                add(path, "cannot list its members")
+                add(path, "cannot list this folder")
             }
         }
     }

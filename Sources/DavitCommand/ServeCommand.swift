@@ -33,7 +33,7 @@ struct ServeCommand {
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
             if options.printsQRCode { Self.draw(server.url) }
-            // Arm the faults before the ready line is printed, because the crash tests count from there.
+            // Arm the faults before the ready line is printed, because the crash tests start counting there.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls)\n")
             ServiceManager.ready()
@@ -213,7 +213,7 @@ extension Accounts.Problem {
         case .tooLong: "names and passwords can have at most \(Accounts.limitBytes) bytes"
         case .controlCharacter: "control characters are not allowed"
         case .duplicate: "duplicate account name"
-        case .badHash: "unsupported kind of hash"
+        case .badHash: "unsupported hash format"
         case .otherRealm: "the Digest secrets are for another realm"
         case .badRealm:
             "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"

@@ -13,7 +13,7 @@ internal import DavitSystem
 struct StateAccess {
     /// The name of the database in the state folder.
     private static let fileName = "state.sqlite"
-    /// A server can stop between the attempt to lock the folder and the request.
+    /// More than one, because a server can stop between the attempt to lock the folder and the request.
     private static let attempts = 3
 
     /// The shared folder, for reading only.

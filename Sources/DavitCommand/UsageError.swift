@@ -43,7 +43,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case certificatesAndKeys(certificates: Int, keys: Int)
     /// The build does not include QR codes.
     case noQRCodes(option: String)
-    /// A TLS option, without one that turns TLS on.
+    /// A TLS option was given without a server certificate.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
     case clientsWithoutAuthority
@@ -72,7 +72,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAge(let value, let option):
             "\(option) must be from 1 to 10000 days, or hours with a suffix h, not '\(value)'"
         case .badUser: "--user must have the form NAME:PASSWORD"
-        case .badScheme(let value): "--auth must be a list of different schemes, not '\(value)'"
+        case .badScheme(let value): "--auth must list known schemes, each at most once, not '\(value)'"
         case .badOrigin(let value): "invalid origin '\(value)'"
         case .anyOrigin: "--allow-origin '*' would allow any web page to read and change the folder"
         case .missingName: "--digest requires NAME"
@@ -88,13 +88,13 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
-        case .badSocketMode(let value): "invalid socket mode '\(value)': not three octal digits"
+        case .badSocketMode(let value): "--unix-socket-mode must be an octal number up to 777, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
         case .noQRCodes(let option): "\(option) requires QR codes, which this build does not include"
         case .certificatesAndKeys(let certificates, let keys):
-            "each --tls-cert requires a --tls-key: found \(certificates) and \(keys)"
+            "each --tls-cert requires a --tls-key: found \(certificates) --tls-cert and \(keys) --tls-key"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
         case .badTLSClients(let value): "--tls-clients must be optional or required, not '\(value)'"
         case .clientsWithoutAuthority: "--tls-clients requires --tls-client-ca"

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Serves requests from other `davit` commands on this machine, through a socket in the state folder.
 ///
 /// It has its own thread and shares nothing with the threads that serve HTTP. It handles one connection at a
-/// time, while others wait: clients run as the owner of the folder or as root.
+/// time; others wait. This is acceptable, because all clients run as the owner of the folder or as root.
 package final class ControlServer: Sendable {
     /// The name of the socket in the state folder.
     package static let fileName = "control.sock"
@@ -101,7 +101,7 @@ package final class ControlServer: Sendable {
     private func reply(to connection: borrowing LocalConnection) throws(SystemError) -> ControlResponse {
         try connection.setTimeout(seconds: timeoutSeconds)
         guard let user = connection.peerUser, Self.mayAsk(user, own: LocalConnection.ownUser) else {
-            return .refused(reason: "the server belongs to another user")
+            return .refused(reason: "the server runs as another user")
         }
         do throws(ControlRequest.Refusal) {
             guard let request = try receive(from: connection) else {
@@ -127,7 +127,7 @@ package final class ControlServer: Sendable {
         return nil
     }
 
-    /// Whether the peer can send requests: only the user that the server runs as can, and root, who has
-    /// access anyway.
+    /// Whether the peer can send requests: it must run as the server's user, or as root, which has access
+    /// anyway.
     package static func mayAsk(_ peer: UInt32?, own: UInt32) -> Bool { peer == own || peer == 0 }
 }

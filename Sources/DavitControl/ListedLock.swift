@@ -9,7 +9,7 @@ package struct ListedLock: Hashable, Sendable {
     package var token: String
     package var isExclusive: Bool
     package var isDeep: Bool
-    /// The text of the owner that the client specified, or nil.
+    /// The text of the `owner` element that the client sent, if any.
     package var owner: String?
     package var principal: String?
     /// Nil for locks created by earlier versions.

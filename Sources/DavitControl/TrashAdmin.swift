@@ -6,7 +6,7 @@ internal import DavitSystem
 /// Lists, restores and deletes entries in the trash for an administrator, in the server or, if none is
 /// running, in the command. Calls block.
 struct TrashAdmin: Sendable {
-    /// The number of entries in a response.
+    /// The maximum number of entries in a response.
     private static let pageEntries = 64
     private static let secondsOfDay: Int64 = 86_400
 

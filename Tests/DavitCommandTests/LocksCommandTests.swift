@@ -67,10 +67,10 @@ struct LocksCommandTests {
             let list = try text(.list)
             #expect(
                 list.hasPrefix(
-                    "/a\\x1B\\x0Ab\n  shared, depth 0\n  owner: Anna\\xC2\\x85[2J \\xE2\\x80\\xAEx\n  since 20"
+                    "/a\\x1B\\x0Ab\n  shared, depth 0\n  owner: Anna\\xC2\\x85[2J \\xE2\\x80\\xAEx\n  created 20"
                 ))
             #expect(list.hasSuffix("\n  token: \(token)\n"))
-            #expect(list.contains("Z, until 20"))
+            #expect(list.contains("Z, expires 20"))
             #expect(try text(.end(.token(token))) == "removed lock: /a\\x1B\\x0Ab  \(token)\n")
             #expect(try client.send("PUT /a%1B%0Ab", content: "1").status == 204)
             #expect(try text(.list) == "no locks\n")

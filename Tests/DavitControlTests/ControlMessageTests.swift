@@ -48,7 +48,7 @@ struct ControlMessageTests {
 
     static let answers: [ControlResponse] = [
         .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),
-        .refused(reason: "the server belongs to another user"),
+        .refused(reason: "the server runs as another user"),
     ]
 
     /// A truncated response is rejected, and never read as one with fewer errors.
