@@ -13,6 +13,6 @@ import Davit
                 .template("<p>Hello, %name%!</p>\n", ["name": .text(request.query["name"] ?? "you")])
             }
         }
-        try await server.run { print("Ask \($0)hello?name=Anna") }
+        try await server.run { print("Open \($0)hello?name=Anna") }
     }
 }

@@ -34,6 +34,6 @@ struct Note: Codable {
                 return try .json(note)
             }
         }
-        try await server.run { print("Ask \($0)notes") }
+        try await server.run { print("Open \($0)notes") }
     }
 }

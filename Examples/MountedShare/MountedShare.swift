@@ -1,6 +1,6 @@
 import Davit
 
-/// `MountedShare FOLDER STATE-FOLDER`: an API and a WebDAV share on one port, chosen by the system.
+/// Serves an API and a WebDAV share on a free port: `MountedShare FOLDER STATE-FOLDER`.
 @main struct MountedShare {
     static func main() async throws {
         let arguments = CommandLine.arguments

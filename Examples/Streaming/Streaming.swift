@@ -25,6 +25,6 @@ import Davit
                 return .text("\(lines) lines, \(bytes) bytes\n")
             }
         }
-        try await server.run { print("Ask \($0)squares/1000000") }
+        try await server.run { print("Open \($0)squares/1000000") }
     }
 }

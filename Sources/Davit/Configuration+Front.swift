@@ -1,13 +1,14 @@
 internal import DavitServer
 
 extension Configuration {
-    /// Wraps the application in everything that a request passes before it reaches a route or a share.
+    /// Wraps the application in the middleware that every request passes before it reaches a route or a
+    /// share.
     /// - Parameter authentication: nil without accounts.
     func front(
         of application: any Handler, behind authentication: Authentication?
     ) throws(ServerError) -> any Handler {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
-        // Middleware sees content before compression.
+        // The application's middleware sees content before it is compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
         // Before authentication: preflights have no credentials.

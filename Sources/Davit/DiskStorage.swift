@@ -5,8 +5,7 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// The temporary folder for request content. It is opened when it is first needed, which most servers never
-/// do.
+/// The temporary folder for request content. It is opened on first use, because most servers never need it.
 final class DiskStorage: TemporaryStorage {
     private let path: String?
     private let folder = AtomicLazyReference<TemporaryDirectory>()

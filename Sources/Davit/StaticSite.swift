@@ -15,7 +15,7 @@ internal import DavitSystem
 public struct StaticSite: Mountable {
     /// The folder that contains the pages.
     public var folder: String
-    /// Which files are sent, and how.
+    /// Which files are served, and how.
     public var options: SiteOptions
 
     /// Creates the settings of a website. Opens nothing yet.

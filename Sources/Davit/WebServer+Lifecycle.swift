@@ -20,7 +20,7 @@ extension WebServer {
     /// background and the server suspends there, it listens when the application becomes active.
     /// - Returns: the bound addresses, as in ``addresses``.
     /// - Throws: ``ServerError/cannotListen(_:)``, with the reason `inUse` if another program uses the port
-    ///   (the call can be repeated), or `notRunning` if the server is not running.
+    ///   (you can call the method again), or `notRunning` if the server is not running.
     @discardableResult
     public func resume() async throws(ServerError) -> [BoundAddress] {
         do throws(TransportError) { return try await lifecycleController.resume() } catch {

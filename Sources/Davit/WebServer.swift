@@ -3,8 +3,7 @@ public import DavitServer
 internal import DavitSystem
 public import DavitTransport
 
-/// An HTTP server with routes, WebDAV shares, or both, with one port, one authentication and one list of
-/// middleware.
+/// An HTTP server with routes, WebDAV shares, or both, which share its port, authentication and middleware.
 ///
 /// ```swift
 /// let server = try WebServer { routes in
@@ -13,8 +12,9 @@ public import DavitTransport
 /// }
 /// try await server.run()
 /// ```
-/// A process can have several servers. The content of a server is fixed when it is created. A server that has
-/// stopped can be started again; see ``events`` and ``suspend()`` for its life cycle in an application.
+/// A process can have several servers. The routes and mounts of a server are fixed when it is
+/// created. A server that has stopped can be started again; see ``events`` and ``suspend()`` for its life
+/// cycle in an application.
 public final class WebServer: Sendable {
     let configuration: Configuration
     let lifecycleController: LifecycleController

@@ -10,7 +10,7 @@ extension Configuration {
         /// of a second. 0 or less sends the event immediately.
         public var disconnectDelay: Duration = .seconds(1)
 
-        /// Creates settings that suspend in the background, with a disconnect delay of one second.
+        /// Creates settings that suspend the server in the background, with a disconnect delay of one second.
         public init() {}
     }
 }

@@ -11,7 +11,7 @@ extension Configuration {
             /// Two PEM files, which ``WebServer/reloadCertificates()`` reads again. The first contains the
             /// server's own certificate, followed by the chain up to an authority. Both can be the same file.
             case files(certificate: String, key: String)
-            /// The content of such files.
+            /// The content of two such PEM files.
             case pem(certificate: [UInt8], key: [UInt8])
             /// A certificate authority that the server creates, and a certificate for the names and addresses
             /// of this machine. They are stored in `folder`; nil means `tls` in the state folder of the first

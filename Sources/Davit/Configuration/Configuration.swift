@@ -94,8 +94,8 @@ public struct Configuration: Sendable {
     public var recordingFolder: String?
     /// Whether SIGTERM and SIGINT stop the server. The command sets it; the default is false.
     public var stopsOnSignals = false
-    /// Whether to notify systemd, if it started the process, when the server is ready, is stopping and is
-    /// alive. The command sets it; the default is false.
+    /// Whether to notify systemd, if it started the process, when the server is ready or stopping, and
+    /// periodically while it runs. The command sets it; the default is false.
     public var notifiesServiceManager = false
     /// Whether SIGHUP calls ``WebServer/reload()``. The signal reaches all servers of the process that set
     /// this. The command sets it; the default is false.
@@ -123,7 +123,7 @@ public struct Configuration: Sendable {
     /// The maximum number of connections from one IPv4 address or one IPv6 /64 network. Further ones are
     /// closed immediately.
     public var maxConnectionsPerAddress = 1024
-    /// The limits for the request line and head; each limit has its own status.
+    /// The limits for the request line and head; each has its own error status.
     public var limits = WireLimits()
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()

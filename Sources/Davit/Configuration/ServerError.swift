@@ -37,7 +37,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case trustedProxyMalformed(String)
     /// The access log cannot be opened.
     case accessLogNotUsable(LogFile.Destination, SystemError)
-    /// The first account that cannot be used.
+    /// An account cannot be used. Only the first such account is reported.
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes are invalid, or no scheme works for all accounts.
     case authenticationNotUsable(Accounts.Problem)

@@ -61,7 +61,7 @@ package struct Lifecycle: Hashable, Sendable {
         }
     }
 
-    /// Whether no action is in progress that finishes independently of peers.
+    /// Whether no start, pause or resume is in progress. A stop does not count, because it waits for clients.
     package var isSettled: Bool {
         switch phase {
         case .stopped, .listening, .paused, .stopping: true
@@ -144,7 +144,7 @@ package struct Lifecycle: Hashable, Sendable {
         return isRunning && isConnected ? [.dismissConnections] : []
     }
 
-    /// Keeps the state of the application, and resets everything that was requested of the server.
+    /// Resets all requests to the server, but keeps the state of the application.
     private mutating func becomeStopped() -> [Action] {
         phase = .stopped
         isStopWanted = false

@@ -23,8 +23,8 @@ public struct WebDAVShare: Mountable {
     public var stateFolder: String?
     /// Whether changes are rejected with 403.
     public var isReadOnly: Bool
-    /// The durability of acknowledged changes beyond the end of the process; with `full`, also of locks and
-    /// properties.
+    /// The durability of acknowledged changes, including locks and properties, in a power failure. They
+    /// always survive a crash of the process.
     public var sync: SyncLevel
     /// The maximum size of a file in bytes; larger ones are answered with 413. Nil for no limit except the
     /// volume's.
@@ -42,7 +42,7 @@ public struct WebDAVShare: Mountable {
     /// How long an interrupted upload can be resumed, from the time at which its last data was received; then
     /// its content is deleted.
     public var uploadExpiry = Duration.seconds(7 * 86_400)
-    /// The rules for names that are served; all names by default.
+    /// The rules for which names are served; by default, all are.
     public var rules = ShareRules()
     /// Hooks that can reject changes or are notified of them.
     public var hooks = ShareHooks()
