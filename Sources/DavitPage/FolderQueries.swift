@@ -19,7 +19,8 @@ struct FolderQueries: Sendable {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
         if query["archive"] != nil {
-            // A page of another origin can request an archive at no cost, but the server must generate it.
+            // Requesting an archive costs a page of another origin nothing, but generating it costs the
+            // server.
             if visit.isEmbeddedByOtherOrigin {
                 return .error(.forbidden, "Cross-origin requests are not allowed.", for: visit.request)
             }

@@ -272,7 +272,7 @@ def empty_and_missing_folders_are_reported(lab):
     alert.wait_for(state="detached")
 
 
-FAILURES = {401: "You are not signed in.", 403: "This is not allowed here.", 404: "It was deleted or renamed.", 409: "The destination folder",
+FAILURES = {401: "You are not signed in.", 403: "This action is not allowed here.", 404: "It was deleted or renamed.", 409: "The destination folder",
             412: "The item was changed in the meantime.", 413: "The file is too large for this server.", 423: "locked by another user or program",
             507: "Not enough disk space.", 503: "Try again in 7 sec"}
 

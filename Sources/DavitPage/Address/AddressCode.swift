@@ -7,7 +7,7 @@ internal import DavitServer
 enum AddressCode {
     static func response(to visit: PageContext) -> HTTPResponse {
         guard QRCodeLibrary.isAvailable else {
-            return .error(.notImplemented, "This server was built without QR codes.", for: visit.request)
+            return .error(.notImplemented, "This server has no support for QR codes.", for: visit.request)
         }
         guard let address = address(of: visit) else {
             return .error(.badRequest, "The request has no host.", for: visit.request)

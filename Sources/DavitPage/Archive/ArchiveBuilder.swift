@@ -36,8 +36,8 @@ final class ArchiveBuilder: Sendable {
 }
 
 private struct ArchiveBuilderState {
-    /// The approximate size of a piece, and the maximum number of content bytes for one, regardless of
-    /// compression.
+    /// The approximate size of a piece, and the maximum number of uncompressed content bytes that go into
+    /// one.
     private static let pieceBytes = 192 << 10, contentBytes = 1 << 20
     private static let readBytes = 128 << 10
     private static let stepLimit = 512

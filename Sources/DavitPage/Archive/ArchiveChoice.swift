@@ -36,7 +36,7 @@ struct ArchiveChoice: Sendable {
         }
         if let text = query["method"] {
             guard let method = ArchiveMethod(rawValue: text) else {
-                throw HTTPError(.badRequest, "the method must be automatic, stored or deflated")
+                throw HTTPError(.badRequest, "The method must be automatic, stored or deflated.")
             }
             self.method = method
         }
@@ -44,7 +44,7 @@ struct ArchiveChoice: Sendable {
         for field in query where field.name == "name" || field.name == "member" {
             let name = field.name == "name" ? Array(field.value.utf8) : PercentCoding.decode(field.value.utf8)
             guard let name, ResourcePath.root.appending(name) != nil else {
-                throw HTTPError(.badRequest, "invalid member name")
+                throw HTTPError(.badRequest, "Invalid member name.")
             }
             names.append(name)
         }

@@ -9,8 +9,8 @@ internal import Synchronization
 /// The field `Davit-Archive` summarizes the contents, including in responses to HEAD. Content-Length is sent
 /// if everything is stored without compression and the collection is small enough to survey first.
 final class ArchiveDownloads: Sendable {
-    /// The maximum number of members to survey before an archive, and for HEAD, which then reports a partial
-    /// count.
+    /// The maximum number of members to survey before an archive is sent, and for HEAD. Beyond it, the
+    /// reported counts are partial.
     private let listedEstimateLimit: Int, estimateLimit: Int
     /// The maximum number of entries in `broken`.
     private static let brokenLimit = 64
@@ -55,7 +55,7 @@ final class ArchiveDownloads: Sendable {
             }
             response.body = .stream(stream)
         } catch {
-            throw HTTPError(.internalServerError, "the archive cannot be created")
+            throw HTTPError(.internalServerError, "The archive could not be created.")
         }
         visit.notifyDownload()
         return response

@@ -1,8 +1,8 @@
-/// Removes from the files of the page what only their authors need: indentation, empty lines, and lines that are comments.
-/// All other lines are sent as written.
+/// Compacts the files of the page: removes indentation, empty lines, and lines that are comments. All other
+/// lines are sent as written.
 ///
-/// Each line is treated by itself. This is correct because no literal or comment in these files spans lines, which
-/// `scripts/check-page.py` verifies.
+/// Each line is processed independently. This is correct because no literal or comment in these files spans
+/// lines, which `scripts/check-page.py` verifies.
 package enum CompactText {
     package static func of(_ bytes: [UInt8], named name: String) -> [UInt8] {
         if name.hasSuffix(".js") { return lines(of: bytes) { $0.starts(with: "//".utf8) } }

@@ -11,7 +11,7 @@ package final class PageFiles: Sendable {
     /// One file.
     struct File: Sendable {
         let bytes: [UInt8]
-        /// Nil if compression does not make it shorter, or before the first request for it.
+        /// The content compressed with gzip; nil until it is first requested, or if it is not shorter.
         var coded: [UInt8]?
         let type: StaticString
         let tag: [UInt8]
@@ -54,7 +54,7 @@ package final class PageFiles: Sendable {
     /// Returns the compacted content of a file, as it is sent.
     package func bytes(of name: String) -> [UInt8]? { files.withLock { $0[name]?.bytes } }
 
-    /// Returns the compacted content in gzip coding; nil if that is not shorter.
+    /// Returns the compacted content compressed with gzip; nil if that is not shorter.
     package func codedBytes(of name: String) -> [UInt8]? { file(name, isCoded: true)?.coded }
 
     /// Returns the response to GET and HEAD.

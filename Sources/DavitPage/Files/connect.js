@@ -1,4 +1,4 @@
-// Instructions for connecting other programs to the share; those for the reader's own system come first. See docs/clients.md.
+// Instructions for connecting other programs to the share; those for the user's own system come first. See docs/clients.md.
 
 import { copyText } from "./clipboard.js"
 import { dialog } from "./dialog.js"

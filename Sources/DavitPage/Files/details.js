@@ -1,4 +1,4 @@
-// The details dialog of the selected entries.
+// The dialog with details of the selected entries.
 
 import { dialog } from "./dialog.js"
 import { element, icon } from "./element.js"

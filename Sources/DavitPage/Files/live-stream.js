@@ -75,7 +75,7 @@ export class LiveStream {
             this.#closeBefore()
             this.#isOpen = false
             isTakenOver = false
-            // While the browser reconnects by itself, it sends the last event ID.
+            // When the browser reconnects automatically, it sends the last event ID.
             if (source.readyState !== EventSource.CLOSED) return
             this.#source = undefined
             this.#notify({ type: "lost", lines: [] })

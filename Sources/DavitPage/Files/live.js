@@ -5,7 +5,7 @@ import { parentOf } from "./href.js"
 import { LiveStream } from "./live-stream.js"
 import { has, page } from "./page.js"
 
-// Delay in ms before changes are applied, and the longer one while many changes follow each other, as during an upload.
+// Delay in ms before changes are applied, and a longer delay while many changes follow each other, as during an upload.
 const gathering = 60
 const gatheringMore = 500
 // Delay while this page itself makes many changes, which it already knows.

@@ -49,7 +49,7 @@ const loadNext = () => {
     })
 }
 
-/// Loads modules one by one while the browser is idle, so that they are available offline. Does nothing if the reader has
+/// Loads modules one by one while the browser is idle, so that they are available offline. Does nothing if the user has
 /// enabled data saving.
 export const loadAhead = () => {
     if (navigator.connection?.saveData) return

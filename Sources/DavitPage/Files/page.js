@@ -11,7 +11,7 @@ export const has = (feature) => page.features.includes(feature)
 
 export const languages = { en: "English", de: "Deutsch", es: "Español", fr: "Français", "zh-Hans": "简体中文" }
 
-/// The language chosen by the reader; "" for the browser's language.
+/// The language chosen by the user; "" for the browser's language.
 export const chosenLanguage = () => load("davit.language") ?? ""
 
 // Subtags of Traditional Chinese.

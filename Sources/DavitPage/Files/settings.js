@@ -1,4 +1,4 @@
-// The reader's settings, stored in the browser.
+// The user's settings, stored in the browser.
 
 import { load, save } from "./storage.js"
 

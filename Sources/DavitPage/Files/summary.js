@@ -1,4 +1,4 @@
-// The summary below the entries: their number and size, and the free disk space.
+// The summary below the entries: the number of entries, their total size, and the free disk space.
 
 import { quota } from "./dav.js"
 import { element } from "./element.js"

@@ -10,7 +10,7 @@ const listedAtMost = 300
 const choices = ["replace", "keep", "skip"]
 
 /// Asks how to resolve `conflicts`: {name, href, old: {size, modified, isFolder}, new: {size, modified, isFolder}}, times in ms.
-/// Resolves with a Map from href to "replace", "keep" or "skip"; undefined if the reader cancels.
+/// Resolves with a Map from href to "replace", "keep" or "skip"; undefined if the user cancels.
 export const askAboutConflicts = async (conflicts) => {
     if (conflicts.length === 0) return new Map()
     await styleSheet("change/change.css")

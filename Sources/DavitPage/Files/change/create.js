@@ -8,7 +8,7 @@ import { toast } from "../messages.js"
 import { freeName, nameProblem, splitName } from "../names.js"
 import { t } from "../strings.js"
 
-/// Asks for a name until the resource has been created or the reader cancels. Returns the href of the new resource.
+/// Asks for a name until the resource has been created or the user cancels. Returns the href of the new resource.
 const ask = async (folderHref, names, { title, value, action, make }) => {
     const refused = new Map()
     for (let text = value; ;) {
@@ -26,7 +26,7 @@ const ask = async (folderHref, names, { title, value, action, make }) => {
         } catch (error) {
             const isTaken = error.status === 405 || error.status === 412
             const reason = isTaken ? t("change.nameTaken") : explain(error)
-            // Another client created it; the listing is not up to date.
+            // Another client has created a resource with this name; the listing is not up to date.
             if (isTaken) refused.set(text, reason)
             toast(reason, { kind: "error" })
         }

@@ -10,7 +10,7 @@ import { nameProblem, splitName } from "../names.js"
 import { t } from "../strings.js"
 import { showFailures, update } from "./work.js"
 
-/// Returns an error message for a new name; undefined if it can be tried.
+/// Returns an error message for a new name; undefined if the name is valid.
 const problemOf = (app, entry, name) => {
     const problem = nameProblem(name)
     if (problem) return t(problem)
@@ -88,7 +88,7 @@ const renameInPlace = (app, entry, shown) => new Promise((resolve) => {
         if (name === value) return end(!isLeft)
         const problem = problemOf(app, entry, name)
         if (problem) {
-            // Do not move the focus back if the reader has left the field.
+            // Do not move the focus back if the user has left the field.
             if (isLeft) {
                 toast(`${t("change.notRenamed", { name: visible(entry.name) })} ${problem}`, { kind: "error" })
                 return end(false)

@@ -70,7 +70,7 @@ export const transfer = async (app, entries, target, { isCopy = false } = {}) =>
     return all.done.length > 0
 }
 
-/// Resolves conflicts. Returns the remaining plans with `to` and what they replace; undefined if the reader cancels.
+/// Resolves conflicts. Returns the remaining plans with `to` and what they replace; undefined if the user cancels.
 const resolvePlans = async (plans, target, beside) => {
     const taken = await membersAt(target, plans)
     const inTheWay = plans.filter((plan) => taken.has(plan.name))

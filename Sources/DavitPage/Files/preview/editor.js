@@ -1,4 +1,5 @@
-// A text editor. Locks the file while it is open, saves only over the version that was read, and keeps line endings and encoding.
+// A text editor. Locks the file while it is open, overwrites only the version that was read, and keeps line endings and
+// encoding.
 
 import { DavError, propfind, put } from "../dav.js"
 import { dialog } from "../dialog.js"
@@ -231,7 +232,7 @@ class Editor {
 
     button(key, run) { return element("button.plain", { type: "button", onclick: run }, t(key)) }
 
-    /// Resolves an edit conflict: shows both versions and lets the reader choose.
+    /// Resolves an edit conflict: shows both versions and lets the user choose.
     async resolveConflict() {
         let theirs
         let now

@@ -250,7 +250,7 @@ class Renderer {
 
     image(destination, text) {
         const url = this.link(destination)
-        // Do not load external images: they would reveal the reader to other servers.
+        // Do not load external images: they would reveal the user's address to other servers.
         if (!url || !this.isOwn(url)) return this.anchor(destination, (node) => (node.append(text || destination), node))
         const node = element("img")
         node.alt = text

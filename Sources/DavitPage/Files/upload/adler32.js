@@ -1,11 +1,11 @@
 // Adler-32 (RFC 1950 §8.2): fast, incremental, with a state of only two numbers.
 
 const modulus = 65521
-// The largest block whose sum of sums fits in 16 bits.
+// The largest block for which the sum of the running sums fits in 16 bits.
 const blockBytes = 88
 
-// Adds whole blocks, four bytes at a time: bytes one and three of each word in `even`, the others in `odd`. The weight of a byte
-// in the second sum follows from its position in the block.
+// Adds whole blocks, four bytes at a time: `even` sums the first and third byte of each word, `odd` the second and fourth. The
+// weight of a byte in the second sum of the checksum follows from its position in the block.
 function addBlocks([low, high], view, end) {
     let a = low, b = high
     for (let at = 0; at < end;) {
@@ -42,7 +42,8 @@ export function extended({ sums, length }, bytes) {
 /// Returns the checksum of two consecutive pieces.
 export function combined({ sums: [a, b], length }, next) {
     const [low, high] = next.sums
-    // Each byte of the first piece is added once more for each byte of the second; both sums start at one.
+    // Each byte of the second piece adds the first sum of the first piece once more. One is subtracted, because the first sum
+    // of each piece starts at one.
     const more = (a + modulus - 1) % modulus * (next.length % modulus)
     return { sums: [(a + low + modulus - 1) % modulus, (b + high + more) % modulus], length: length + next.length }
 }

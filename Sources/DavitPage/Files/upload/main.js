@@ -211,7 +211,7 @@ async function unlock(uploads) {
     queue.resume(ready)
 }
 
-/// Assigns files chosen by the reader to interrupted uploads.
+/// Assigns files chosen by the user to interrupted uploads.
 async function find(items) {
     const before = queue.count("missing")
     const entries = await read(gather(items))
@@ -237,7 +237,7 @@ async function retry(uploads) {
 }
 let isAsking = false
 
-// Without a handle, a changed file can be read only if the reader chooses it again. It then becomes a new upload to the same
+// Without a handle, a changed file can be read only if the user chooses it again. It then becomes a new upload to the same
 // place.
 async function chooseAgain(uploads) {
     if (uploads.length === 0) return

@@ -13,7 +13,7 @@ const maxListed = 200
 const conflictDialog = later(() => import("../change/conflict.js"))
 const maxConcurrentListings = 4
 
-/// Asks about names that are not portable. Returns the entries with usable names, or undefined if the reader cancels.
+/// Asks about names that are not portable. Returns the entries with usable names, or undefined if the user cancels.
 export async function resolveNames(entries) {
     const wrong = new Map()
     for (const { path } of entries) {
@@ -132,7 +132,7 @@ export const hrefOf = (folder, path, isFolder = true) => {
 }
 
 /// Asks about all existing files in one dialog. Returns the files with what they replace ({etag}) or their new names, without
-/// skipped ones; undefined if the reader cancels.
+/// skipped ones; undefined if the user cancels.
 export async function resolveConflicts(folder, files, found) {
     const conflicts = []
     for (const file of files) {

@@ -37,7 +37,7 @@ export async function aliveSessions() {
 
 export class Upload {
     id = newId()
-    /// waiting, running, paused, failed, done, missing (the reader must choose the file again) or locked (reading the file
+    /// waiting, running, paused, failed, done, missing (the user must choose the file again) or locked (reading the file
     /// requires a click)
     state = "waiting"
     /// The share, and the target folder.
