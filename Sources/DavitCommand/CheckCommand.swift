@@ -6,7 +6,7 @@ internal import DavitSystem
 
 /// The arguments of `davit check`.
 package struct CheckOptions: Hashable, Sendable {
-    /// The shared folder, as specified.
+    /// The shared folder, as given on the command line.
     package var folder: String
     /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?

@@ -20,7 +20,7 @@ package struct LocksOptions: Hashable, Sendable {
     }
 
     package var action: Action
-    /// The shared folder, as specified.
+    /// The shared folder, as given on the command line.
     package var folder: String
     /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?

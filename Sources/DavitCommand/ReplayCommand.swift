@@ -3,7 +3,7 @@ internal import DavitSystem
 
 /// The arguments of `davit replay`.
 package struct ReplayOptions: Hashable, Sendable {
-    /// Files and folders, as specified.
+    /// Files and folders, as given on the command line.
     package var recordings: [String] = []
     package var server: ServerAddress
     package var user: ServeOptions.User?

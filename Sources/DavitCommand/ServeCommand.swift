@@ -149,7 +149,7 @@ struct ServeCommand {
 extension CommandFailure {
     /// Converts an error from the server to a message for the command line.
     ///
-    /// - Parameter folder: the shared folder, as specified.
+    /// - Parameter folder: the shared folder, as given on the command line.
     package init(_ error: ServerError, folder: String) {
         switch error {
         case .shareNotUsable(let path, .missing): self = .folderMissing(path)
@@ -178,7 +178,7 @@ extension CommandFailure {
             self = .accessLogNotWritable("standard error", reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
-        case .noAccounts: self = .other("no accounts")
+        case .noAccounts: self = .other("the new list of accounts is empty")
         case .accountsNeeded(let host):
             self = .other("\(host) is reachable from other machines and requires accounts")
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)

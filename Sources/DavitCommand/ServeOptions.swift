@@ -26,7 +26,7 @@ package struct ServeOptions: Hashable, Sendable {
         case error, warning, info, access, verbose, debug
     }
 
-    /// The folder to share, as specified.
+    /// The folder to share, as given on the command line.
     package var folder: String
     /// Names or addresses, without brackets.
     package var hosts = ["localhost"]

@@ -22,7 +22,7 @@ struct StateAccess {
     let path: String
 
     /// - Parameters:
-    ///   - folder: the shared folder, as specified.
+    ///   - folder: the shared folder, as given on the command line.
     ///   - stateFolder: nil for the default.
     /// - Throws: ``CommandFailure``, including when no state exists; creates nothing.
     init(folder: String, stateFolder: String?) throws(CommandFailure) {

@@ -15,7 +15,7 @@ package struct TrashOptions: Hashable, Sendable {
     static let olderThan = "--older-than"
 
     package var action: Action
-    /// The shared folder, as specified.
+    /// The shared folder, as given on the command line.
     package var folder: String
     /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?
@@ -162,7 +162,7 @@ struct TrashTable {
 
     /// - Parameters:
     ///   - entries: the entries, oldest first.
-    ///   - folder: the shared folder, as specified.
+    ///   - folder: the shared folder, as given on the command line.
     init(_ entries: [TrashLine], folder: String) {
         if entries.isEmpty {
             text = "the trash of \(folder) is empty\n"

@@ -144,7 +144,7 @@ package struct Lifecycle: Hashable, Sendable {
         return isRunning && isConnected ? [.dismissConnections] : []
     }
 
-    /// Resets all requests to the server, but keeps the state of the application.
+    /// Clears a requested stop or suspension, but keeps the state of the application.
     private mutating func becomeStopped() -> [Action] {
         phase = .stopped
         isStopWanted = false

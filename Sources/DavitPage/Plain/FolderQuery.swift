@@ -42,7 +42,7 @@ struct FolderQuery {
         self.kept = kept
     }
 
-    /// Returns the query for another order, from the start.
+    /// Returns the query for the first page in another order.
     func ordered(by key: FolderOrder.Key) -> FolderQuery {
         var other = self
         let isDescending = order.key == key ? !order.isDescending : key != .name

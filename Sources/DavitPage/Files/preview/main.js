@@ -227,7 +227,7 @@ export class Viewer {
     async mayLeave() { return await this.shown?.mayLeave?.() ?? true }
 
     async leave() {
-        // Closing twice must go back once: another step would leave the page.
+        // Closing twice must go back only once: another step would leave the page.
         if (!await this.mayLeave() || this.isLeaving) return
         // Return to where the preview was opened; after a direct link, stay in the folder.
         const { previews } = history.state ?? {}

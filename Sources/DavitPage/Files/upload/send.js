@@ -109,7 +109,7 @@ async function probe() {
     waiting = undefined
 }
 
-// Resolves when the server responds, after a pause in any case; rejects when the signal is aborted.
+// Waits for a pause and then until the server responds; rejects when the signal is aborted.
 export function restored(signal, seconds = 0) {
     waiting ??= probe()
     const both = Promise.all([waiting, new Promise((resolve) => { setTimeout(resolve, seconds * 1000) })])
