@@ -8,7 +8,7 @@ struct FailureView {
     var action: FormAction?
     let status: HTTPStatus
     let results: [FormResult]
-    /// The trash IDs of members that were deleted nevertheless and can be restored.
+    /// The trash IDs of members that were deleted although others failed, and that can be restored.
     var kept: [String] = []
     /// Whether this folder does not exist, so that the page links to the parent folder.
     var isElsewhere = false
