@@ -14,7 +14,7 @@ export class DavError extends Error {
     }
 }
 
-/// Like fetch, but throws a DavError for unsuccessful responses, with `retryAfter` and the condition filled in.
+/// Like fetch, but throws a DavError for unsuccessful responses, with its `retryAfter` and `condition` set.
 export const request = async (method, href, { headers = {}, body } = {}) => {
     let response
     try {
@@ -33,7 +33,7 @@ export const request = async (method, href, { headers = {}, body } = {}) => {
     throw await refusal(href, response.status, response.headers, await response.text().catch(() => ""))
 }
 
-/// Creates the error for an unsuccessful response. `headers` has `get`.
+/// Creates the error for an unsuccessful response. `headers` is any object with a method `get`.
 export const refusal = (href, status, headers, text) => {
     const after = headers.get("Retry-After")
     const retryAfter = !after ? undefined : /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000)

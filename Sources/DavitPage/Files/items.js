@@ -15,7 +15,7 @@ const printedAtMost = 5000
 const thumbnailModule = later(() => import("./thumbnails.js"))
 const hasTouch = matchMedia("(pointer: coarse)")
 const longPress = 500
-// A click on one of these clears the selection.
+// A click on one of these elements clears the selection.
 const ground = "html, body, #app, main, .stage, .items, .items-body, .items-head, .summary, .summary *, .prologue, .epilogue, .page-footer"
 
 /// `delegate`: {open(entry, event), menu(entries, at, event, onClose)}.
@@ -340,7 +340,7 @@ export class Items {
         this.#wasLong = false
         if (entry.isFolder && event.button === 0 && event.target.closest(".name-link")) prefetch(entry.href)
         if (event.pointerType !== "touch") return
-        // A long press selects.
+        // A long press selects the entry.
         const { clientX, clientY } = event
         const end = () => {
             clearTimeout(timer)

@@ -8,7 +8,7 @@ import { has, page } from "./page.js"
 // Delay in ms before changes are applied, and a longer delay while many changes follow each other, as during an upload.
 const gathering = 60
 const gatheringMore = 500
-// Delay while this page itself makes many changes, which it already knows.
+// Delay while this page itself makes many changes, which it already shows.
 const gatheringQuietly = 5000
 
 let working = 0
@@ -26,7 +26,7 @@ export const quietly = () => {
 export const follow = (app) => {
     if (!has("events")) return
     const { folder } = app
-    // Each href is in the set of its latest event.
+    // Each href is only in the set for its latest event.
     const changed = new Set()
     const gone = new Set()
     let timer

@@ -1,4 +1,4 @@
-// Loads modules on first use, and before that while the browser is idle.
+// Loads modules on first use, or earlier while the browser is idle.
 
 import { DavError } from "./dav.js"
 import { explain } from "./errors.js"

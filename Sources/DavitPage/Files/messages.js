@@ -20,7 +20,7 @@ const keepOnTop = (node) => {
     place()
 }
 
-// A closing dialog loses the attribute before its `close` event and before it is removed.
+// A dialog that closes loses the attribute `open` before its `close` event and before it is removed.
 new MutationObserver(place).observe(document.documentElement, { attributes: true, attributeFilter: ["open"], subtree: true })
 
 const region = element("div.unseen", { role: "status", "aria-live": "polite" })

@@ -41,8 +41,8 @@ export function freeName(name, taken, isFolder = false) {
     }
 }
 
-/// Checks a name before uploading: the server rejects few names, Windows many. Returns undefined for a portable name, or the
-/// key of the reason, whether the server would reject it, and a suggested portable name.
+/// Checks a name before uploading: the server rejects few names, Windows rejects many. Returns undefined for a portable name,
+/// or the key of the reason, whether the server would reject it, and a suggested portable name.
 export function checkName(name) {
     const problem = (key, isRefused) => ({ key, isRefused, suggestion: suggestion(name) })
     if (name === "" || name === "." || name === ".." || /[/\u0000]/.test(name)) return problem("upload.nameImpossible", true)
@@ -65,7 +65,7 @@ function isWellFormed(name) {
 }
 
 function suggestion(name) {
-    // Unpaired surrogates become U+FFFD by encoding and decoding.
+    // Encoding and decoding replaces unpaired surrogates with U+FFFD.
     let better = new TextDecoder().decode(encoder.encode(name))
     better = better.replace(/[<>:"|?*\\/\u0000-\u001f]/g, "_").replace(/[. ]+$/, "")
     if (better === "") better = "_"

@@ -17,7 +17,7 @@ export const chosenLanguage = () => load("davit.language") ?? ""
 // Subtags of Traditional Chinese.
 const traditional = ["hant", "tw", "hk", "mo"]
 
-/// Returns the language of the page for a tag (RFC 5646), by the rule of the server (PageLanguage.swift); undefined if
+/// Returns the language of the page for a tag (RFC 5646), by the same rule as the server (PageLanguage.swift); undefined if
 /// unsupported. Traditional Chinese is unsupported.
 export const supportedLanguage = (tag) => {
     const parts = tag.toLowerCase().split("-")

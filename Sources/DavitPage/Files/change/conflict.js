@@ -5,7 +5,8 @@ import { element, icon, styleSheet } from "../element.js"
 import { visible } from "../href.js"
 import { bytes, dateTime, t } from "../strings.js"
 
-/// The maximum number of conflicts with individual choices. The others get the choice for all, or are skipped.
+/// The maximum number of conflicts listed with individual choices. “Apply to all” decides the others; without it they are
+/// skipped.
 const listedAtMost = 300
 const choices = ["replace", "keep", "skip"]
 

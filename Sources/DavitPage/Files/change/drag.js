@@ -7,7 +7,7 @@ import { t } from "../strings.js"
 
 const transfers = later(() => import("./transfer.js"))
 
-/// The dragged entries; undefined if the drag did not start in this page.
+/// The dragged entries; undefined if the drag did not start on this page.
 let dragged
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)

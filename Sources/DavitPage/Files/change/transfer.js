@@ -29,7 +29,7 @@ export const askAndTransfer = async (app, entries, { isCopy }) => {
     if (target) await transfer(app, entries, target, { isCopy })
 }
 
-/// Returns an error message if the entries cannot go to `target`.
+/// Returns an error message if the entries cannot be moved or copied to `target`.
 export const problemOf = (entries, target, isCopy) => {
     if (entries.some((entry) => entry.isFolder && target.startsWith(entry.href))) return t("change.intoItself")
     if (!isCopy && entries.every((entry) => parentOf(entry.href) === target)) return t("change.alreadyThere")

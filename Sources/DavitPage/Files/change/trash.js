@@ -1,4 +1,4 @@
-// The trash view: restores or purges what was deleted or overwritten below the folder.
+// The trash view: restores or purges items that were deleted or overwritten below the folder.
 
 import { action, report } from "../dav.js"
 import { confirm } from "../dialog.js"

@@ -35,7 +35,7 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
         ],
     })
     await tree.start(app.folder.href)
-    // Listen only from now on, so that no problem is shown for the initial folder.
+    // Start to listen only now, so that no problem is shown for the initial folder.
     tree.element.addEventListener("choose", show)
     return await answer === true ? tree.chosen : undefined
 }

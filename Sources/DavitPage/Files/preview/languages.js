@@ -15,7 +15,7 @@ const number = ["n", "\\b(?:0[xX][\\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|\\d[\\d_
 const decorator = ["m", "@[A-Za-z_][\\w.]*"]
 const directive = ["m", "^[ \\t]*#[ \\t]*\\w+"]
 
-// Lists of words, separated by spaces. A literal does not span lines, because indentation is not sent.
+// Lists of words, separated by spaces. Literals do not span lines, because indentation is removed before the file is sent.
 const lines = (...texts) => texts.join(" ")
 
 const c = lines(

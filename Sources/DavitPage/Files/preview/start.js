@@ -10,7 +10,7 @@ const queryOf = (folderHref, href) => `?preview=${href.startsWith(folderHref) ? 
 
 export const start = (app) => {
     let viewer
-    /// Adds a history entry and counts those since the folder, so that closing goes back over all of them.
+    /// Adds a history entry and counts the entries since the folder, so that closing goes back over all of them.
     const open = (href) => {
         const previews = (history.state?.previews ?? 0) + 1
         app.go(queryOf(app.folder.href, href))

@@ -27,7 +27,7 @@ const readPart = async (entry, from, etag, signal) => {
     if (!response.ok) throw new DavError(response.status, { href: entry.href })
     const total = Number(/\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1] ?? NaN)
     if (response.status === 206) return { bytes: new Uint8Array(await response.arrayBuffer()), total, etag: response.headers.get("ETag"), from }
-    // A full response: read no more than is shown.
+    // The server sent the full content: read no more than is shown.
     const reader = response.body.getReader()
     const chunks = []
     let count = 0

@@ -56,7 +56,8 @@ function ask(task) {
 
 const field = (algorithm, bytes) => `${algorithm}=:${btoa(String.fromCharCode(...bytes))}:`
 
-/// Digest fields (RFC 9530): of one request; of the whole content at the end; and the algorithm of the latter, sent first.
+/// Digest fields (RFC 9530): the digest of one request; the digest of the whole content, sent at the end; and the request for
+/// its algorithm, sent at the start.
 export const partField = ({ sha256 }) => field("sha-256", sha256)
 export const wholeField = (adler) => field("adler", adlerBytes(adler))
-export const wholeWish = "adler=1"
+export const wantedDigest = "adler=1"

@@ -38,8 +38,8 @@ export function gather(items) {
     }
 }
 
-// Reads a file of a file input. With webkitdirectory it includes the path, but empty folders are missing. A backslash in a name
-// becomes a slash in the path, but not in the name of the file.
+// Reads a file from a file input. With webkitdirectory, the file includes its path, but empty folders are missing. A backslash
+// in a name becomes a slash in the path, but not in the name of the file.
 const fromInput = (file) => {
     const above = file.webkitRelativePath.slice(0, -file.name.length)
     return [fileEntry([...above.split("/").filter(Boolean), file.name], file)]

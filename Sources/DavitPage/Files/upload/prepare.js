@@ -131,8 +131,8 @@ export const hrefOf = (folder, path, isFolder = true) => {
     return names.reduce((href, name, index) => member(href, name, isFolder || index + 1 < names.length), folder)
 }
 
-/// Asks about all existing files in one dialog. Returns the files with what they replace ({etag}) or their new names, without
-/// skipped ones; undefined if the user cancels.
+/// Asks about all existing files in one dialog. Returns the files that are not skipped, each with the version to replace
+/// ({etag}) or its new name; undefined if the user cancels.
 export async function resolveConflicts(folder, files, found) {
     const conflicts = []
     for (const file of files) {

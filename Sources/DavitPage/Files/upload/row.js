@@ -55,7 +55,7 @@ export class UploadRow {
         own.ariaSetSize = count
         own.style.transform = `translateY(${top}px)`
         this.#progress.hidden = upload.state === "done" || upload.state === "failed" || upload.isFolder
-        // Use the share, because the size changes when a changed file is uploaded again.
+        // Use the fraction, because the size changes when a changed file is uploaded again.
         const share = upload.loaded / upload.size || 0
         if (this.#progress.value !== share) this.#progress.value = share
         const status = this.#text()

@@ -4,7 +4,7 @@ import { DavError, propfind } from "../dav.js"
 import { announce } from "../messages.js"
 import { t } from "../strings.js"
 import { combined, nothing } from "./adler32.js"
-import { FileUnreadable, checksum, digests, partField, wholeField, wholeWish } from "./digests.js"
+import { FileUnreadable, checksum, digests, partField, wholeField, wantedDigest } from "./digests.js"
 import { conditionFields, isWrongDigest, restored, send, timeField } from "./send.js"
 
 /// Files of at least this size are sent in parts, so that an interrupted upload can be resumed.
@@ -97,7 +97,7 @@ async function isThere(upload) {
     }
 }
 
-// Uploads in parts ("Resumable Uploads for HTTP"): the server reports its offset and keeps what it has
+// Uploads in parts ("Resumable Uploads for HTTP"): the server reports its offset and keeps the received bytes
 
 // A part takes about a second: little is lost with a connection, and few requests are needed.
 const minPartBytes = 4 << 20
@@ -170,7 +170,7 @@ async function create(upload, context) {
     const answer = await send("PUT", upload.href, {
         fields: {
             ...conditionFields(upload), "X-OC-Mtime": timeField(upload), "Upload-Complete": "?0",
-            "Upload-Length": String(upload.size), "Want-Repr-Digest": context.verifies ? wholeWish : undefined,
+            "Upload-Length": String(upload.size), "Want-Repr-Digest": context.verifies ? wantedDigest : undefined,
         },
         signal: context.signal,
     })
