@@ -223,7 +223,7 @@ package enum Help: Hashable, Sendable {
           --trash-size SIZE      maximum size of the trash; implies --trash (default:
                                  the free space; uploads take precedence)
 
-        durability of acknowledged changes (all of them survive a crash of the server):
+        durability of acknowledged changes, which always survive a crash of the server:
           --sync none            after a power failure, the latest changes of names,
                                  locks and properties may be lost, and new files may be
                                  short or empty (default)

@@ -88,7 +88,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
-        case .badSocketMode(let value): "--unix-socket-mode must be an octal number up to 777, not '\(value)'"
+        case .badSocketMode(let value): "--unix-socket-mode must be three octal digits, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
