@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// POST to the URI that adds members (RFC 5995), with names from Slug (RFC 5023 §9.7).
+/// Tests POST to the add-member URI of a collection (RFC 5995), with member names from Slug (RFC 5023 §9.7).
 struct AddMemberTests {
     static let askURI = "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:add-member/></D:prop></D:propfind>"
 
@@ -25,7 +25,7 @@ struct AddMemberTests {
                     "PROPFIND /", [("Depth", "0")], "<D:propfind xmlns:D=\"DAV:\"><D:propname/></D:propfind>",
                     207,
                     holds: ["<D:add-member/>"]),
-                // Protected (§3.2.1).
+                // The property is protected (§3.2.1).
                 step(
                     "PROPPATCH /", [],
                     "<D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop><D:add-member/></D:prop></D:set></D:propertyupdate>",
@@ -76,7 +76,7 @@ struct AddMemberTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     @Test func responseNamesTheNewMember() async throws {
         let share = try TestShare()
@@ -90,8 +90,8 @@ struct AddMemberTests {
         #expect(try await share.client.send("GET", location).text == "y")
     }
 
-    /// Another handler serves that path, so a member with that name would be inaccessible.
-    @Test func memberIsNotHiddenByAMount() async throws {
+    /// Another handler serves `/d/api`, so a member with that name would be inaccessible.
+    @Test func nameHiddenByAMountIsNotUsed() async throws {
         let path = try #require(ResourcePath(segments: [Array("d".utf8), Array("api".utf8)]))
         let share = try TestShare { $0.hiddenPaths = [path] }
         #expect(share.shell("mkdir d") == 0)
@@ -113,7 +113,7 @@ struct AddMemberTests {
         #expect(asked.text.contains("404 Not Found"))
     }
 
-    @Test func mountedShareUsesTheURIsOfTheServer() async throws {
+    @Test func addMemberURIIncludesTheMountPrefix() async throws {
         try await TestShare.play(
             Scenario(
                 "mounted",
@@ -129,8 +129,8 @@ struct AddMemberTests {
                 ]), mountedAt: "/x/y")
     }
 
-    /// The content is larger than the memory buffer; it is received once, not once per candidate name.
-    @Test func concurrentAddsWithOneNameAllSucceed() async throws {
+    /// The content exceeds the memory buffer. It must be received once, not once per candidate name.
+    @Test func concurrentAddsWithTheSameSlugAllSucceed() async throws {
         let share = try TestShare()
         let statuses = await withTaskGroup(of: UInt16?.self) { group in
             for number in 0..<100 {

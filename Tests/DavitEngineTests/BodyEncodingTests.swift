@@ -8,7 +8,7 @@ import Testing
 struct BodyEncodingTests {
     struct Encoding: Sendable, CustomTestStringConvertible {
         let name: String
-        /// Precedes the document.
+        /// The XML declaration, which precedes the document; may be empty.
         let declaration: String
         let contentType: String
         let encode: @Sendable (String) -> [UInt8]
@@ -74,9 +74,9 @@ struct BodyEncodingTests {
         <D:literal>caf\u{E9}</D:literal></D:eq></D:where></D:basicsearch></D:searchrequest>
         """
 
-    /// Byte by byte, to split code units and surrogate pairs at every position.
+    /// Sends bodies byte by byte so that code units and surrogate pairs are split at every position.
     @Test(arguments: encodings)
-    func everyMethodReadsTheEncoding(_ encoding: Encoding) async throws {
+    func everyMethodDecodesItsBody(_ encoding: Encoding) async throws {
         let share = try TestShare()
         func send(_ line: String, _ body: String, depth: String = "0") async throws -> (
             status: Int, text: String
@@ -125,7 +125,7 @@ struct BodyEncodingTests {
             ("REPORT", "/a", Self.expand), ("SEARCH", "/", Self.search),
         ]
         for (method, target, body) in requests {
-            // Twice, because PROPFIND plans are cached.
+            // Send each request twice, because parsed PROPFIND bodies are cached.
             for _ in 1...2 {
                 let response = try await share.client.send(
                     method, target, [("Depth", "0"), ("Content-Type", contentType)], text: declaration + body)
@@ -137,8 +137,8 @@ struct BodyEncodingTests {
         #expect(made.status == (contentType.contains("dav+xml") ? 415 : status))
     }
 
-    /// The same bytes in two encodings are different requests.
-    @Test func cachedPlansBelongToTheEncoding() async throws {
+    /// Requests with the same bytes but different encodings must not share a cached body.
+    @Test func cachedBodiesAreSeparateForEachEncoding() async throws {
         let share = try TestShare()
         let body = "<D:propfind xmlns:D=\"DAV:\"><D:prop><caf\u{C3}/></D:prop></D:propfind>"
         for _ in 1...2 {

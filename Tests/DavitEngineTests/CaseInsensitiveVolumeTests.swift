@@ -19,7 +19,7 @@ struct CaseInsensitiveVolumeTests {
         // The simulation needs one system call per name.
         share = Share(
             resources: try FileResourceStore(root: folder.path, walksComponents: true),
-            state: try ShareState(store: MemoryStateStore()), work: HereWork(),
+            state: try ShareState(store: MemoryStateStore()), work: CallerThreadWork(),
             configuration: ShareConfiguration(), now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
     }
@@ -32,7 +32,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true], ["F", "T"])
-    func renameThatChangesOnlyCaseRemovesNothing(respells: Bool, overwrite: String) async throws {
+    func caseOnlyRenameKeepsTheFile(respells: Bool, overwrite: String) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
@@ -45,7 +45,7 @@ struct CaseInsensitiveVolumeTests {
             #expect(try await client.send("GET", "/Foo").text == "kept")
             let asked = try await client.send("PROPFIND", "/Foo", [("Depth", "0")], text: askProperty("a"))
             #expect(asked.text.contains(">value<"))
-            // Rename it back, without rows.
+            // A file without dead properties or locks uses another code path.
             #expect(try await client.send("PUT", "/bar", text: "bar").status == 201)
             let back = [("Destination", "/BAR"), ("Overwrite", overwrite)]
             #expect(try await client.send("MOVE", "/bar", back).status == 201)
@@ -55,7 +55,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true])
-    func copyOntoItselfIsRefused(respells: Bool) async throws {
+    func copyAndMoveOntoTheSameFileAreForbidden(respells: Bool) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("PUT", "/foo", text: "kept").status == 201)
@@ -66,7 +66,7 @@ struct CaseInsensitiveVolumeTests {
     }
 
     @Test(arguments: [false, true])
-    func caseRenameKeepsTheMembersOfAFolder(respells: Bool) async throws {
+    func caseOnlyRenameKeepsTheMembersOfAFolder(respells: Bool) async throws {
         let plan = FaultPlan(folding: CaseInsensitiveVolume(respells: respells))
         try await FileFaults.$plan.withValue(plan) { () async throws in
             #expect(try await client.send("MKCOL", "/foo").status == 201)
@@ -77,9 +77,9 @@ struct CaseInsensitiveVolumeTests {
         }
     }
 
-    /// The rename over content that recovery uses does not remove the only name, either.
+    /// The rename with which recovery replaces content must not remove the only name of a file, either.
     @Test(arguments: [false, true])
-    func renameOntoItselfRemovesNothing(respells: Bool) async throws {
+    func replacingRenameOntoTheSameFileKeepsIt(respells: Bool) async throws {
         try folder.makeFile("foo")
         let store = try FileResourceStore(root: folder.path, walksComponents: true)
         try FileFaults.$plan.withValue(FaultPlan(folding: CaseInsensitiveVolume(respells: respells))) {
@@ -94,7 +94,7 @@ struct CaseInsensitiveVolumeTests {
     }
 }
 
-/// Runs work on the caller's thread, where the volume simulated by the test applies.
-private struct HereWork: BlockingWorkRunner {
+/// Runs work on the caller's thread, because the simulated volume is a task-local value of the test.
+private struct CallerThreadWork: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

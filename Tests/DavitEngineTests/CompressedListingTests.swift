@@ -12,7 +12,7 @@ import Testing
 struct CompressedListingTests {
     static let fields = [("Depth", "infinity"), ("Accept-Encoding", "gzip")]
 
-    /// Two folders with `count` files each.
+    /// Creates a share with two folders of `count` files each.
     private func share(_ count: Int) throws -> TestShare {
         let share = try TestShare()
         #expect(
@@ -22,7 +22,7 @@ struct CompressedListingTests {
         return share
     }
 
-    @Test func decompressedListingEqualsThePlainOne() async throws {
+    @Test func decompressedListingEqualsTheUncompressedListing() async throws {
         let share = try share(300)
         let plain = try await share.client.send("PROPFIND", "/", [("Depth", "infinity")])
         let client = TestClient(WebDAVHandler(share: share.share, page: nil).applying(Compression()))
@@ -73,8 +73,8 @@ struct CompressedListingTests {
     }
 }
 
-/// Reads the first piece of a response, runs a closure, and reads the rest. Returns the number of members in
-/// the first piece and in total.
+/// Reads the first piece of a response, runs a closure, and reads the rest. Replaces the body with the
+/// numbers of members in the first piece and in total.
 private struct Reading<Next: Handler>: Handler {
     let handler: Next
     let between: @Sendable () -> Void

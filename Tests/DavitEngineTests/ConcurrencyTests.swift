@@ -24,7 +24,7 @@ struct ConcurrencyTests {
         #expect(statuses == [204: 1, 412: 99])
     }
 
-    @Test func onlyOneOfManyLocksSucceeds() async throws {
+    @Test func onlyOneOfManyExclusiveLocksSucceeds() async throws {
         let share = try TestShare()
         let body = Array(lockBody(scope: "exclusive").utf8)
         let statuses = await withTaskGroup(of: UInt16?.self) { group in

@@ -14,7 +14,7 @@ struct DeepListingTests {
         }
     }
 
-    @Test func deepTreeNeedsOneDescriptor() async throws {
+    @Test func deepTreeIsListedWithOneDescriptor() async throws {
         let share = try TestShare()
         let depth = TestExtent.size(900, sampled: 300)
         #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)
@@ -26,8 +26,8 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    /// The same applies if dead properties are read for each resource.
-    @Test func deepTreeWithPropertiesNeedsOneDescriptor() async throws {
+    /// One descriptor is also enough if dead properties are read for each resource.
+    @Test func deepTreeWithPropertiesIsListedWithOneDescriptor() async throws {
         let share = try TestShare()
         let depth = 50
         #expect(share.shell("for i in $(seq \(depth)); do mkdir d e; touch f; cd d; done") == 0)

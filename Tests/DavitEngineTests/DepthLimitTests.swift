@@ -75,7 +75,7 @@ struct DepthLimitTests {
     ]
 
     @Test(arguments: requests.indices, ["/tmp", "/dev/shm"])
-    func newNamesAreAllowedUpToTheLimit(index: Int, parent: String) async throws {
+    func resourcesCanBeCreatedUpToTheDepthLimit(index: Int, parent: String) async throws {
         let request = Self.requests[index]
         let share = try makeShare(TemporaryFolder(in: parent))
         for (levels, status) in [(Self.limit - 1, request.status), (Self.limit, 403)] {
@@ -90,9 +90,9 @@ struct DepthLimitTests {
         #expect(share.shell("[ -z \"$(ls -A \(Self.chain(Self.limit)))\" ]") == 0)
     }
 
-    /// `tree` has two levels below its top.
+    /// `tree` contains two levels of members.
     @Test(arguments: ["COPY", "MOVE"], ["/tmp", "/dev/shm"])
-    func treesAreAllowedUpToTheLimit(method: String, parent: String) async throws {
+    func treesCanBeCopiedAndMovedUpToTheDepthLimit(method: String, parent: String) async throws {
         let share = try makeShare(TemporaryFolder(in: parent))
         #expect(share.shell("mkdir -p tree/in/.hidden tree/empty; echo x > tree/in/file") == 0)
         let tooDeep = try await transfer(
@@ -108,7 +108,7 @@ struct DepthLimitTests {
 
     /// The limit also applies if a tree replaces another.
     @Test(arguments: ["COPY", "MOVE"])
-    func replacingTreesAreCheckedToo(method: String) async throws {
+    func treesThatReplaceOthersAreChecked(method: String) async throws {
         let share = try makeShare()
         #expect(share.shell("mkdir -p tree/in/in; mkdir \(Self.chain(Self.limit - 3))/old") == 0)
         #expect(
@@ -140,7 +140,7 @@ struct DepthLimitTests {
         #expect(measurements.value == 1)
     }
 
-    /// The paths are short, but each MOVE would add a level.
+    /// No request names a deep path, but each MOVE adds a level to the tree.
     @Test func repeatedMovesCannotExceedTheLimit() async throws {
         let share = try makeShare()
         #expect(share.shell("mkdir t") == 0)
@@ -159,7 +159,7 @@ struct DepthLimitTests {
         #expect(levels == Self.limit)
     }
 
-    @Test func deeperFoldersOfOtherProgramsRemainUsable() async throws {
+    @Test func foldersCreatedBeyondTheLimitByOtherProgramsRemainUsable() async throws {
         let share = try makeShare()
         let deep = "x/" + Self.chain(Self.limit + 3)
         #expect(share.shell("mkdir -p \(deep)/last; echo text > \(deep)/file") == 0)
@@ -187,8 +187,8 @@ struct DepthLimitTests {
         #expect(share.shell("[ -d \(deep)/tree/in ]") == 0)
     }
 
-    /// A link can lead to a deeper level than the folder that it has replaced.
-    @Test func restoreThroughALinkIsChecked() async throws {
+    /// A link can lead to a deeper level than the folder that it replaced.
+    @Test func restoreThroughALinkRespectsTheLimit() async throws {
         let share = try makeShare(hasTrash: true)
         #expect(share.shell("mkdir -p a/tree/in a/flat") == 0)
         let tree = try await share.client.send("DELETE", "/a/tree")

@@ -54,7 +54,7 @@ struct DestinationSchemeTests {
             Row(destination: "http://local host/b", status: 400),
         ]
 
-    @Test func destinationsOnOtherHostsAreBadGateways() async throws {
+    @Test func destinationsOnOtherHostsReturn502() async throws {
         let share = try TestShare()
         let client = share.client
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
@@ -76,7 +76,7 @@ struct DestinationSchemeTests {
 
     /// RFC 4918 §10.4.4: the state of a resource on another server is unknown, so only a negated condition on
     /// it is true. A token in its list is still submitted (§7.5).
-    @Test func tagsOfOtherHostsMatchNothing() async throws {
+    @Test func resourceTagsOnOtherHostsMatchNoState() async throws {
         let share = try TestShare()
         let client = share.client
         let put = try await client.send("PUT", "/b", text: "1")
@@ -95,7 +95,7 @@ struct DestinationSchemeTests {
 
     /// The scope of the SEARCH does not exist on this server.
     @Test(arguments: ["ftp://localhost/", "urn:x", "http://elsewhere/"])
-    func scopesOnOtherHostsAreNotFound(href: String) async throws {
+    func searchScopesOnOtherHostsAreNotFound(href: String) async throws {
         let share = try TestShare()
         let body = """
             <D:searchrequest xmlns:D="DAV:"><D:basicsearch><D:select><D:allprop/></D:select><D:from><D:scope>\

@@ -19,7 +19,7 @@ struct DisplayNameTests {
 
     static let scenarios: [Scenario] = [
         Scenario(
-            "§15.2: set, returned by prop, allprop and propname, and removed",
+            "§15.2: it can be set, requested with prop, allprop and propname, and removed",
             [
                 step("PUT /a.txt", [], "x", 201),
                 step("PROPFIND /a.txt", zero, ask, 207, holds: ["<D:displayname>a.txt<"]),
@@ -46,14 +46,14 @@ struct DisplayNameTests {
                 step("PROPFIND /", zero, ask, 207, holds: ["404"]),
             ]),
         Scenario(
-            "§15.2: an empty value is a value",
+            "§15.2: an empty display name is kept",
             [
                 step("PUT /a", [], "x", 201),
                 step("PROPPATCH /a", [], set("<D:displayname/>"), 207, holds: ["200 OK"]),
                 step("PROPFIND /a", zero, ask, 207, holds: ["<D:displayname"], lacks: [">a<"]),
             ]),
         Scenario(
-            "§15.2, §9.8.2, §9.9.1: PUT, COPY and MOVE keep it, DELETE removes it",
+            "§15.2, §9.8.2, §9.9.1: PUT, COPY and MOVE keep the display name, DELETE removes it",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "x", 201),
                 step("PROPPATCH /d/a", [], set(value), 207),
@@ -68,7 +68,7 @@ struct DisplayNameTests {
                 step("PROPFIND /b", zero, ask, 207, holds: ["<D:displayname>b<"]),
             ]),
         Scenario(
-            "RFC 5689 §3: extended MKCOL sets it",
+            "RFC 5689 §3: extended MKCOL sets the display name",
             [
                 step(
                     "MKCOL /d", [("Content-Type", "application/xml")],
@@ -84,7 +84,7 @@ struct DisplayNameTests {
                 step("PROPFIND /e", zero, nil, 404),
             ]),
         Scenario(
-            "RFC 5323 §5.5: a search compares the displayed value",
+            "RFC 5323 §5.5: a search compares the display name",
             [
                 step("PUT /a", [], "x", 201), step("PUT /b", [], "x", 201),
                 step("PROPPATCH /a", [], set("<D:displayname xml:lang=\"en\">b</D:displayname>"), 207),
@@ -100,7 +100,7 @@ struct DisplayNameTests {
                     207, holds: [">/a<"], lacks: [">/b<"]),
             ]),
         Scenario(
-            "§9.2: it requires the lock token, and is set atomically with other properties",
+            "§9.2: setting it requires the lock token and is atomic with other properties",
             [
                 step("PUT /a", [], "x", 201), lock("/a", depth: "0"),
                 step("PROPPATCH /a", [], set(value), 423),
@@ -121,10 +121,12 @@ struct DisplayNameTests {
     }
 
     @Test(arguments: scenarios)
-    func clientSetsTheDisplayName(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func displayNameMatchesTheScenario(_ scenario: Scenario) async throws {
+        try await TestShare.play(scenario)
+    }
 
     /// The value is available after a restart, but not for a file that another program has replaced.
-    @Test func displayNameBelongsToTheFile() async throws {
+    @Test func displayNameSurvivesARestartButNotAReplacement() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(
@@ -138,8 +140,8 @@ struct DisplayNameTests {
                 ]))
     }
 
-    /// Requesting it needs no other thread if no value was set.
-    @Test func unsetNameCostsNothing() async throws {
+    /// A display name that was never set is returned without switching to another thread.
+    @Test func unsetDisplayNameNeedsNoOtherThread() async throws {
         let share = try TestShare()
         try await share.play(
             Scenario(

@@ -8,7 +8,7 @@ import Testing
 /// Resumable uploads according to draft-ietf-httpbis-resumable-upload.
 struct DraftUploadTests {
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func uploadInPiecesBecomesTheContent(parent: String) async throws {
+    func uploadInPiecesCreatesTheFile(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         let begun = try await share.client.send(
             "PUT", "/a.txt", [("Upload-Complete", "?0"), ("Upload-Length", "11")], text: "hel")
@@ -18,7 +18,7 @@ struct DraftUploadTests {
         #expect(begun["Upload-Limit"] == "max-age=604800")
         let upload = try #require(begun["Location"])
         #expect(upload.hasPrefix("/.davit-resumableuploads/"))
-        // The upload is not visible.
+        // Neither the target nor the upload is visible.
         #expect(try await share.client.send("GET", "/a.txt").status == 404)
         #expect(!(try await share.client.send("PROPFIND", "/", [("Depth", "1")]).text.contains(".davit-")))
 
@@ -44,7 +44,7 @@ struct DraftUploadTests {
     }
 
     @Test(arguments: [3, 4, 5, 6, 7, 8, nil] as [Int?])
-    func eachDraftVersionHasItsFields(version: Int?) async throws {
+    func responsesUseTheFieldsOfTheDraftVersion(version: Int?) async throws {
         let share = try TestShare()
         let own = version.map { [("Upload-Draft-Interop-Version", "\($0)")] } ?? []
         func complete(_ isComplete: Bool) -> (String, String) {
@@ -181,8 +181,8 @@ struct DraftUploadTests {
         #expect(try await share.text("/a") == "helloworld")
     }
 
-    /// Chunked content that exceeds the length of the upload.
-    @Test func chunksCannotExceedTheLength() async throws {
+    /// The chunked content exceeds the length of the upload.
+    @Test func chunkedContentCannotExceedTheUploadLength() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a", [("Upload-Length", "10")])
         let body = SentBody(bytes(11), isChunked: true)
@@ -221,7 +221,7 @@ struct DraftUploadTests {
         if row.status != 201 { #expect(share.names() == before) }
     }
 
-    @Test func missingSpaceIsRefused() async throws {
+    @Test func uploadLargerThanTheFreeSpaceIsRefused() async throws {
         let share = try TestShare(keepsFree: .max / 2)
         let refused = try await share.client.send(
             "PUT", "/a", [("Upload-Complete", "?0"), ("Upload-Length", "1000000")], body: [])
@@ -245,7 +245,7 @@ struct DraftUploadTests {
         #expect(try await share.text("/a") == "hello")
     }
 
-    @Test func laterLockIsRespected() async throws {
+    @Test func lockCreatedDuringAnUploadIsRespected() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         let upload = try await share.createUpload("/a")
@@ -272,7 +272,7 @@ struct DraftUploadTests {
         #expect(share.names() == [])
     }
 
-    @Test func uploadURLAllowsFewMethods() async throws {
+    @Test func uploadURLAllowsOnlyUploadMethods() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         let options = try await share.client.send("OPTIONS", upload)
@@ -287,14 +287,14 @@ struct DraftUploadTests {
         #expect(try await share.client.send("HEAD", "/.davit-resumableuploads/none").status == 404)
     }
 
-    @Test func addedMemberGetsAFreeName() async throws {
+    @Test func resumableAddMemberUsesAFreeName() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
         let begun = try await share.client.send(
             "POST", "/?add-member", [("Upload-Complete", "?0"), ("Slug", "a.txt")], text: "new")
         #expect(begun.status == 201)
         let upload = try #require(begun["Location"])
-        // Another client takes that name, too.
+        // Another client creates a resource with the next name.
         #expect(try await share.client.send("PUT", "/a%20(1).txt", text: "old").status == 201)
         let done = try await share.append("er", to: upload, at: 3, isLast: true)
         #expect(done.status == 201)

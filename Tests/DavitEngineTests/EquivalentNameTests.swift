@@ -28,7 +28,7 @@ struct EquivalentNameTests {
                 step("MKCOL \(one)", [], nil, 201), step("MKCOL \(two)", [], nil, 405),
             ]),
         Scenario(
-            "requirement 45 of clients: partial updates and POST find it, too",
+            "requirement 45 of clients: partial updates and POST find a name by another spelling",
             [
                 step("PUT \(one)", [], "x", 201),
                 step("PATCH \(two)", ShareHooksTests.append, "y", 204),
@@ -43,7 +43,7 @@ struct EquivalentNameTests {
                 shell("[ $(ls -A | wc -l) = 2 ]"),
             ]),
         Scenario(
-            "requirement 35 of clients: members as stored, below the path as the client spells it",
+            "requirement 35 of clients: hrefs have the client's spelling of the path and stored member names",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/%C3%BC", [], "x", 201),
                 step("MKCOL \(two)/o%CC%88", [], nil, 201),
@@ -77,7 +77,7 @@ struct EquivalentNameTests {
                 step("GET /%C3%A9/f", [], nil, 200, holds: ["f"]),
             ]),
         Scenario(
-            "A rename to another spelling, without replacing anything",
+            "A rename to another spelling replaces nothing",
             [
                 step("PUT \(one)", [], "x", 201), step("PROPPATCH \(one)", [], setProperty("a", "kept"), 207),
                 lock(one), step("MOVE \(one)", [("Destination", two), ("Overwrite", "F")], nil, 423),
@@ -192,7 +192,7 @@ struct EquivalentNameTests {
         ("COPY", [201: 1, 204: 39]), ("MOVE", [201: 1, 412: 39]),
     ]
 
-    /// Four spellings, forty concurrent requests.
+    /// Forty concurrent requests use four spellings of each name.
     @Test(arguments: races, ["/tmp", "/dev/shm"])
     func concurrentSpellingsCreateOneResource(race: (method: String, statuses: [UInt16: Int]), parent: String)
         async throws
@@ -234,9 +234,9 @@ struct EquivalentNameTests {
         }
     }
 
-    /// While an upload for one spelling is received, another spelling is created; the content is stored
-    /// there.
-    @Test func longUploadReplacesASpellingCreatedMeanwhile() async throws {
+    /// While an upload for one spelling is received, another client creates another spelling; the upload
+    /// replaces that resource.
+    @Test func uploadReplacesAnEquivalentNameCreatedMeanwhile() async throws {
         let share = try TestShare()
         let stalled = StalledBody(first: [UInt8](repeating: 1, count: 100_000))
         async let slow = share.client.send("PUT", "/%C3%BC", body: stalled)

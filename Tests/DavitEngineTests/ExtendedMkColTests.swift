@@ -99,7 +99,7 @@ struct ExtendedMkColTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     @Test func optionsAnnounceExtendedMkCol() async throws {
         let share = try TestShare()
@@ -108,9 +108,9 @@ struct ExtendedMkColTests {
         }
     }
 
-    /// Another program creates the name between the lookup and the rename: the rows are removed, and nothing
-    /// is left behind.
-    @Test func nameTakenMeanwhileIsNotReplaced() async throws {
+    /// Another program creates the name between the lookup and the rename: the stored properties are removed,
+    /// and no temporary folder remains.
+    @Test func collectionCreatedMeanwhileIsNotReplaced() async throws {
         let share = try TestShare()
         share.resources.watch { call in
             if call == .createCollection { #expect(share.shell("mkdir d") == 0) }

@@ -21,7 +21,7 @@ struct FaultTests {
         ("MOVE /c", "/e"), ("MOVE /e", "/c"), ("COPY /p", "/new"), ("COPY /p", "/c"), ("COPY /c", "/p"),
         ("COPY /d", "/new"), ("COPY /d", "/e"), ("COPY /e", "/d"), ("PATCH /p", ""), ("MKCOL /new", ""),
     ])
-    func fullStateDiskChangesNothing(line: String, destination: String) async throws {
+    func failedCommitChangesNothing(line: String, destination: String) async throws {
         for failing in 0...1 {
             let store = FullStore()
             let share = try TestShare(state: store)
@@ -35,7 +35,7 @@ struct FaultTests {
                         step("PROPPATCH /d/f", [], setProperty("p", "two"), 207),
                         step("MKCOL /e", [], nil, 201), step("PUT /e/g", [], "G", 201),
                     ]))
-            let before = try await picture(of: share)
+            let before = try await snapshot(of: share)
             store.commitsLeft.store(failing, ordering: .sequentiallyConsistent)
             let parts = line.split(separator: " ").map(String.init)
             let (fields, body) = Self.request(parts[0], destination)
@@ -44,7 +44,7 @@ struct FaultTests {
             ).status
             // Changes that need a single commit succeed if one commit is left.
             if status == 507 {
-                #expect(try await picture(of: share) == before, "\(line) with \(failing) commits")
+                #expect(try await snapshot(of: share) == before, "\(line) with \(failing) commits")
             } else {
                 #expect(failing == 1 && status < 300)
             }
@@ -54,11 +54,11 @@ struct FaultTests {
             // An intent that could not be deleted has no effect later.
             store.commitsLeft.store(.max, ordering: .sequentiallyConsistent)
             _ = try await share.client.send("PROPPATCH", "/e", text: setProperty("q", "later"))
-            let settled = try await picture(of: share)
+            let settled = try await snapshot(of: share)
             #expect(try store.intents().isEmpty, "\(line) with \(failing) commits")
             #expect(try !store.pathsWithProperties().contains { "\($0.path)".contains(".davit-") })
             let again = try TestShare(share.folder, state: store)
-            #expect(try await picture(of: again) == settled)
+            #expect(try await snapshot(of: again) == settled)
         }
     }
 
@@ -72,7 +72,7 @@ struct FaultTests {
         }
     }
 
-    /// Renames that the system refuses, with and without rows on either side.
+    /// Renames that the system refuses, with and without stored rows for the source and the destination.
     @Test(arguments: [
         ("DELETE /d", ""), ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /c", "/x"),
         ("MOVE /d", "/new"), ("MOVE /d", "/e"), ("MOVE /e", "/d"), ("MOVE /e", "/x"), ("MOVE /p", "/d"),
@@ -93,7 +93,7 @@ struct FaultTests {
                         step("MKCOL /e", [], nil, 201), step("PUT /e/g", [], "G", 201),
                     ]))
             let token = try store.locks().map { "<\($0.lock.token.uri)>" }.joined()
-            let before = try await picture(of: share)
+            let before = try await snapshot(of: share)
             share.resources.watch { $0 == refused ? .forbidden : nil }
             let parts = line.split(separator: " ").map(String.init)
             let status = try await share.client.send(
@@ -102,15 +102,15 @@ struct FaultTests {
             // Changes that do not use the failing system call succeed.
             #expect(status == 403 || status == 201 || status == 204)
             if status == 403 {
-                #expect(try await picture(of: share) == before, "\(line) without \(refused)")
+                #expect(try await snapshot(of: share) == before, "\(line) without \(refused)")
             }
             #expect(try store.intents().isEmpty)
             #expect(share.shell("! ls -A | grep davit") == 0)
         }
     }
 
-    /// The names, contents and properties of the share.
-    private func picture(of share: TestShare) async throws -> String {
+    /// Returns the names, contents and properties of the share.
+    private func snapshot(of share: TestShare) async throws -> String {
         var text = try await share.client.send(
             "PROPFIND", "/", [],
             text: """
@@ -190,7 +190,7 @@ struct FaultTests {
                 ]))
     }
 
-    @Test func unreadableFolderIsNotAnEmptyListing() async throws {
+    @Test func unreadableFolderIsForbidden() async throws {
         let share = try TestShare()
         _ = try await share.client.send("MKCOL", "/d")
         _ = try await share.client.send("PUT", "/d/a", text: "x")
@@ -247,7 +247,7 @@ struct FaultTests {
         #expect(share.shell("! ls -A | grep davit") == 0)
     }
 
-    @Test func cancelledRequestStopsWaiting() async throws {
+    @Test func cancelledRequestStopsWaitingForPathLocks() async throws {
         let share = try TestShare()
         let section = try await share.share.pathLocks.acquire([
             .init(path: try #require(ResourcePath(segments: [Array("a".utf8)])), mode: .exclusive)
@@ -265,7 +265,7 @@ struct FaultTests {
         #expect(try await share.client.send("GET", "/a").status == 404)
     }
 
-    @Test func aliasedResourceInIfIsLocked() async throws {
+    @Test func ifConditionOnALinkWaitsForItsTarget() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/t", text: "x")
         #expect(share.shell("ln -s t l") == 0)

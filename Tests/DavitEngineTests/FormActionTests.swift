@@ -158,7 +158,7 @@ struct FormActionTests {
     typealias Site = (host: String, fields: [(String, String)], publicHosts: [String], isTaken: Bool)
 
     static let sites: [Site] = [
-        // Nothing shows that the form is on a page of this server.
+        // Nothing proves that the form is from a page of this server.
         ("a.example", [], [], false), ("a.example", [("Referer", "http://a.example/")], [], false),
         ("a.example", [("Sec-Fetch-Site", "same-origin")], [], true),
         ("a.example", [("Sec-Fetch-Site", "none")], [], true),
@@ -238,7 +238,7 @@ struct FormActionTests {
         ("/?action=rename", "member=a&name=b&replace=yes", 204, ["move /a /b over"]),
     ]
 
-    @Test("hooks are asked about each member once, and notified of it", arguments: hooked)
+    @Test("both hooks are called once for each member", arguments: hooked)
     func hooksDecideOnForms(row: Hooked) async throws {
         for isAllowed in [true, false] {
             let notes = ShareHooksTests.Notes()

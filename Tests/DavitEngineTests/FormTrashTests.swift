@@ -7,9 +7,10 @@ import Testing
 /// Responses to forms about locks, the trash and archives: clients receive the WebDAV response, browsers a
 /// redirect to the folder if everything succeeded.
 struct FormTrashTests {
-    /// - form: with `%a` for the id of `/d/a`, whose name is taken again, `%b` of `/e/b`, whose folder is locked,
-    ///   `%f` of `/f/x`, where a file has the name of the folder, `%t` the token of a lock on `/l`.
-    /// - plain, browser: the statuses without and with `text/html` in Accept.
+    /// The columns of a row. In `form`, `%a` stands for the id of the trashed `/d/a`, whose name is in use
+    /// again; `%b` for that of `/e/b`, whose folder is locked; `%f` for that of `/f/x`, whose folder's name
+    /// is now a file; and `%t` for the token of a lock on `/l`. `plain` and `browser` are the statuses
+    /// without and with `text/html` in Accept.
     typealias Row = (action: String, target: String, form: String, plain: UInt16, browser: UInt16)
 
     static let rows: [Row] = [
@@ -46,7 +47,7 @@ struct FormTrashTests {
     ]
 
     @Test(arguments: [false, true])
-    func eachFormHasItsStatus(isBrowser: Bool) async throws {
+    func everyFormReturnsTheExpectedStatus(isBrowser: Bool) async throws {
         for row in Self.rows {
             let share = try await Self.share()
             let before = try share.trash()
@@ -60,7 +61,7 @@ struct FormTrashTests {
                 #expect(
                     answer["Location"] == "\(row.target)?done=\(row.action)&count=\(max(count, 1))", "\(row)")
             }
-            // A form that is refused as a whole has changed nothing.
+            // A form with an error status has changed nothing.
             if expected >= 400 { #expect(try share.trash() == before, "\(row)") }
         }
     }

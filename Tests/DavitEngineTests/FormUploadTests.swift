@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Files in a form become members as they arrive, as with PUT, each with a separate result.
+/// Files in a form become members as they arrive, as with PUT. Each file has its own result.
 struct FormUploadTests {
     static let fields = [
         ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "multipart/form-data; boundary=-x-"),
@@ -103,7 +103,7 @@ struct FormUploadTests {
         #expect(share.shell("[ ! -s d.txt ]") == 0)
     }
 
-    @Test func pathsInNamesAreDropped() async throws {
+    @Test func foldersInFileNamesAreDropped() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d") == 0)
         let form = Self.form(
@@ -120,7 +120,7 @@ struct FormUploadTests {
         #expect(try await send(share, Array("x".utf8)).status == 400)
     }
 
-    // The parser is tested byte by byte elsewhere; this tests the code that reads for it.
+    // The parser is tested byte by byte elsewhere; this tests the code that passes content to it.
     @Test(arguments: [1, 7, 4096, 100_000])
     func formCanBeSplitAnywhere(length: Int) async throws {
         let share = try TestShare()

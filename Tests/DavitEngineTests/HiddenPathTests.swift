@@ -6,10 +6,10 @@ import Testing
 /// If another handler is mounted inside a share, the share's files at that path are inaccessible and do not
 /// appear in any response.
 struct HiddenPathTests {
-    typealias Way = (line: String, fields: [(String, String)], body: String?)
+    typealias ListingRequest = (line: String, fields: [(String, String)], body: String?)
 
-    /// Requests that list members.
-    static let ways: [Way] = [
+    /// Requests whose responses list members.
+    static let listingRequests: [ListingRequest] = [
         ("PROPFIND /d/", [("Depth", "1")], nil), ("PROPFIND /d/", [("Depth", "infinity")], nil),
         ("PROPFIND /", [("Depth", "infinity")], nil),
         (
@@ -37,24 +37,24 @@ struct HiddenPathTests {
         return share
     }
 
-    private static func tellsOfIt(_ text: String) -> Bool {
+    private static func mentionsHiddenPath(_ text: String) -> Bool {
         text.contains("secret") || text.contains("mount")
     }
 
-    @Test(arguments: ways)
-    func listingsOmitThePath(way: Way) async throws {
+    @Test(arguments: listingRequests)
+    func listingsOmitTheHiddenPath(request: ListingRequest) async throws {
         let share = try Self.share()
         #expect(
             try await share.client.send("PROPPATCH", "/d/shown", text: setProperty("p", "1")).status == 207)
-        let parts = way.line.split(separator: " ").map(String.init)
-        let answer = try await share.client.send(parts[0], parts[1], way.fields, text: way.body ?? "")
+        let parts = request.line.split(separator: " ").map(String.init)
+        let answer = try await share.client.send(parts[0], parts[1], request.fields, text: request.body ?? "")
         #expect(answer.status == 207, "\(answer.text)")
         #expect(answer.text.contains("/d/shown"))
-        #expect(!Self.tellsOfIt(answer.text), "\(answer.text)")
+        #expect(!Self.mentionsHiddenPath(answer.text), "\(answer.text)")
     }
 
     @Test(arguments: ["/d/mount", "/d/mount/", "/d/mount/secret", "/d/secretlink/secret", "/x/secretlink"])
-    func requestsForThePathAreNotFound(target: String) async throws {
+    func requestsForTheHiddenPathAreNotFound(target: String) async throws {
         let share = try Self.share()
         for method in ["GET", "HEAD", "PROPFIND", "DELETE", "PROPPATCH"] {
             let body = method == "PROPPATCH" ? setProperty("p", "1") : ""
@@ -65,13 +65,13 @@ struct HiddenPathTests {
         #expect(share.shell("test -e d/mount/secret -a ! -e out") == 0)
     }
 
-    @Test func copiesOmitThePath() async throws {
+    @Test func copiesOmitTheHiddenPath() async throws {
         let share = try Self.share()
         #expect(try await share.client.send("COPY", "/d/", [("Destination", "/copy/")]).status == 201)
         #expect(share.shell("test -f copy/shown -a ! -e copy/mount -a ! -e copy/secretlink") == 0)
     }
 
-    @Test func eventsAndSyncOmitThePath() async throws {
+    @Test func eventsAndSyncOmitTheHiddenPath() async throws {
         let share = try Self.share()
         let reader = try await share.events("/?events&depth=infinity")
         var client = SyncClient(share.client)
@@ -87,7 +87,7 @@ struct HiddenPathTests {
         #expect(!told.contains { $0.contains("mount") || $0.contains("secret") }, "\(told)")
         try await client.syncAll()
         #expect(client.copy["/d/last"] != nil)
-        #expect(!client.copy.keys.contains { Self.tellsOfIt($0) }, "\(client.copy)")
-        #expect(!client.told.contains { Self.tellsOfIt($0) }, "\(client.told)")
+        #expect(!client.copy.keys.contains { Self.mentionsHiddenPath($0) }, "\(client.copy)")
+        #expect(!client.told.contains { Self.mentionsHiddenPath($0) }, "\(client.told)")
     }
 }

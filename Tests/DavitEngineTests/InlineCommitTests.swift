@@ -9,7 +9,7 @@ struct InlineCommitTests {
     typealias Request = (method: String, target: String, fields: [(String, String)], body: String?)
 
     /// Changes of a single name; `#` is replaced by a new number each time.
-    static let brief: [Request] = [
+    static let singleNameChanges: [Request] = [
         ("PUT", "/new#", [], "1"), ("PUT", "/file", [], "2"), ("MKCOL", "/folder#", [], nil),
         ("MOVE", "/folder", [("Destination", "/moved#")], nil),
         ("MOVE", "/old", [("Destination", "/file")], nil), ("DELETE", "/old", [], nil),
@@ -36,7 +36,7 @@ struct InlineCommitTests {
 
     @Test func singleNameChangesInMemoryRunInline() async throws {
         let share = try await makeShare(in: "/dev/shm")
-        for request in Self.brief {
+        for request in Self.singleNameChanges {
             var hops = Int.max
             // The kernel may return EAGAIN if other names change at the same time.
             for number in 0..<1_000 where hops != 0 {
@@ -81,7 +81,7 @@ struct InlineCommitTests {
 
     @Test func changesOnDiskRunOnAnotherThread() async throws {
         let share = try await makeShare(in: "/tmp")
-        for request in Self.brief {
+        for request in Self.singleNameChanges {
             try await prepare(share)
             let before = share.hopCount
             #expect(try await send(request, number: 0, to: share) < 300, "\(request)")

@@ -6,10 +6,10 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// The memory for large dead properties that slow clients can hold.
+/// Limits on the memory for large dead properties that slow clients can occupy.
 struct LargePropertyTests {
-    /// Members `m0`, `m1`, … with a property of `bytes` bytes each, and `small` with a property of a few
-    /// bytes.
+    /// Creates members `m0`, `m1`, … with a property of `bytes` bytes each, and `small` with a property of a
+    /// few bytes.
     private static func makeShare(
         _ count: Int, bytes: Int = 200_000, _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) async throws -> TestShare {
@@ -74,8 +74,8 @@ struct LargePropertyTests {
         #expect(one.hasSuffix("</D:multistatus>"))
     }
 
-    /// Few bytes are read without a slot, and a stream reads one large resource at a time.
-    @Test func streamHoldsOneLargeResource() async throws {
+    /// A few bytes are read without a slot; with its slot, a stream reads one large resource at a time.
+    @Test func streamReadsOneLargeResourceAtATime() async throws {
         let store = CountingStore()
         let share = try TestShare(state: store)
         for number in 0..<8 {
@@ -90,7 +90,7 @@ struct LargePropertyTests {
         #expect(store.largestRead.withLock { $0 } < 400_000)
     }
 
-    /// A client that reads slowly delays only itself.
+    /// A client that reads slowly delays only its own requests.
     @Test func slowReadersOfAClientAreLimited() async throws {
         let share = try await Self.makeShare(2) {
             $0.largeReadLimit = 2
@@ -196,7 +196,7 @@ struct LargePropertyTests {
     }
 
     /// A body of 64 KiB needs no slot, and one byte more needs one.
-    @Test func sizeOfLargeBodiesIsExact() async throws {
+    @Test func onlyBodiesAbove64KiBNeedASlot() async throws {
         let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
         let gate = Opening()
         let arrival = Opening()

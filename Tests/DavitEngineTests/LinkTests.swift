@@ -105,7 +105,7 @@ struct LinkTests {
                 step("PROPFIND /t", [("Depth", "0")], askProperty("p"), 207, holds: [">one</"]),
             ]),
         Scenario(
-            "RFC 4918 §10.4.4: on an impossible path only negated conditions are true",
+            "RFC 4918 §10.4.4: only negated conditions are true for a path that cannot exist",
             [
                 step("PUT /a", [("If", "</.davit-aaaaaaaaaaaaaaaa> ([\"x\"])")], "x", 412),
                 step("PUT /a", [("If", "</.davit-aaaaaaaaaaaaaaaa> (Not [\"x\"])")], "x", 201),
@@ -145,11 +145,11 @@ struct LinkTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 
-    @Test func contentForARetargetedLinkIsNotWrittenElsewhere() async throws {
+    @Test func uploadThroughALinkIsRefusedIfItsTargetChanges() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "A")
         _ = try await share.client.send("PUT", "/b", text: "B")

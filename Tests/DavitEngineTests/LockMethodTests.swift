@@ -195,7 +195,7 @@ struct LockMethodTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 }

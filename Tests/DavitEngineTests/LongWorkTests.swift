@@ -6,9 +6,9 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Long work runs on its own threads, in slices, and is cancelled with its request.
+/// Long work runs on separate threads, in slices, and is cancelled with its request.
 struct LongWorkTests {
-    /// More than one slice, so that copying is long work.
+    /// Long enough for more than one slice, so that copying is long work.
     private static let largeBytes = 9 << 20
 
     /// On a volume without reflinks, so that copies copy data.
@@ -58,7 +58,7 @@ struct LongWorkTests {
         }
     }
 
-    /// There is one thread for short work, which long work does not occupy.
+    /// Only one thread does short work, and long work does not occupy it.
     @Test(arguments: Long.allCases)
     func shortRequestsAreServedDuringLongWork(_ long: Long) async throws {
         let (share, _) = try share(threads: 1)
@@ -168,7 +168,7 @@ struct LongWorkTests {
         // A digest is optional, so the response is sent without it.
         let head = try await share.client.send("HEAD", "/large", [("Want-Repr-Digest", "adler=1")])
         #expect(head.status == 200 && head["Repr-Digest"] == nil)
-        // Files are removed even so.
+        // Deletions are never refused for this reason.
         #expect(share.shell("mkdir -p tree/a") == 0)
         #expect(try await share.client.send("DELETE", "/tree").status == 204)
         #expect(share.shell("test \"$(ls -A)\" = large") == 0)

@@ -5,7 +5,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Metadata files of Macs, under each policy.
+/// macOS metadata files, under each policy.
 struct MacMetadataTests {
     static let names = [
         "._a", "._.DS_Store", ".DS_Store", ".Trashes", ".Spotlight-V100", ".TemporaryItems",
@@ -32,7 +32,7 @@ struct MacMetadataTests {
         }
     }
 
-    @Test("requests of Finder for one file") func finderCopies() async throws {
+    @Test("the requests with which Finder copies a file succeed") func finderCanCopyAFile() async throws {
         try await play(
             "copy", [.keep, .hide, .aside],
             [
@@ -76,7 +76,8 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("AppleDouble files can be partially updated and created with properties") func changesInPart()
+    @Test("AppleDouble files can be partially updated and created with properties")
+    func appleDoubleFilesCanBeUpdatedInPart()
         async throws
     {
         try await play(
@@ -98,7 +99,9 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("metadata files are not listed, but can be requested by name") func listings() async throws {
+    @Test("metadata files are not listed, but can be requested by name") func metadataFilesAreNotListed()
+        async throws
+    {
         for policy in [MacMetadataPolicy.hide, .aside, .keep] {
             let share = try TestShare { $0.rules.macMetadata = policy }
             #expect(share.shell("mkdir .Trashes .TemporaryItems; touch b .hidden") == 0)
@@ -117,7 +120,7 @@ struct MacMetadataTests {
         }
     }
 
-    @Test("separately stored metadata files are not in the folder") func sidecarsAreStoredSeparately()
+    @Test("metadata files in the sidecar store are not in the folder") func sidecarsAreStoredSeparately()
         async throws
     {
         try await play(
@@ -141,7 +144,7 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("moving between the folder and the separate storage copies the file")
+    @Test("a move between the folder and the sidecar store copies the file")
     func moveBetweenFolderAndSidecarStoreCopies() async throws {
         try await play(
             "crossing", [.aside],
@@ -214,7 +217,8 @@ struct MacMetadataTests {
             ])
     }
 
-    @Test("locked and open files do not expire; expired files leave nothing behind") func expiry()
+    @Test("locked and open files do not expire; expired files leave nothing behind")
+    func expiredSidecarsAreRemoved()
         async throws
     {
         let share = try TestShare { $0.rules.macMetadata = .aside }
@@ -248,7 +252,7 @@ struct MacMetadataTests {
     }
 
     @Test(
-        "missing files are answered on the same thread", arguments: ["/tmp", "/dev/shm"],
+        "requests for missing metadata files need no other thread", arguments: ["/tmp", "/dev/shm"],
         MacMetadataPolicy.allCases)
     func missingNamesAreAnsweredInline(parent: String, policy: MacMetadataPolicy) async throws {
         let share = try TestShare(TemporaryFolder(in: parent)) { $0.rules.macMetadata = policy }

@@ -2,9 +2,9 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// Names chosen when a name is already in use.
+/// Alternative names, chosen when a name is already in use.
 struct MemberNamesTests {
-    /// The table that is also used to test the script of the browser page.
+    /// Returns the table that also tests the script of the browser page.
     private static func table() async throws -> [(name: String, taken: Set<String>, wanted: String)] {
         let tests = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
         let share = try TestShare()
@@ -31,14 +31,14 @@ struct MemberNamesTests {
         }
     }
 
-    @Test func takenNamesAreNotRetried() {
+    @Test func nameInUseIsNotACandidate() {
         let names = MemberNames(Array("a.b".utf8), isTaken: true).names
         #expect(names.first == Array("a (1).b".utf8))
         #expect(Set(names).count == names.count)
     }
 
-    /// Names need not be valid text; such names are cut at any byte.
-    @Test func namesThatAreNotTextAreNumbered() {
+    /// Names that are not valid UTF-8 can be truncated at any byte.
+    @Test func namesThatAreNotUTF8AreNumbered() {
         let name = [UInt8](repeating: 0x80, count: 255)
         let names = MemberNames(name, isTaken: true).names
         #expect(names.allSatisfy { $0.count <= 255 && $0.last == UInt8(ascii: ")") || $0.contains(0x20) })

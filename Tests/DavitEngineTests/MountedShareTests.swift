@@ -131,8 +131,8 @@ struct MountedShareTests {
                 ]))
     }
 
-    // RFC 9110 §9.3.1: requests that need no task without a router need none with one.
-    @Test func requestsBelowAPrefixNeedNoTask() async throws {
+    // Requests that are answered without a task are also answered without one through a router.
+    @Test func requestsToAMountedShareNeedNoTask() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let router = Router {
             $0.mount("/x", Router { $0.mount("/y", WebDAVHandler(share: share.share, page: nil)) })
@@ -151,7 +151,7 @@ struct MountedShareTests {
     }
 
     // Locks persist if a later server mounts the share under another prefix.
-    @Test func lockRootUsesTheCurrentMount() async throws {
+    @Test func lockRootUsesTheCurrentMountPrefix() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", body: []).status == 201)
         #expect(try await share.client.send("LOCK", "/a", text: lockBody(scope: "exclusive")).status == 200)

@@ -114,7 +114,7 @@ struct NamespaceMethodTests {
                 step("GET /f", [], nil, 200, holds: ["G"]),
             ]),
         Scenario(
-            "A collection is the same with and without a slash; a file has no slash",
+            "The URL of a collection may end in a slash; that of a file may not",
             [
                 step("MKCOL /d/", [], nil, 201),
                 step("PROPFIND /d", [("Depth", "0")], nil, 207, holds: ["/d/<"]),
@@ -183,7 +183,7 @@ struct NamespaceMethodTests {
     }
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 

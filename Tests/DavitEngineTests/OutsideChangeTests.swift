@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Changes made by other programs, the passage of time, and restarts.
+/// The effects of changes by other programs, of time, and of restarts.
 struct OutsideChangeTests {
     static let scenarios: [Scenario] = [
         Scenario(
@@ -66,11 +66,11 @@ struct OutsideChangeTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 
-    @Test func expiredLocksLeaveTheStore() async throws {
+    @Test func expiredLocksAreRemovedFromTheStore() async throws {
         let store = MemoryStateStore()
         let share = try TestShare(state: store)
         try await share.play(
@@ -85,7 +85,7 @@ struct OutsideChangeTests {
         #expect(!share.state.hasLocks)
     }
 
-    @Test func lockThatExpiresDuringABodyNoLongerCounts() async throws {
+    @Test func tokenOfALockThatExpiresDuringAnUploadIsRefused() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         let body = lockBody(scope: "exclusive")

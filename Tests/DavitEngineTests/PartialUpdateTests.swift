@@ -73,7 +73,7 @@ struct PartialUpdateTests {
                 content("abd"),
             ]),
         Scenario(
-            "X-Update-Range: all forms",
+            "X-Update-Range: every form is supported",
             [
                 step("PUT /a", [], "1234567890", 201),
                 patch("bytes=0-3", "----", 204), content("----567890"), patch("bytes=1-4", "abcd", 204),
@@ -85,7 +85,7 @@ struct PartialUpdateTests {
                 content("*234d6wxVWXY!\\0\\0?"),
             ]),
         Scenario(
-            "X-Update-Range: invalid values",
+            "X-Update-Range: invalid values are refused",
             [
                 start, step("PATCH /a", [type], "x", 400), patch("bytes=x-", "x", 400), patch("", "x", 400),
                 patch("bytes=0-1,3-4", "xxxx", 400), patch("bytes=4-3", "x", 416),
@@ -127,7 +127,7 @@ struct PartialUpdateTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     @Test func optionsAndErrorsListAcceptedPatchTypes() async throws {
         let share = try TestShare()
@@ -143,8 +143,8 @@ struct PartialUpdateTests {
         #expect(late.status == 416 && late["Content-Range"] == "bytes */1")
     }
 
-    /// Larger than the memory buffer, with a length and chunked; inside, across and after the end of the
-    /// content.
+    /// Sends parts that are larger than the memory buffer, with a length and chunked, inside, across and
+    /// after the end of the content.
     @Test(arguments: ["/tmp", "/dev/shm"], [true, false])
     func largePartsAreWrittenAtTheirOffsets(parent: String, isChunked: Bool) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
@@ -163,7 +163,7 @@ struct PartialUpdateTests {
         let range = [("Content-Range", "bytes 699999-899999/*")]
         let coding = isChunked ? [("Transfer-Encoding", "chunked")] : []
         let body = ChunkedRequestBody(part, isChunked: isChunked)
-        // One byte less than announced.
+        // The content is one byte shorter than the range.
         #expect(try await share.client.send("PUT", "/a", range + coding, body: body).status == 400)
         #expect(try await share.client.send("GET", "/a").body == expected)
         #expect(share.shell("[ $(ls -A | wc -l) = 1 ]") == 0)
@@ -190,7 +190,7 @@ struct PartialUpdateTests {
     }
 
     /// The change in between makes a precondition false or the offset invalid.
-    @Test func changeDuringTheCopyIsCheckedAgain() async throws {
+    @Test func preconditionsAreCheckedAgainAfterAChangeDuringTheCopy() async throws {
         for (field, change, status) in [
             (("If-Match", "$e"), "printf x >>a", 412), (("Content-Range", "bytes 6-6/7"), "printf y >a", 416),
         ] as [((String, String), String, UInt16)] {
@@ -227,7 +227,7 @@ struct PartialUpdateTests {
         }
     }
 
-    @Test func abortedPartLeavesTheOldContent() async throws {
+    @Test func abortedPartialUpdateLeavesTheOldContent() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         for first in [0, 10, 200_000] {

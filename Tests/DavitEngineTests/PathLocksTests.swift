@@ -9,43 +9,47 @@ struct PathLocksTests {
         ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))) ?? .root
     }
 
-    static func claim(_ text: String, _ mode: PathLockRequest.Mode) -> PathLockRequest {
+    static func lockRequest(_ text: String, _ mode: PathLockRequest.Mode) -> PathLockRequest {
         PathLockRequest(path: path(text), mode: mode)
     }
 
     // MARK: Table
 
     static let pairs: [(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool)] = [
-        ([claim("a", .shared)], [claim("a", .shared)], true),
-        ([claim("a", .shared)], [claim("a/b", .shared)], true),
-        ([claim("a", .shared)], [claim("a", .exclusive)], false),
-        ([claim("a", .exclusive)], [claim("a", .shared)], false),
-        ([claim("a", .exclusive)], [claim("a", .exclusive)], false),
-        ([claim("a", .exclusive)], [claim("a/b/c", .shared)], false),
-        ([claim("a", .shared)], [claim("a/b/c", .exclusive)], false),
-        ([claim("a/b/c", .exclusive)], [claim("a", .shared)], false),
-        ([claim("a/b/c", .shared)], [claim("a", .exclusive)], false),
-        ([claim("", .exclusive)], [claim("a", .shared)], false),
-        ([claim("a", .exclusive)], [claim("", .exclusive)], false),
+        ([lockRequest("a", .shared)], [lockRequest("a", .shared)], true),
+        ([lockRequest("a", .shared)], [lockRequest("a/b", .shared)], true),
+        ([lockRequest("a", .shared)], [lockRequest("a", .exclusive)], false),
+        ([lockRequest("a", .exclusive)], [lockRequest("a", .shared)], false),
+        ([lockRequest("a", .exclusive)], [lockRequest("a", .exclusive)], false),
+        ([lockRequest("a", .exclusive)], [lockRequest("a/b/c", .shared)], false),
+        ([lockRequest("a", .shared)], [lockRequest("a/b/c", .exclusive)], false),
+        ([lockRequest("a/b/c", .exclusive)], [lockRequest("a", .shared)], false),
+        ([lockRequest("a/b/c", .shared)], [lockRequest("a", .exclusive)], false),
+        ([lockRequest("", .exclusive)], [lockRequest("a", .shared)], false),
+        ([lockRequest("a", .exclusive)], [lockRequest("", .exclusive)], false),
         // Siblings never conflict, even if one name is a prefix of the other.
-        ([claim("a/b", .exclusive)], [claim("a/c", .exclusive)], true),
-        ([claim("a/b", .exclusive)], [claim("a/bc", .exclusive)], true),
+        ([lockRequest("a/b", .exclusive)], [lockRequest("a/c", .exclusive)], true),
+        ([lockRequest("a/b", .exclusive)], [lockRequest("a/bc", .exclusive)], true),
         // One conflicting request blocks the whole set.
-        ([claim("a", .exclusive)], [claim("b", .exclusive), claim("a/x", .shared)], false),
+        ([lockRequest("a", .exclusive)], [lockRequest("b", .exclusive), lockRequest("a/x", .shared)], false),
         // Requests of one set do not conflict with each other.
-        ([], [claim("a", .exclusive), claim("a/b", .exclusive), claim("a", .shared)], true),
-        ([claim("a", .exclusive)], [], true),
+        (
+            [], [lockRequest("a", .exclusive), lockRequest("a/b", .exclusive), lockRequest("a", .shared)],
+            true
+        ),
+        ([lockRequest("a", .exclusive)], [], true),
         // Canonically equivalent names are equal; others are not.
-        ([claim("\u{E9}", .exclusive)], [claim("e\u{301}", .exclusive)], false),
-        ([claim("a/e\u{301}/b", .exclusive)], [claim("a/\u{E9}", .shared)], false),
-        ([claim("a/\u{E9}", .exclusive)], [claim("a/e\u{301}/b/c", .shared)], false),
-        ([claim("\u{E9}", .exclusive)], [claim("\u{E8}", .exclusive)], true),
-        ([claim("\u{E9}", .exclusive)], [claim("\u{E9}a", .exclusive)], true),
-        ([claim("K", .exclusive)], [claim("\u{212A}", .exclusive)], false),
+        ([lockRequest("\u{E9}", .exclusive)], [lockRequest("e\u{301}", .exclusive)], false),
+        ([lockRequest("a/e\u{301}/b", .exclusive)], [lockRequest("a/\u{E9}", .shared)], false),
+        ([lockRequest("a/\u{E9}", .exclusive)], [lockRequest("a/e\u{301}/b/c", .shared)], false),
+        ([lockRequest("\u{E9}", .exclusive)], [lockRequest("\u{E8}", .exclusive)], true),
+        ([lockRequest("\u{E9}", .exclusive)], [lockRequest("\u{E9}a", .exclusive)], true),
+        ([lockRequest("K", .exclusive)], [lockRequest("\u{212A}", .exclusive)], false),
     ]
 
     @Test(arguments: pairs)
-    func grantsRequestsWithoutConflict(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool) {
+    func onlyCompatibleRequestsAreGranted(held: [PathLockRequest], asked: [PathLockRequest], isGranted: Bool)
+    {
         var table = PathLockTable()
         let first = table.enter(held)
         #expect(first.isGranted)
@@ -60,26 +64,28 @@ struct PathLocksTests {
 
     @Test func earlierRequestHasPrecedence() {
         var table = PathLockTable()
-        let reader = table.enter([Self.claim("a/b", .shared)]).ticket
-        let writer = table.enter([Self.claim("a", .exclusive)]).ticket
+        let reader = table.enter([Self.lockRequest("a/b", .shared)]).ticket
+        let writer = table.enter([Self.lockRequest("a", .exclusive)]).ticket
         // Compatible with the reader that holds the lock, but not with the writer that came earlier.
-        let late = table.enter([Self.claim("a/b", .shared)]).ticket
-        let elsewhere = table.enter([Self.claim("b", .exclusive)])
+        let late = table.enter([Self.lockRequest("a/b", .shared)]).ticket
+        let elsewhere = table.enter([Self.lockRequest("b", .exclusive)])
         #expect(elsewhere.isGranted)
         #expect(table.isGranted(late) == false)
         #expect(table.leave(reader) == [writer])
         #expect(table.leave(writer) == [late])
     }
 
-    /// A set is held if no earlier set conflicts with it.
+    /// A slow model of the table: a set is granted if no earlier set conflicts with it.
     private struct Oracle {
-        var line: [(ticket: UInt64, claims: [PathLockRequest])] = []
+        var line: [(ticket: UInt64, lockRequests: [PathLockRequest])] = []
 
         var granted: Set<UInt64> {
             var granted: Set<UInt64> = []
             for (index, asker) in line.enumerated() {
                 let isFree = line[..<index].allSatisfy { earlier in
-                    earlier.claims.allSatisfy { a in asker.claims.allSatisfy { a.isCompatible(with: $0) } }
+                    earlier.lockRequests.allSatisfy { a in
+                        asker.lockRequests.allSatisfy { a.isCompatible(with: $0) }
+                    }
                 }
                 if isFree { granted.insert(asker.ticket) }
             }
@@ -89,26 +95,26 @@ struct PathLocksTests {
 
     static let names = ["", "a", "b", "a/a", "a/b", "a/b/c", "a/b/d", "a/bc", "b/a", "b/a/a/a"]
 
-    static func randomClaims(_ generator: inout some RandomNumberGenerator) -> [PathLockRequest] {
+    static func randomLockRequests(_ generator: inout some RandomNumberGenerator) -> [PathLockRequest] {
         (0..<Int.random(in: 0...3, using: &generator)).map { _ in
             // The root, which conflicts with everything, is used rarely.
             let isAnywhere = Int.random(in: 0..<8, using: &generator) == 0
             let name = names[Int.random(in: (isAnywhere ? 0 : 1)..<names.count, using: &generator)]
-            return claim(name, Bool.random(using: &generator) ? .shared : .exclusive)
+            return lockRequest(name, Bool.random(using: &generator) ? .shared : .exclusive)
         }
     }
 
     @Test(arguments: 0..<40)
-    func agreesWithTheOracle(seed: UInt64) {
+    func lockTableMatchesTheOracle(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var table = PathLockTable()
         var oracle = Oracle()
         for _ in 0..<400 {
             let before = oracle.granted
             if oracle.line.count < 12, Bool.random(using: &generator) {
-                let claims = Self.randomClaims(&generator)
-                let (ticket, isGranted) = table.enter(claims)
-                oracle.line.append((ticket, claims))
+                let lockRequests = Self.randomLockRequests(&generator)
+                let (ticket, isGranted) = table.enter(lockRequests)
+                oracle.line.append((ticket, lockRequests))
                 #expect(isGranted == oracle.granted.contains(ticket))
             } else if !oracle.line.isEmpty {
                 // A held set is released, or a waiting one is cancelled.
@@ -127,35 +133,35 @@ struct PathLocksTests {
 
     // MARK: Waiting
 
-    @Test func busyPathIsNotWaitedFor() async throws {
+    @Test func lockIfFreeDoesNotWaitForABusyPath() async throws {
         let pathLocks = PathLocks()
-        let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let first = try await pathLocks.acquire([Self.lockRequest("a", .exclusive)])
         var hasRun = false
         let refused = pathLocks.withPathLockIfFree([
-            Self.claim("b", .exclusive), Self.claim("a/b", .exclusive),
+            Self.lockRequest("b", .exclusive), Self.lockRequest("a/b", .exclusive),
         ]) {
             hasRun = true
             return 1
         }
         #expect(refused == nil && !hasRun && pathLocks.count == 1)
         first.release()
-        let inner = pathLocks.withPathLockIfFree([Self.claim("a", .exclusive)]) { () -> Int? in
+        let inner = pathLocks.withPathLockIfFree([Self.lockRequest("a", .exclusive)]) { () -> Int? in
             #expect(pathLocks.count == 1)
-            return pathLocks.withPathLockIfFree([Self.claim("a/b", .shared)]) { 1 }
+            return pathLocks.withPathLockIfFree([Self.lockRequest("a/b", .shared)]) { 1 }
         }
         #expect(inner == nil && pathLocks.count == 0)
-        #expect(pathLocks.withPathLockIfFree([Self.claim("a", .exclusive)]) { 1 } == 1)
+        #expect(pathLocks.withPathLockIfFree([Self.lockRequest("a", .exclusive)]) { 1 } == 1)
         #expect(pathLocks.count == 0)
     }
 
     @Test func taskWaitsUntilThePathIsReleased() async throws {
         let pathLocks = PathLocks()
-        let first = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let first = try await pathLocks.acquire([Self.lockRequest("a", .exclusive)])
         let witness = Witness()
         let executor = TestExecutor()
         await withTaskGroup(of: Void.self) { group in
             group.addTask(executorPreference: executor) {
-                let second = try? await pathLocks.acquire([Self.claim("a/b", .shared)])
+                let second = try? await pathLocks.acquire([Self.lockRequest("a/b", .shared)])
                 #expect(second != nil)
                 let wasReleased = witness.isReleased.load(ordering: .acquiring)
                 #expect(wasReleased)
@@ -172,14 +178,14 @@ struct PathLocksTests {
 
     @Test func cancelledTaskBlocksNoOther() async throws {
         let pathLocks = PathLocks()
-        let reader = try await pathLocks.acquire([Self.claim("a", .shared)])
+        let reader = try await pathLocks.acquire([Self.lockRequest("a", .shared)])
         let executor = TestExecutor()
         let writer = executor.start {
-            try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
+            try await pathLocks.acquire([Self.lockRequest("a", .exclusive)]).release()
         }
         executor.waitUntilIdle()
         let late = executor.start {
-            try await pathLocks.acquire([Self.claim("a", .shared)]).release()
+            try await pathLocks.acquire([Self.lockRequest("a", .shared)]).release()
         }
         executor.waitUntilIdle()
         #expect(pathLocks.count == 3)
@@ -193,11 +199,11 @@ struct PathLocksTests {
 
     @Test func taskThatIsAlreadyCancelledDoesNotWait() async throws {
         let pathLocks = PathLocks()
-        let held = try await pathLocks.acquire([Self.claim("a", .exclusive)])
+        let held = try await pathLocks.acquire([Self.lockRequest("a", .exclusive)])
         let isCancelled = AsyncLatch()
         let task = Task {
             await isCancelled.wait()
-            try await pathLocks.acquire([Self.claim("a", .exclusive)]).release()
+            try await pathLocks.acquire([Self.lockRequest("a", .exclusive)]).release()
         }
         task.cancel()
         isCancelled.open()
@@ -211,20 +217,20 @@ struct PathLocksTests {
 
     @Test func lockIsReleasedHoweverTheBodyEnds() async throws {
         let pathLocks = PathLocks()
-        let claims = [Self.claim("a", .exclusive)]
-        let count = try await pathLocks.withPathLock(claims, ifCancelled: Failure.cancelled) {
+        let lockRequests = [Self.lockRequest("a", .exclusive)]
+        let count = try await pathLocks.withPathLock(lockRequests, ifCancelled: Failure.cancelled) {
             () async throws(Failure) in pathLocks.count
         }
         #expect(count == 1)
         #expect(pathLocks.count == 0)
         await #expect(throws: Failure.thrown) {
-            try await pathLocks.withPathLock(claims, ifCancelled: Failure.cancelled) {
+            try await pathLocks.withPathLock(lockRequests, ifCancelled: Failure.cancelled) {
                 () async throws(Failure) in throw Failure.thrown
             }
         }
         #expect(pathLocks.count == 0)
         do {
-            let forgotten = try await pathLocks.acquire(claims)
+            let forgotten = try await pathLocks.acquire(lockRequests)
             _ = forgotten
         }
         #expect(pathLocks.count == 0)
@@ -237,12 +243,12 @@ struct PathLocksTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(number))
-                let claims = Self.randomClaims(&generator)
+                let lockRequests = Self.randomLockRequests(&generator)
                 let isCancelled = number % 5 == 0
                 group.addTask {
                     let task = Task {
-                        guard let section = try? await pathLocks.acquire(claims) else { return }
-                        #expect(witness.enter(number, claims))
+                        guard let section = try? await pathLocks.acquire(lockRequests) else { return }
+                        #expect(witness.enter(number, lockRequests))
                         await Task.yield()
                         witness.leave(number)
                         section.release()
@@ -261,12 +267,12 @@ private final class Witness: Sendable {
     let isReleased = Atomic<Bool>(false)
     private let held = Mutex<[Int: [PathLockRequest]]>([:])
 
-    /// - Returns: Whether `claims` are compatible with all held requests.
-    func enter(_ number: Int, _ claims: [PathLockRequest]) -> Bool {
+    /// - Returns: Whether `lockRequests` are compatible with all held requests.
+    func enter(_ number: Int, _ lockRequests: [PathLockRequest]) -> Bool {
         held.withLock { held in
-            defer { held[number] = claims }
+            defer { held[number] = lockRequests }
             return held.values.joined().allSatisfy { other in
-                claims.allSatisfy { $0.isCompatible(with: other) }
+                lockRequests.allSatisfy { $0.isCompatible(with: other) }
             }
         }
     }

@@ -47,7 +47,7 @@ struct PreferTests {
                 step("PROPFIND /a", [("Depth", "0")], askProperty("p"), 207, holds: [">2<"]),
             ]),
         Scenario(
-            "RFC 8144 §4: members without their collection, also in Microsoft's form",
+            "RFC 8144 §4: depth-noroot omits the collection, also in Microsoft's form",
             [
                 step("MKCOL /d", [], nil, 201), step("MKCOL /d/e", [], nil, 201),
                 step("PUT /d/e/a", [], "x", 201),
@@ -101,7 +101,7 @@ struct PreferTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     struct Row: Sendable, CustomTestStringConvertible {
         var line: String
@@ -144,7 +144,7 @@ struct PreferTests {
     ]
 
     @Test(arguments: rows)
-    func reportsAppliedPreferences(row: Row) async throws {
+    func appliedPreferencesAreReported(row: Row) async throws {
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent))
             #expect(share.shell("mkdir d; echo >d/b; echo >a") == 0)
@@ -156,7 +156,7 @@ struct PreferTests {
         }
     }
 
-    @Test func returnedRepresentationHasItsFields() async throws {
+    @Test func returnedRepresentationHasTheFieldsOfGET() async throws {
         let share = try TestShare()
         for status: UInt16 in [201, 200] {
             let answer = try await share.client.send("PUT", "/a%20b.txt", [Self.representation], text: "text")

@@ -24,8 +24,8 @@ struct PropFindTests {
         { _ in MemoryStateStore() }, { try SQLiteStateStore(folder: $0.path + "/state") },
     ]
 
-    /// Properties are read for several members at a time: each member gets its own, at any position, even if
-    /// the members of subcollections come in between.
+    /// Properties are read for several members at a time. Each member gets its own, at any position, even if
+    /// members of subcollections are listed in between.
     @Test(arguments: stores.indices, ["1", "infinity"])
     func everyMemberHasItsOwnDeadProperties(store: Int, depth: String) async throws {
         let other = try TemporaryFolder()
@@ -59,7 +59,7 @@ struct PropFindTests {
     @Test(arguments: [
         ["a", "b", "c"], ["c", "b", "a"], ["b", "x", "a", "y", "c"], ["c", "a"], ["x", "b"],
     ])
-    func everyStoredNameIsFound(asked: [String]) async throws {
+    func storedPropertiesAreFoundInAnyOrder(asked: [String]) async throws {
         let (share, names) = (try TestShare(), ["b", "c", "a"])
         #expect(share.shell("echo > file") == 0)
         for name in names {
@@ -83,7 +83,7 @@ struct PropFindTests {
         #expect(Self.values(in: answer.body) == ["/g/": "none", "/g/b": "none", "/g/link": "v"])
     }
 
-    /// Finder and Explorer request dozens of nonexistent names.
+    /// Finder and Explorer request dozens of names that do not exist.
     @Test func missingNamesAreAnsweredInline() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         for number in 0..<50 {
@@ -93,7 +93,7 @@ struct PropFindTests {
         #expect(share.hopCount == 0)
     }
 
-    /// More different bodies than the cache holds: each gets its own response.
+    /// Sends more different bodies than the cache holds; each must get its own response.
     @Test func cachedPlansMatchTheirBodies() async throws {
         let share = try TestShare()
         for round in 0..<3 {

@@ -24,7 +24,7 @@ struct PropertyMethodTests {
                 step("PROPPATCH /no", [], setProperty("p", "1"), 404),
             ]),
         Scenario(
-            "RFC 4918 §9.2: all or none; protected properties",
+            "RFC 4918 §9.2: PROPPATCH is atomic, and refuses protected properties",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -114,7 +114,7 @@ struct PropertyMethodTests {
                     207, holds: [">one</", "quota-used-bytes"], lacks: ["404 Not Found"]),
             ]),
         Scenario(
-            "RFC 4918 §9.1, §20.6: refused bodies",
+            "RFC 4918 §9.1, §20.6: invalid and malicious bodies are refused",
             [
                 step("PROPFIND /", [], "<D:propfind xmlns:D=\"DAV:\">", 400),
                 step("PROPFIND /", [], "nonsense", 400),
@@ -131,7 +131,7 @@ struct PropertyMethodTests {
                 step("PROPFIND /", [], String(repeating: " ", count: 1 << 20) + "<x/>", 413),
             ]),
         Scenario(
-            "The execute bit, as T and F",
+            "The executable property is T or F",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -156,7 +156,7 @@ struct PropertyMethodTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 

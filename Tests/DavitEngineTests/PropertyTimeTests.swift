@@ -156,7 +156,7 @@ struct PropertyTimeTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 
@@ -192,7 +192,7 @@ struct PropertyTimeTests {
 
     /// RFC 4918 §9.2.1: the status is inside the multistatus, and nothing is changed.
     @Test(arguments: refused)
-    func refusalsAreInsideTheMultistatus(_ row: (element: String, status: String)) async throws {
+    func refusedValuesAreReportedInTheMultistatus(_ row: (element: String, status: String)) async throws {
         try await TestShare.play(
             Scenario(
                 "RFC 4918 §9.2: \(row.element)",
@@ -226,8 +226,7 @@ struct PropertyTimeTests {
                 ]))
     }
 
-    /// A share with a file owned by another user: if the file system refuses a change, the response reports
-    /// it.
+    /// If the file system refuses a change, here because another user owns the file, the response reports it.
     @Test func refusedTimesAreForbiddenAndChangeNothing() async throws {
         let share = try TestShare()
         try await share.play(
@@ -258,7 +257,8 @@ struct PropertyTimeTests {
         #expect(try share.state.intents().isEmpty)
     }
 
-    /// After a crash between the rows and the time, the next start sets the time.
+    /// If the server crashes after storing the rows and before setting the time, the next start sets the
+    /// time.
     @Test(arguments: [true, false])
     func interruptedTimeIsSetAtTheNextStart(isSameResource: Bool) async throws {
         let share = try TestShare()
@@ -276,7 +276,8 @@ struct PropertyTimeTests {
         #expect((modified == Self.time) == isSameResource)
     }
 
-    /// After a crash following the time change, the time is not set again and the entity tag is unchanged.
+    /// If the server crashes after setting the time, the next start does not set it again, and the entity tag
+    /// is unchanged.
     @Test func completedTimeIsNotSetAgain() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "x")

@@ -28,7 +28,8 @@ struct RecoveryTests {
 
     static let rows = [
         Row(
-            testDescription: "a move that did not happen is dropped", before: ["a": "m"], after: ["a": "m"],
+            testDescription: "the record of a move that did not happen is dropped", before: ["a": "m"],
+            after: ["a": "m"],
             rows: "a"),
         Row(
             testDescription: "a completed move also moves the properties", before: ["b": "m"],
@@ -63,11 +64,11 @@ struct RecoveryTests {
     ]
 
     @Test(arguments: rows)
-    func recovers(_ row: Row) throws {
+    func recoveryAtStartupMatchesTheTable(_ row: Row) throws {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let places = ["a", "b", Self.staged]
-        // Files that never existed have an identity too.
+        // Identities for files that do not exist at the time of the crash.
         var identities: [String: ResourceIdentity] = [:]
         for (number, name) in ["m", "r", "o", "x"].enumerated() {
             identities[name] = ResourceIdentity(inode: UInt64(number), birth: -1)
@@ -79,7 +80,8 @@ struct RecoveryTests {
         try state.commit(Self.interrupted(row, identities))
 
         let share = Share(
-            resources: resources, state: state, work: NoWork(), configuration: ShareConfiguration(),
+            resources: resources, state: state, work: InlineRecoveryWork(),
+            configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
         share.removesLeftovers()
         try share.recover()
@@ -135,6 +137,6 @@ struct RecoveryTests {
 }
 
 /// Runs recovery on the calling thread.
-private struct NoWork: BlockingWorkRunner {
+private struct InlineRecoveryWork: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
 }

@@ -37,7 +37,7 @@ struct ReportTests {
                     207, holds: ["403 Forbidden"]),
             ]),
         Scenario(
-            "RFC 3253 §3.6: refused reports",
+            "RFC 3253 §3.6: invalid and unsupported reports are refused",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -60,7 +60,7 @@ struct ReportTests {
                     403, holds: ["no-external-entities"], lacks: ["root:"]),
             ]),
         Scenario(
-            "RFC 3253 §3.8: unmodified properties; the default Depth is 0",
+            "RFC 3253 §3.8: properties are returned unmodified; the default Depth is 0",
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/a", [], "four", 201),
                 step("PROPPATCH /d/a", [], setProperty("p", "one"), 207),
@@ -122,7 +122,7 @@ struct ReportTests {
                     ]),
             ]),
         Scenario(
-            "The expansion of a value is limited",
+            "The number of responses for one value is limited",
             [
                 step("PUT /a", [], "x", 201),
                 step(
@@ -136,7 +136,7 @@ struct ReportTests {
     ]
 
     @Test(arguments: scenarios)
-    func answers(_ scenario: Scenario) async throws {
+    func responsesMatchTheScenario(_ scenario: Scenario) async throws {
         try await TestShare.play(scenario)
     }
 

@@ -6,7 +6,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Limits of what one request can cause the server to read, expand or store: at the limit, and one above it.
+/// Limits on what one request can make the server read, expand or store. Each is tested at the limit and one
+/// above it.
 struct RequestLimitTests {
     private static func repeated(_ text: String, _ count: Int) -> String {
         String(repeating: text, count: count)
@@ -156,7 +157,7 @@ struct RequestLimitTests {
             let slow = try await share.events("/?events")
             let fast = try await share.events("/?events")
             #expect(share.shell("touch $(seq \(count))") == 0)
-            // Every reader has its events when one of them has received its own.
+            // Once one reader has received its events, those of all readers are queued.
             var names: Set<String> = []
             while names.count < count, let event = try await fast.next(), event.name == "change" {
                 names.formUnion(event.lines)
@@ -281,7 +282,7 @@ struct RequestLimitTests {
 
     // MARK: Memory
 
-    /// Above the limit all entries are dropped, so that the trash keeps one more version.
+    /// Above the limit all entries are dropped; the only effect is that the trash keeps one more version.
     @Test func recentVersionsAreLimited() throws {
         let versions = RecentVersions()
         let tag = EntityTag(opaque: Array("t".utf8))

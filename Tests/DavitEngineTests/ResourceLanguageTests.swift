@@ -102,7 +102,7 @@ struct ResourceLanguageTests {
         }
     }
 
-    @Test func addedMembersHaveTheirLanguage() async throws {
+    @Test func addedMembersHaveTheRequestedLanguage() async throws {
         let share = try TestShare()
         let made = try await share.client.send(
             "POST", "/?add-member", [("Content-Language", "de"), ("Slug", "a")], text: "1")
@@ -144,8 +144,8 @@ struct ResourceLanguageTests {
         #expect(preferred.status == 200 && preferred["Content-Language"] == "fr")
     }
 
-    /// A share without languages has no extra cost, nor have files without one in the same share.
-    @Test func missingLanguageCostsNothing() async throws {
+    /// Files without a language have no extra cost, even if other files in the share have one.
+    @Test func filesWithoutALanguageNeedNoOtherThread() async throws {
         let share = try TestShare()
         let client = share.client
         #expect(try await client.send("PUT", "/a", text: "1").status == 201)
@@ -180,10 +180,10 @@ struct ResourceLanguageTests {
 
     // MARK: Crashes
 
-    /// After a crash before or after the new content is published, each content has its own language, even if
-    /// other rows belong to both.
+    /// After a crash before or after the new content is published, the stored content has the language it was
+    /// sent with, even if the resource has other rows.
     @Test(arguments: [true, false], ["fr", ""])
-    func crashLeavesEachContentItsLanguage(isInPlace: Bool, new: String) async throws {
+    func crashKeepsTheLanguageOfEachContent(isInPlace: Bool, new: String) async throws {
         let folder = try TemporaryFolder()
         let stateFolder = try TemporaryFolder()
         do {
@@ -214,7 +214,7 @@ struct ResourceLanguageTests {
 
     /// A failed change leaves content and language unchanged, and no other traces.
     @Test(arguments: [true, false])
-    func failedPutLeavesTheLanguage(hasRows: Bool) async throws {
+    func failedPutKeepsContentAndLanguage(hasRows: Bool) async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let client = share.client
@@ -231,7 +231,7 @@ struct ResourceLanguageTests {
     }
 
     /// The second commit fails for lack of space; the next commit includes its changes.
-    @Test func languageThatCannotBeStoredFollowsWithTheNextCommit() async throws {
+    @Test func languageIsStoredWithTheNextCommitAfterAFailure() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let client = share.client

@@ -25,7 +25,7 @@ struct SearchLogicTests {
         case value(String, String)
         case hasValue, isCollection
 
-        /// Returns nil for unknown.
+        /// Evaluates the condition; nil means unknown.
         func holds(for file: File) -> Bool? {
             switch self {
             case .and(let members):

@@ -58,12 +58,12 @@ struct SearchRefusalTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(body: String, status: UInt16) async throws {
+    func invalidQueriesAreRefused(body: String, status: UInt16) async throws {
         let share = try TestShare()
         #expect(try await share.client.send("SEARCH", "/", text: body).status == status)
     }
 
-    /// Queries at the limits of depth and size are accepted.
+    /// The limits of depth and size are inclusive.
     @Test(arguments: [
         query("<D:and>\(String(repeating: "<D:is-collection/>", count: 255))</D:and>"),
         query(

@@ -49,7 +49,7 @@ struct SearchStreamTests {
     }
 
     // A search without results releases the thread from time to time.
-    @Test func longSearchRunsInManyJobs() async throws {
+    @Test func longSearchIsSplitIntoSeveralJobs() async throws {
         let share = try Self.makeShare()
         let before = share.hopCount
         #expect(try await share.found(query(compare("eq", "D:displayname", "none"))) == [])
@@ -68,7 +68,7 @@ struct SearchStreamTests {
         }
         task.cancel()
         isCancelled.open()
-        // Refused before it began, or interrupted.
+        // The search was refused before it began, or was interrupted.
         #expect((try? await task.value) ?? 503 == 503)
         #expect(share.hopCount - before < 3)
     }

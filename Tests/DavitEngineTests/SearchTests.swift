@@ -40,7 +40,7 @@ struct SearchTests {
         ("§5.8", compare("eq", "D:displayname", "a.txt"), ["/a.txt", "/d/a.txt"]),
         ("§5.8: case", compare("eq", "D:displayname", "A.txt"), []),
         ("§5.18", compare("eq", "D:displayname", "b.txt", caseless: true), ["/B.TXT"]),
-        ("§5.18: no", compare("eq", "D:displayname", "b.txt", caseless: false), []),
+        ("§5.18: caseless is no", compare("eq", "D:displayname", "b.txt", caseless: false), []),
         ("§5.10: white space", compare("eq", "D:displayname", " a.txt "), []),
         ("§5.9", compare("lt", "D:displayname", "a"), ["/B.TXT"]),
         ("§5.8: types", compare("like", "D:getcontenttype", "text/html%"), ["/d/deep/f_g.html"]),
@@ -53,7 +53,10 @@ struct SearchTests {
         ("§5.9", compare("lt", "D:getcontentlength", "10"), files),
         ("§5.9", compare("lte", "D:getcontentlength", "0"), ["/e/empty"]),
         ("§5.9: not a number", compare("lt", "D:getcontentlength", "ten"), []),
-        ("§5.7: nor its negation", "<D:not>\(compare("lt", "D:getcontentlength", "ten"))</D:not>", []),
+        (
+            "§5.7: the negation of unknown is unknown",
+            "<D:not>\(compare("lt", "D:getcontentlength", "ten"))</D:not>", []
+        ),
         ("§5.9: too large", compare("lt", "D:getcontentlength", "99999999999999999999"), []),
         // Dates.
         ("§5.10", compare("eq", "D:getlastmodified", "2024-02-03T04:05:06Z"), ["/a.txt"]),
@@ -124,7 +127,8 @@ struct SearchTests {
     ]
 
     @Test(arguments: conditions)
-    func finds(clause: String, condition: String, found: [String]) async throws {
+    func conditionsSelectTheExpectedResources(clause: String, condition: String, found: [String]) async throws
+    {
         let share = try await Self.makeShare()
         #expect(try await share.found(query(condition)).sorted() == found.sorted(), "\(clause) \(condition)")
     }
@@ -147,7 +151,7 @@ struct SearchTests {
     ]
 
     @Test(arguments: scopes)
-    func searchesTheRequestedScopes(scope: String, depth: String, found: [String]) async throws {
+    func onlyTheRequestedScopesAreSearched(scope: String, depth: String, found: [String]) async throws {
         let share = try await Self.makeShare()
         let answer = try await share.found(query(scope: scope, depth: depth), at: "/d/deep/")
         #expect(answer.sorted() == found.sorted())
@@ -225,7 +229,7 @@ struct SearchTests {
     ]
 
     @Test(arguments: orders)
-    func sortsResults(order: String, condition: String, found: [String]) async throws {
+    func resultsAreSorted(order: String, condition: String, found: [String]) async throws {
         let share = try await Self.makeShare()
         let answer = try await share.found(query(condition, order: order))
         let plain = answer.enumerated().map { index, href in
@@ -352,7 +356,7 @@ struct SearchTests {
     }
 
     @Test(arguments: scenarios)
-    func plays(scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     // §3.1.
     @Test func optionsIncludeDASL() async throws {
@@ -369,7 +373,7 @@ struct SearchTests {
         #expect(try await share.found(query()) == ["/"])
     }
 
-    // §5.4: below a prefix, URLs contain it.
+    // §5.4: the URLs of a mounted share contain its prefix.
     @Test func mountedShareCanBeSearched() async throws {
         let scenario = Scenario(
             "below a prefix",

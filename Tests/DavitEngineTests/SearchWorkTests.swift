@@ -26,7 +26,7 @@ struct SearchWorkTests {
     }
 
     // The thread is released within a resource, not only between resources.
-    @Test func oneMemberIsEvaluatedInManyPieces() async throws {
+    @Test func evaluationOfOneMemberIsSplitIntoManyJobs() async throws {
         let share = try await Self.share { $0.searchPieceSteps = 100_000 }
         let before = share.hopCount
         let condition = "<D:or>\(Self.patterns(40))\(compare("like", "x:p", "%a"))</D:or>"
@@ -48,8 +48,8 @@ struct SearchWorkTests {
         #expect(try await share.found(query(condition, order: order)) == ["/d/e/a2", "/a", "/d/a1"])
     }
 
-    // The tests before and after the long one access the store, which counts the calls.
-    @Test func cancellationStopsInsideAMember() async throws {
+    // The conditions before and after the expensive one read the quota, and the test counts these calls.
+    @Test func cancellationStopsTheEvaluationOfAMember() async throws {
         let share = try await Self.share()
         let asked = Atomic<Int>(0)
         let running = Mutex<Task<Void, any Error>?>(nil)
@@ -76,7 +76,7 @@ struct SearchWorkTests {
     }
 
     // Each operator costs at most two steps per character, whatever its pattern.
-    @Test func manyOperatorsOnALongPropertyTerminate() async throws {
+    @Test func eachOperatorCostsAtMostTwoStepsPerCharacter() async throws {
         let share = try await Self.share { $0.searchStepLimit = (2 * 200 + 10) * Self.valueLength }
         let condition = "<D:not><D:or>\(Self.patterns(200))</D:or></D:not>"
         let answer = try await share.client.send("SEARCH", "/", text: query(condition, scope: "/a"))

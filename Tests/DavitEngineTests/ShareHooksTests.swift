@@ -78,7 +78,9 @@ struct ShareHooksTests {
         ("LOCK", "/new", [("If", "(<urn:uuid:0>)")], nil, 412, nil),
     ]
 
-    @Test("once each, in this order, and for the action performed", arguments: ["/tmp", "/dev/shm"])
+    @Test(
+        "the allows hook is called once before each change, and the completed hook once after it",
+        arguments: ["/tmp", "/dev/shm"])
     func allowsHookIsCalledOncePerChange(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
@@ -99,7 +101,9 @@ struct ShareHooksTests {
         }
     }
 
-    @Test("notification works without the decision hook", arguments: ["/tmp", "/dev/shm"])
+    @Test(
+        "the completed hook is called once for each change if there is no allows hook",
+        arguments: ["/tmp", "/dev/shm"])
     func completedHookIsCalledOncePerChange(parent: String) async throws {
         for row in Self.rows {
             let notes = Notes()
@@ -135,8 +139,8 @@ struct ShareHooksTests {
         #expect(!share.state.hasLocks)
     }
 
-    @Test("downloads are reported when content is sent")
-    func downloadsDoNotCallHooks() async throws {
+    @Test("downloads are reported to the completed hook if content is sent")
+    func downloadsAreReportedButNotDecided() async throws {
         let notes = Notes()
         let share = try TestShare {
             $0.hooks.allows = { _ in false }
@@ -157,7 +161,7 @@ struct ShareHooksTests {
     }
 
     @Test(
-        "the hook can read an upload, whole or in parts, before it is published",
+        "the allows hook can read an upload, completely or in parts, before it is published",
         arguments: [0, 10, 65_536, 65_537, 3_000_000])
     func hookCanReadUploads(count: Int) async throws {
         let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -178,7 +182,7 @@ struct ShareHooksTests {
         #expect(try await share.client.send("GET", "/a").body == sent)
     }
 
-    @Test("the hook can decide by content") func hookCanDecideByContent() async throws {
+    @Test("the allows hook can decide by content") func hookCanDecideByContent() async throws {
         let share = try TestShare {
             $0.hooks.allows = { action in
                 guard let content = action.content else { return true }
@@ -213,8 +217,8 @@ struct ShareHooksTests {
         #expect(notes.take() == [])
     }
 
-    @Test("content returned in the response to a change is a download")
-    func representations() async throws {
+    @Test("content returned in the response to a change is reported as a download")
+    func returnedRepresentationsAreReportedAsDownloads() async throws {
         let notes = Notes()
         let share = try TestShare { $0.hooks.completed = { notes.add(Self.text($0)) } }
         #expect(share.shell(Self.setUp) == 0)
@@ -230,7 +234,7 @@ struct ShareHooksTests {
     }
 
     @Test(
-        "a partial update is shown as the resulting content, and never as another",
+        "the allows hook sees the result of a partial update, and no other content is published",
         arguments: [1, 200_000])
     func hookSeesTheResultOfAPartialUpdate(count: Int) async throws {
         let folder = try TemporaryFolder()
@@ -253,7 +257,9 @@ struct ShareHooksTests {
         #expect(share.shell("[ \"$(cat a)\" = else ] && [ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
-    @Test("a notified change is visible") func completedHookSeesTheChange() async throws {
+    @Test("a change is visible when the completed hook is called") func completedHookSeesTheChange()
+        async throws
+    {
         let notes = Notes()
         let folder = try TemporaryFolder()
         let other = try TestShare(folder)

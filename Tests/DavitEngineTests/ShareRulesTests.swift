@@ -146,7 +146,7 @@ struct ShareRulesTests {
     }
 
     @Test(
-        "a collection moves as a whole; a copy has only served files", arguments: Rule.allCases)
+        "MOVE keeps the excluded members of a collection; COPY omits them", arguments: Rule.allCases)
     func movesKeepExcludedMembersAndCopiesOmitThem(rule: Rule) async throws {
         let (tree, inside) =
             switch rule {
@@ -166,7 +166,7 @@ struct ShareRulesTests {
                     shell("test -e moved.x/ok.jpg && ! test -e moved.x/\(inside)"),
                     shell(
                         "mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
-                    // The slow path, because of a lock.
+                    // A lock forces the slow path.
                     step("PUT /moved.x/locked.jpg", [], "x", 201), lock("/moved.x/locked.jpg"),
                     step("DELETE /moved.x/", [], nil, 207, lacks: [inside]),
                     step("UNLOCK /moved.x/locked.jpg", [("Lock-Token", "<$1>")], nil, 204),
@@ -178,7 +178,7 @@ struct ShareRulesTests {
     }
 
     @Test("a move across volumes, which is a copy, preserves excluded files", arguments: Rule.allCases)
-    func movesAcrossVolumes(rule: Rule) async throws {
+    func movesAcrossVolumesKeepExcludedMembers(rule: Rule) async throws {
         let share = try TestShare { $0.rules = rule.rules }
         share.resources.watch { $0 == .rename ? .crossVolume : nil }
         let (tree, inside) =
@@ -189,7 +189,7 @@ struct ShareRulesTests {
     }
 
     @Test("allowed extensions are not case-sensitive")
-    func extensionsOfFiles() async throws {
+    func allowedExtensionsIgnoreCase() async throws {
         try await TestShare.play(
             Scenario(
                 "extensions",
@@ -204,7 +204,7 @@ struct ShareRulesTests {
                     step("MKCOL /sub", [], nil, 201),
                     step("MOVE /sub", [("Destination", "/sub.exe")], nil, 201),
                     step("COPY /sub.exe", [("Destination", "/sub.jpg.exe")], nil, 201),
-                    // A file replaces a collection, and then has its name.
+                    // A file that replaces a collection needs an allowed extension.
                     step("COPY /a.txt", [("Destination", "/sub.exe")], nil, 403),
                     step("MOVE /a.txt", [("Destination", "/sub.exe")], nil, 403),
                     step("GET /a.txt", [], nil, 200, holds: ["x"]),

@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Requested digests that are not stored: computed once for all concurrent requests, and cached.
+/// Requested digests that are not stored are computed once for all concurrent requests, and cached.
 struct SharedDigestTests {
     private static let wish = [("Want-Repr-Digest", "adler=1")]
 
@@ -41,7 +41,7 @@ struct SharedDigestTests {
         #expect(reads.count == 4)
     }
 
-    @Test func digestBelongsToOneVersionOfOneFile() async throws {
+    @Test func digestsAreNotSharedBetweenVersionsOrFiles() async throws {
         let (share, reads) = try share()
         let first = try await digest(share, "/b")
         #expect(share.shell("printf hallo > b; touch -d '2001-01-01' b") == 0)
@@ -68,9 +68,9 @@ struct SharedDigestTests {
         #expect(reads.count == 1_026)
     }
 
-    /// Another program writes to the file while it is read: the entity tag of the response belongs to other
-    /// bytes.
-    @Test func contentThatChangesMeanwhileHasNoDigest() async throws {
+    /// Another program writes to the file while it is read, so the digest would not match the entity tag of
+    /// the response.
+    @Test func contentChangedDuringTheComputationHasNoDigest() async throws {
         let (share, reads) = try share()
         share.resources.watch { call in
             if call == .read, reads.incremented() == 2 {
@@ -84,7 +84,7 @@ struct SharedDigestTests {
     }
 
     /// Content that was just written could change again with the same modification time.
-    @Test func digestOfFreshContentIsNotCached() async throws {
+    @Test func digestOfRecentlyWrittenContentIsNotCached() async throws {
         let (share, reads) = try share()
         #expect(share.shell("touch -d '2027-01-15 08:00:00 UTC' b") == 0)
         let first = try await digest(share, "/b")

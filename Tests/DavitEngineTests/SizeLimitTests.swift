@@ -4,7 +4,7 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Content that is too long or does not fit: refused before it is read if its length is declared.
+/// Content that is too long or does not fit is refused, before it is read if its length is declared.
 struct SizeLimitTests {
     static let folders = ["/tmp", "/dev/shm"]
     private static let old = "old content"
@@ -23,8 +23,8 @@ struct SizeLimitTests {
         #expect(share.share.pathLocks.count == 0)
     }
 
-    /// Number of bytes, whether they are chunked, the length expected by the Finder, how many may be read,
-    /// the status.
+    /// The number of bytes, whether they are chunked, the length announced in X-Expected-Entity-Length, how
+    /// many bytes may be read, and the status.
     static let lengths:
         [(count: Int, isChunked: Bool, expected: String?, read: ClosedRange<Int>, status: UInt16)] = [
             (100_000, false, nil, 100_000...100_000, 204), (100_001, false, nil, 0...0, 413),
@@ -57,8 +57,7 @@ struct SizeLimitTests {
         }
     }
 
-    /// Partial updates are added to the stored content of 11 bytes. If the announced length is too large,
-    /// nothing is read.
+    /// Partial updates of stored content of 11 bytes. If the announced length is too large, nothing is read.
     static let parts:
         [(method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16)] =
             [
@@ -75,7 +74,7 @@ struct SizeLimitTests {
             ]
 
     @Test(arguments: parts, folders)
-    func resultingLengthOfPartsIsLimited(
+    func resultingLengthOfPartialUpdatesIsLimited(
         row: (
             method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16
         ),

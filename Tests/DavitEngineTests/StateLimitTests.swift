@@ -7,7 +7,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// Limits on the state that a client can create on the server: at each limit, and one above it.
+/// Limits on the state that a client can create on the server. Each is tested at the limit and one above it.
 struct StateLimitTests {
     private static func value(_ count: Int) -> String { String(repeating: "v", count: count) }
 
@@ -92,8 +92,8 @@ struct StateLimitTests {
         #expect(try await share.client.send("MKCOL", "/c", [xml], text: body(50)).status == 201)
     }
 
-    /// A resource whose properties exceed the limit, from an earlier version, remains readable and can be
-    /// moved and reduced, but not copied.
+    /// A resource that an earlier version of davit stored with properties over the limit can be read, moved
+    /// and reduced, but not copied.
     @Test func propertiesOverTheLimitAreNotCopied() async throws {
         let store = MemoryStateStore()
         let folder = try TemporaryFolder()
@@ -135,7 +135,7 @@ struct StateLimitTests {
         """
     }
 
-    @Test func ownersOfLocksAreLimited() async throws {
+    @Test func lengthOfLockOwnersIsLimited() async throws {
         let share = try TestShare()
         func owner(_ bytes: Int) throws -> String {
             let empty = try LockInfo.parse(Array(Self.lockBody(owner: "<D:owner>-</D:owner>").utf8)).owner
@@ -156,7 +156,7 @@ struct StateLimitTests {
         #expect(share.names() == ["a"])
     }
 
-    @Test func locksOfAResourceAreLimited() async throws {
+    @Test func locksPerResourceAreLimited() async throws {
         let share = try TestShare { $0.lockLimitPerResource = 3 }
         try await share.play(
             Scenario(
@@ -169,7 +169,7 @@ struct StateLimitTests {
                 ]))
     }
 
-    @Test func locksOfAClientAreLimited() async throws {
+    @Test func locksPerClientAreLimited() async throws {
         let limits = QuotaLimits(countPerClient: 2, bytesPerClient: 1 << 20, count: 4, bytes: 1 << 20)
         for parent in ["/tmp", "/dev/shm"] {
             let share = try TestShare(TemporaryFolder(in: parent)) { $0.lockLimits = limits }
@@ -230,7 +230,7 @@ struct StateLimitTests {
         #expect(try await share.client.send("PUT", "/d", draft, body: []).status == 431)
     }
 
-    @Test func openUploadsOfAClientAreLimited() async throws {
+    @Test func openUploadsPerClientAreLimited() async throws {
         let folder = try TemporaryFolder()
         let store = MemoryStateStore()
         func makeShare() throws -> TestShare {
@@ -275,7 +275,7 @@ struct StateLimitTests {
     }
 
     /// Without accounts, uploads are counted per network.
-    @Test func uploadsOfANetworkAreLimited() async throws {
+    @Test func openUploadsPerNetworkAreLimited() async throws {
         let share = try TestShare {
             $0.uploadLimits = QuotaLimits(
                 countPerClient: 1, bytesPerClient: 1 << 20, count: 9, bytes: 1 << 20)

@@ -3,7 +3,7 @@ import DavitJournal
 import DavitTesting
 import Testing
 
-/// The value of `supported-report-set` (RFC 3253 §3.1.5), byte for byte: nothing but elements.
+/// The value of `supported-report-set` (RFC 3253 §3.1.5), byte for byte. It contains only elements.
 struct SupportedReportsTests {
     private static let expandProperty =
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"
@@ -29,7 +29,7 @@ struct SupportedReportsTests {
     ]
 
     @Test(arguments: rows)
-    func listsSupportedReports(row: Row) async throws {
+    func supportedReportsAreListed(row: Row) async throws {
         let share = try TestShare(journal: row.hasJournal ? ShareJournal.Options() : nil) {
             $0.trash = row.hasTrash ? TrashLimits() : nil
         }

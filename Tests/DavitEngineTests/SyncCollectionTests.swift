@@ -16,7 +16,7 @@ struct SyncCollectionTests {
         return try TestShare(folder, journal: options, configure)
     }
 
-    @Test func reportsExactlyTheChanges() async throws {
+    @Test func onlyChangesAreReported() async throws {
         let share = try Self.share()
         var client = SyncClient(share.client)
         #expect(share.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > 'd/e/b c'") == 0)
@@ -56,8 +56,8 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
-    /// A client with a token learns about removals. The target of a link has not been read yet, so it has no
-    /// token.
+    /// A client that has a token is notified of removals. The target of a link has no token, because the
+    /// journal has not read it yet.
     @Test func onlyReadCollectionsHaveAToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p a/b c/d; ln -s ../c a/l; ln -s b a/m") == 0)
@@ -78,7 +78,7 @@ struct SyncCollectionTests {
         #expect(SyncClient.text(of: "sync-token", in: answer.text) != nil)
     }
 
-    /// Responses of any length, from the first one on, while changes are made between them.
+    /// Responses are truncated at any length, and changes are made between them.
     @Test(arguments: [1, 2, 3, 7, 1000])
     func truncatedResponsesLeadToTheSameState(limit: Int) async throws {
         let share = try Self.share()
@@ -254,7 +254,7 @@ struct SyncCollectionTests {
         #expect(response.text.contains("<D:href>/a</D:href>"))
     }
 
-    @Test func missingJournalDisablesTheReport() async throws {
+    @Test func syncWithoutAJournalIsNotSupported() async throws {
         let share = try TestShare()
         let response = try await share.client.send("REPORT", "/", text: SyncClient.body(token: ""))
         #expect(response.status == 403)
@@ -281,7 +281,7 @@ struct SyncCollectionTests {
             "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:sync-token/><D:supported-report-set/></D:prop></D:propfind>"
         let listing = try await share.client.send("PROPFIND", "/d", [("Depth", "1")], text: body)
         #expect(listing.text.contains("<D:report><D:sync-collection/></D:report>"))
-        // Files have none.
+        // Files have no token.
         #expect(listing.text.contains("<D:prop><D:sync-token/></D:prop><D:status>HTTP/1.1 404"))
         var client = SyncClient(share.client, "/d/")
         client.token = try #require(SyncClient.text(of: "sync-token", in: listing.text))
@@ -311,7 +311,7 @@ struct SyncCollectionTests {
         #expect(try await share.client.send("PUT", "/c/x", content, text: "w").status == 412)
     }
 
-    /// No response is better than an incomplete one.
+    /// The server refuses a request rather than send an incomplete response.
     @Test func slowComparisonIsRefusedAndCanBeRetried() async throws {
         let share = try Self.share(nil, { $0.step = 0 }, { $0.syncTimeout = .zero })
         #expect(share.shell("for d in $(seq 60); do mkdir $d; (cd $d && seq 100 | xargs touch); done") == 0)
@@ -349,7 +349,7 @@ struct SyncCollectionTests {
     /// A combined test: random changes by the server and by other programs, old tokens, responses of any
     /// length; the copy must equal the result of PROPFIND.
     @Test(arguments: [UInt64(11), 12, 13, 14])
-    func clientCopiesMatchTheShare(seed: UInt64) async throws {
+    func copyOfAClientMatchesTheShare(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let share = try Self.share(TemporaryFolder(in: seed % 2 == 0 ? "/tmp" : "/dev/shm")) {
             if seed == 14 { $0.watchLimit = 2 }

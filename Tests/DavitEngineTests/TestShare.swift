@@ -14,7 +14,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A share of a folder, new unless one is given, with its state in memory unless a store is given.
+/// A share for tests. Serves a new folder unless one is given, and keeps its state in memory unless a store
+/// is given.
 final class TestShare: Sendable {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
@@ -81,7 +82,7 @@ final class TestShare: Sendable {
     /// Advances the clock.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
 
-    /// Removes leftovers of earlier runs, as at startup.
+    /// Removes files left over from earlier runs, as at startup.
     func sweep() { files.sweepLeftovers { false } }
 
     /// Runs shell commands in the folder, like another program that changes it.

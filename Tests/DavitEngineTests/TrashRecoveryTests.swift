@@ -41,7 +41,7 @@ struct TrashRecoveryTests {
             testDescription: "a failed deletion has no entry", before: ["a": "k"], after: ["a": "k"],
             isKept: false),
         Row(
-            testDescription: "new content that never got its name is removed", before: ["a": "k", "t": "n"],
+            testDescription: "new content that was never published is removed", before: ["a": "k", "t": "n"],
             after: ["a": "k"], isKept: false),
         Row(
             testDescription: "overwritten content is kept", before: ["a": "n", "t": "k"],
@@ -53,20 +53,22 @@ struct TrashRecoveryTests {
             testDescription: "an unknown file gets an entry", before: ["u": "x"], after: ["u": "x"],
             isKept: false, isAdopted: true, hasEntry: false),
         Row(
-            testDescription: "an interrupted move over it is completed", before: ["a": "n", "b": "k"],
+            testDescription: "an interrupted move over the file is completed", before: ["a": "n", "b": "k"],
             intent: .init(
                 id: 1, source: path("b"), destination: path("a"), moved: .init(inode: 0, birth: 0),
                 replaced: .init(inode: 0, birth: 0), isCopy: false, kept: path(places["t"] ?? "")),
             after: ["a": "n", "t": "k"], isKept: true),
         Row(
-            testDescription: "a copy over it that did not happen is dropped", before: ["a": "k", "t": "n"],
+            testDescription: "a copy over the file that did not happen is dropped",
+            before: ["a": "k", "t": "n"],
             intent: .init(
                 id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
                 moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
                 kept: path(places["t"] ?? "")),
             after: ["a": "k"], isKept: false),
         Row(
-            testDescription: "a copy over it that has hidden it is completed", before: ["t": "n"],
+            testDescription: "a copy that has already taken the name of the file is completed",
+            before: ["t": "n"],
             intent: .init(
                 id: 1, source: path(".davit-cccccccccccccccc"), destination: path("a"),
                 moved: .init(inode: 0, birth: 0), replaced: .init(inode: 0, birth: 0), isCopy: true,
@@ -75,7 +77,7 @@ struct TrashRecoveryTests {
     ]
 
     @Test(arguments: rows)
-    func recovers(_ row: Row) throws {
+    func recoveryAtStartupMatchesTheTable(_ row: Row) throws {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
         let probe = try #require(
@@ -123,7 +125,7 @@ struct TrashRecoveryTests {
         #expect(try state.trash(after: 0, limit: 9) == before)
     }
 
-    /// On a volume that needs two steps, the moved file briefly has both names.
+    /// On a volume where a deletion needs two steps, the moved file briefly has both names.
     @Test func interruptedTwoStepDeletionIsUndone() throws {
         let folder = try TemporaryFolder()
         let resources = try FileResourceStore(root: folder.path)
@@ -166,7 +168,7 @@ struct TrashRecoveryTests {
         #expect(try await share.text("/a") == "old")
     }
 
-    /// The state was lost, also for a volume mounted in the share; files are restored to that volume.
+    /// The state was lost, also for a volume mounted in the share. Files of that volume are restored to it.
     /// Requires permission to mount.
     @Test func unknownFilesOnAMountedVolumeAreAdopted() async throws {
         let folder = try TemporaryFolder()

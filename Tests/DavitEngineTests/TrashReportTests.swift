@@ -2,11 +2,11 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// The report on the trash.
+/// The report that lists the trash.
 struct TrashReportTests {
     static let body = #"<trash xmlns="urn:davit:trash"/>"#
 
-    @Test func reportsOriginalPathsByDepth() async throws {
+    @Test func depthSelectsTheReportedEntries() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir -p d/e; echo 1 >a; echo 22 >d/b; echo 333 >d/e/c") == 0)
         for name in ["/d/e/c", "/d/b", "/d/e", "/a"] {
@@ -41,15 +41,15 @@ struct TrashReportTests {
     }
 
     /// For Depth 0, a file reports its earlier versions.
-    @Test func reportsEarlierVersions() async throws {
+    @Test func earlierVersionsOfAFileAreReported() async throws {
         let share = try TestShare.keeping { $0.trash?.versionSeconds = 0 }
         for text in ["1", "22", "333"] { _ = try await share.client.send("PUT", "/a", text: text) }
         let response = try await share.client.send("REPORT", "/a", text: Self.body)
         #expect(response.text.components(separatedBy: "<D:href>/a</D:href>").count == 3)
     }
 
-    /// More entries than fit into one piece.
-    @Test func reportsManyEntriesInPieces() async throws {
+    /// The entries do not fit into one piece of the response.
+    @Test func everyEntryOfALargeTrashIsReported() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("for n in $(seq 600); do : >f$n; done") == 0)
         for number in 1...600 { _ = try await share.client.send("DELETE", "/f\(number)") }

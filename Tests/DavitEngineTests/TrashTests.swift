@@ -8,7 +8,7 @@ import Testing
 
 /// Which resources the trash keeps.
 struct TrashTests {
-    @Test func withoutTrashNothingIsKept() async throws {
+    @Test func shareWithoutTrashKeepsNothing() async throws {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "A")
         #expect(try await share.client.send("DELETE", "/a")["Davit-Trash"] == nil)
@@ -207,8 +207,8 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 1", "overwritten /a \(length)"])
     }
 
-    /// rclone, davfs2 and Explorer do this after each PUT.
-    @Test func settingTheTimeAfterPutKeepsOneVersion() async throws {
+    /// rclone, davfs2 and Explorer set the time after each PUT.
+    @Test func settingTheTimeAfterPutAddsNoVersion() async throws {
         let share = try TestShare.keeping()
         let date = "Mon, 05 Jan 2015 10:00:00 GMT"
         for text in ["1", "22", "333"] {
@@ -240,7 +240,7 @@ struct TrashTests {
     /// Only content that replaced the kept version may be discarded, not content moved there or created after
     /// a deletion.
     @Test(arguments: ["MOVE", "DELETE"])
-    func contentMovedOrCreatedThereIsKept(how: String) async throws {
+    func contentMovedOrCreatedSinceTheLastVersionIsKept(how: String) async throws {
         let share = try TestShare.keeping()
         for (name, text) in [("a", "first"), ("b", "other")] {
             _ = try await share.client.send("PUT", "/\(name)", text: text)
@@ -256,7 +256,7 @@ struct TrashTests {
 
     /// RFC 4918 §9.6.1: locked members remain, and the others are moved to the trash, in single entries where
     /// nothing is locked.
-    @Test func removedPartsOfALockedTreeAreKept() async throws {
+    @Test func unlockedPartsOfALockedTreeAreMovedToTheTrash() async throws {
         let share = try TestShare.keeping()
         #expect(
             share.shell("mkdir -p t/d/e t/o; echo f >t/d/f; echo g >t/d/e/g; echo h >t/o/h; ln -s o t/l") == 0
@@ -286,7 +286,7 @@ struct TrashTests {
         #expect(try await share.restore("aaaaaaaaaaaaaaaa").status == 404)
     }
 
-    @Test func purgedEntriesAreGone() async throws {
+    @Test func purgeRemovesEntriesAndTheirFiles() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f; echo g >g") == 0)
         _ = try await share.client.send("PROPPATCH", "/d/f", text: setProperty("p", "one"))
@@ -317,7 +317,7 @@ struct TrashTests {
         #expect(share.trashedNames() == 1)
     }
 
-    @Test func entriesExpireAfterSomeDays() async throws {
+    @Test func entriesExpireAfterTheConfiguredDays() async throws {
         let share = try TestShare.keeping { $0.trash?.days = 2 }
         _ = try await share.client.send("PUT", "/a", text: "1")
         _ = try await share.client.send("PUT", "/b", text: "2")
@@ -398,7 +398,7 @@ struct TrashTests {
 
     /// Moving a folder requires write permission to the folder itself, which removing it does not.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /d"])
-    func resourceThatMayNotBeKeptIsDeleted(line: String) async throws {
+    func resourceIsDeletedIfMovingItToTheTrashIsForbidden(line: String) async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d e; echo a >a; echo f >d/f; echo g >e/g") == 0)
         let isFirst = Atomic(true)
@@ -421,7 +421,7 @@ struct TrashTests {
     /// If a rename into the trash is refused because it crosses volumes, the change is performed without the
     /// trash.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /a", "MOVE /d", "COPY /d"])
-    func resourceThatCannotBeKeptIsDeleted(line: String) async throws {
+    func resourceIsDeletedIfTheTrashIsOnAnotherVolume(line: String) async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d e; echo a >a; echo b >b; echo f >d/f; echo g >e/g") == 0)
         _ = try await share.client.send("PROPPATCH", "/d/f", text: setProperty("p", "one"))
@@ -443,7 +443,7 @@ struct TrashTests {
 
     /// If the trash folder cannot be created, all changes work as without a trash, and the failure is logged
     /// once.
-    @Test func missingTrashFolderBlocksNothing() async throws {
+    @Test func changesSucceedIfTheTrashFolderCannotBeCreated() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("echo x >.davit-trashofthisshare; echo a >a; echo b >b") == 0)
         #expect(try await share.client.send("DELETE", "/a").status == 204)
@@ -470,7 +470,7 @@ struct TrashTests {
         #expect(!told.text.contains("hidden"))
     }
 
-    /// Restores outside of HTTP requests.
+    /// Restores an entry without an HTTP request.
     @Test func administratorCanRestore() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("mkdir d; echo f >d/f") == 0)

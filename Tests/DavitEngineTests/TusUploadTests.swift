@@ -43,7 +43,7 @@ struct TusUploadTests {
     }
 
     @Test(arguments: ["/tmp", "/dev/shm"])
-    func coreAndCreationAreSupported(parent: String) async throws {
+    func coreProtocolAndCreationAreSupported(parent: String) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
         let created = try await Self.create(share, [("Upload-Length", "11")])
         #expect(created.status == 201)
@@ -134,7 +134,7 @@ struct TusUploadTests {
         }
     }
 
-    /// creation-with-upload, and an empty upload.
+    /// The extension creation-with-upload, and an empty upload.
     @Test func creationCanIncludeContent() async throws {
         let share = try TestShare()
         let whole = try await Self.create(
@@ -152,7 +152,7 @@ struct TusUploadTests {
         #expect(share.names() == ["empty", "part", "whole"])
     }
 
-    /// creation-defer-length.
+    /// The extension creation-defer-length.
     @Test func lengthCanBeDeferred() async throws {
         let share = try TestShare()
         let created = try await Self.create(share, [("Upload-Defer-Length", "1")])
@@ -219,7 +219,7 @@ struct TusUploadTests {
     }
 
     #if TLS
-    /// checksum.
+    /// The extension checksum.
     @Test func chunkWithAWrongChecksumIsDiscarded() async throws {
         let share = try TestShare()
         let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])
@@ -235,7 +235,7 @@ struct TusUploadTests {
     }
     #endif
 
-    /// termination, and method overrides.
+    /// The extension termination, also with a method override.
     @Test func uploadsCanBeTerminated() async throws {
         let share = try TestShare()
         for fields in [[], [("X-HTTP-Method-Override", "DELETE")]] as [[(String, String)]] {
@@ -249,7 +249,7 @@ struct TusUploadTests {
         }
     }
 
-    /// concatenation.
+    /// The extension concatenation.
     @Test func partsAreConcatenated() async throws {
         let share = try TestShare()
         var parts: [String] = []
@@ -281,7 +281,7 @@ struct TusUploadTests {
         #expect(share.names() == ["a.txt"])
     }
 
-    /// One upload, two protocols.
+    /// Both protocols can continue the same upload.
     @Test func draftClientCanFinishATusUpload() async throws {
         let share = try TestShare()
         let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])

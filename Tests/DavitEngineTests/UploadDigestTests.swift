@@ -25,8 +25,8 @@ struct UploadDigestTests {
         static let sha256 = "IofSB/JKlB/ztWwEyKJa1Wtj4wIyB7O7W0rAyYaddL4="
     }
 
-    /// Fields sent with `hello`; the response, and the digest known afterwards.
-    static let claims: [(fields: [(String, String)], status: UInt16, condition: String, known: String?)] = [
+    /// Fields sent with `hello`, the response, and the digest that is stored afterwards.
+    static let sent: [(fields: [(String, String)], status: UInt16, condition: String, known: String?)] = [
         ([("OC-Checksum", "SHA1:\(Short.sha1)")], 201, "", "SHA1:\(Short.sha1)"),
         ([("Oc-Checksum", "sha1:\(Short.sha1.uppercased())")], 201, "", "SHA1:\(Short.sha1)"),
         ([("OC-Checksum", "MD5:\(Short.md5)")], 201, "", "MD5:\(Short.md5)"),
@@ -50,14 +50,14 @@ struct UploadDigestTests {
         ([("OC-Checksum", "SHA3-256:00")], 201, "", nil),
         ([("Content-Digest", "crc32c=:AAAAAA==:")], 201, "", nil),
         ([("Content-Digest", "")], 201, "", nil),
-        // Wrong.
+        // Wrong digests.
         ([("OC-Checksum", "SHA1:\(Long.sha1)")], 400, "digest-mismatch", nil),
         ([("OC-Checksum", "MD5:00000000000000000000000000000000")], 400, "digest-mismatch", nil),
         ([("OC-Checksum", "ADLER32:1")], 400, "digest-mismatch", nil),
         ([("Content-Digest", "sha-256=:\(Long.sha256):")], 400, "digest-mismatch", nil),
         ([("Repr-Digest", "sha-256=:\(Long.sha256):")], 400, "digest-mismatch", nil),
         ([("Content-Digest", "sha-256=::")], 400, "digest-mismatch", nil),
-        // One of them wrong.
+        // One of several digests is wrong.
         (
             [("Repr-Digest", "sha-256=:\(Short.sha256):"), ("OC-Checksum", "SHA1:\(Long.sha1)")], 400,
             "digest-mismatch", nil
@@ -67,7 +67,7 @@ struct UploadDigestTests {
             400,
             "digest-mismatch", nil
         ),
-        // Malformed.
+        // Malformed digests.
         ([("OC-Checksum", "\(Short.sha1)")], 400, "digest-malformed", nil),
         ([("OC-Checksum", "SHA1:zz")], 400, "digest-malformed", nil),
         ([("Content-Digest", "sha-256=abc")], 400, "digest-malformed", nil),
@@ -83,19 +83,19 @@ struct UploadDigestTests {
         return text.firstMatch(of: /checksum>([^<]+)<\/N:checksum>/).map { String($0.1) }
     }
 
-    @Test(arguments: claims, folders)
+    @Test(arguments: sent, folders)
     func digestsAreVerified(
-        claim: (fields: [(String, String)], status: UInt16, condition: String, known: String?), folder: String
+        row: (fields: [(String, String)], status: UInt16, condition: String, known: String?), folder: String
     ) async throws {
         for isChunked in [false, true] {
             let share = try TestShare(TemporaryFolder(in: folder))
             let body = SentBody(Array("hello".utf8), isChunked: isChunked, pieceLength: 2)
-            let response = try await share.client.send("PUT", "/a", claim.fields, body: body)
-            #expect(response.status == claim.status)
-            #expect(response.text.contains(claim.condition))
-            #expect(try await share.client.send("GET", "/a").status == (claim.status == 201 ? 200 : 404))
+            let response = try await share.client.send("PUT", "/a", row.fields, body: body)
+            #expect(response.status == row.status)
+            #expect(response.text.contains(row.condition))
+            #expect(try await share.client.send("GET", "/a").status == (row.status == 201 ? 200 : 404))
             let known = try await checksums(share, "/a")
-            #expect(claim.known.map { known?.hasPrefix($0) == true } ?? (known == nil), "\(known ?? "none")")
+            #expect(row.known.map { known?.hasPrefix($0) == true } ?? (known == nil), "\(known ?? "none")")
         }
     }
 
@@ -128,7 +128,7 @@ struct UploadDigestTests {
 
     /// RFC 9530 §2, §3: `Content-Digest` applies to the part, and no digest of the previous content remains;
     /// an added member is complete content.
-    @Test func partsAndAddedMembersAreVerified() async throws {
+    @Test func digestsOfPartsAndAddedMembersAreVerified() async throws {
         let right = ("Content-Digest", "sha-256=:\(Short.sha256):")
         let wrong = ("Content-Digest", "sha-256=:\(Long.sha256):")
         let whole = ("Repr-Digest", "sha-256=:\(Long.sha256):")
@@ -165,7 +165,7 @@ struct UploadDigestTests {
     }
 
     @Test(arguments: folders)
-    func digestBelongsToOneVersion(folder: String) async throws {
+    func digestIsDroppedWhenTheContentChanges(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
         let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
         let known = "SHA1:\(Short.sha1)"
@@ -217,7 +217,7 @@ struct UploadDigestTests {
                 ]))
     }
 
-    /// A server property: returned if requested, but protected.
+    /// The property is returned if requested by name, but protected.
     @Test func digestsAreAProtectedProperty() async throws {
         let name = "<o:checksums xmlns:o=\"http://owncloud.org/ns\">"
         try await TestShare.play(
@@ -261,7 +261,7 @@ struct UploadDigestTests {
 
     // MARK: Requested digests
 
-    static let wishes: [(fields: [(String, String)], repr: String?, content: String?)] = [
+    static let wantedDigests: [(fields: [(String, String)], repr: String?, content: String?)] = [
         ([("Want-Repr-Digest", "sha-256=1")], "sha-256=:\(Short.sha256):", nil),
         ([("Want-Content-Digest", "sha-256=1")], nil, "sha-256=:\(Short.sha256):"),
         (
@@ -288,26 +288,26 @@ struct UploadDigestTests {
         ([("Want-Repr-Digest", "sha-256=1"), ("Range", "bytes=9-")], nil, nil),
     ]
 
-    @Test(arguments: wishes, folders)
+    @Test(arguments: wantedDigests, folders)
     func requestedDigestsAreReturned(
-        wish: (fields: [(String, String)], repr: String?, content: String?), folder: String
+        row: (fields: [(String, String)], repr: String?, content: String?), folder: String
     )
         async throws
     {
         let share = try TestShare(TemporaryFolder(in: folder))
         #expect(share.shell("printf hello >a") == 0)
         // RFC 9110 §14.2: ranges apply only to GET.
-        let hasRange = wish.fields.contains { $0.0 == "Range" }
+        let hasRange = row.fields.contains { $0.0 == "Range" }
         for method in hasRange ? ["GET"] : ["GET", "HEAD"] {
-            let response = try await share.client.send(method, "/a", wish.fields)
-            #expect(response["Repr-Digest"] == wish.repr)
-            #expect(response["Content-Digest"] == wish.content)
+            let response = try await share.client.send(method, "/a", row.fields)
+            #expect(response["Repr-Digest"] == row.repr)
+            #expect(response["Content-Digest"] == row.content)
         }
     }
 
     /// Stored digests cost nothing; others are computed for content up to a limit.
     @Test(arguments: folders)
-    func longContentKeepsTheDigestSentWithIt(folder: String) async throws {
+    func longContentHasOnlyStoredDigests(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder)) { $0.digestLimitBytes = 199_999 }
         _ = try await share.client.send(
             "PUT", "/a", [("Content-Digest", "sha-256=:\(Long.sha256):")], body: SentBody(bytes(200_000)))
@@ -317,7 +317,7 @@ struct UploadDigestTests {
             try await share.client.send("GET", target, [("Want-Repr-Digest", wish)])["Repr-Digest"]
         }
         #expect(try await digest("/a", "sha-256=1") == "sha-256=:\(Long.sha256):")
-        // A stored digest is preferred to the most wanted one.
+        // A stored digest is returned even if the client prefers another.
         #expect(try await digest("/a", "sha-256=1, sha-512=9") == "sha-256=:\(Long.sha256):")
         #expect(try await digest("/a", "sha-512=9") == nil)
         #expect(try await digest("/b", "sha-256=1") == nil)

@@ -54,7 +54,7 @@ struct UploadDigestsTests {
             #expect(found["Repr-Digest"] == Self.hello)
         } else {
             #expect(last.text.contains("digest-mismatch"))
-            // It could never succeed.
+            // The upload is removed, because it could never be completed.
             #expect(try await share.offset(of: upload) == nil)
             #expect(share.names() == [])
         }
@@ -109,7 +109,7 @@ struct UploadDigestsTests {
                     : try await share.append(text, to: upload, at: offset, isLast: isLast, fields)
             }
             let upload = try await share.createUpload("/a", [("Upload-Length", "5")] + row.before)
-            // Ignored, because this is not the last part.
+            // This digest is ignored, because the part is not the last one.
             #expect(try await send("hel", at: 0, isLast: false, [("Repr-Digest", Self.other)]).status == 204)
             let last = try await send("lo", at: 3, isLast: true, row.fields)
             #expect(last.status == (isTus && row.status == 201 ? 204 : row.status))
@@ -174,7 +174,7 @@ struct UploadDigestsTests {
 
     /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, it is used, and the
     /// bytes are not read again.
-    @Test func wantedDigestIsComputedWhileReceiving() async throws {
+    @Test func preferredDigestIsComputedWhileReceiving() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload(
             "/a", [("Want-Repr-Digest", "crc32c=9, adler=5, sha-256=1")])

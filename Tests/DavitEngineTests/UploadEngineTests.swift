@@ -32,7 +32,7 @@ struct UploadEngineTests {
             }
             #expect(try await append("one ", at: 0, isLast: false) == 204)
             let older = Task {
-                // More than is buffered before it is written.
+                // Send more than is buffered before a write.
                 let body = GatedBody(
                     bytes(1 << 20, of: "-"), then: bytes(1 << 20, of: "+"), declared: nil, gate: gate)
                 let fields = words + [("Upload-Offset", "4"), ("Upload-Complete", "?1")]
@@ -214,7 +214,7 @@ struct UploadEngineTests {
         #expect(share.names() == ["a"])
     }
 
-    /// The state that a crash leaves between the bytes and the rows.
+    /// Bytes and rows that do not match after a crash.
     @Test func crashLeavesAConsistentOffset() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         var share = try TestShare(folder, state: store)
@@ -249,7 +249,7 @@ struct UploadEngineTests {
         // Draft §4.1.1: the offset never decreases; an upload that has lost bytes is removed.
         #expect(try await offset("less") == nil)
         #expect(try await offset("gone") == nil)
-        // It has its name, but the row does not record this yet.
+        // The content is published, but the row does not record this yet.
         let head = try await share.client.send("HEAD", uploads["published"] ?? "")
         #expect(head["Upload-Complete"] == "?1")
         #expect(head["Upload-Offset"] == "5")
@@ -285,7 +285,7 @@ struct UploadEngineTests {
     }
 
     /// The state database is out of space: the upload is not created, and leaves no files.
-    @Test func uploadIsNotCreatedWithoutItsRow() async throws {
+    @Test func uploadIsNotCreatedIfItsRowCannotBeStored() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
         let upload = try await share.createUpload("/a")

@@ -10,7 +10,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Content of which a part is available and, when the gate opens, the rest or the end of the connection.
+/// Content whose first part is available immediately. When the gate opens, the rest arrives or the connection
+/// ends.
 final class GatedBody: RequestBody {
     private let first: [UInt8]
     private let rest: [UInt8]?

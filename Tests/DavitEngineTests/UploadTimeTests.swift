@@ -27,7 +27,7 @@ struct UploadTimeTests {
     ]
 
     @Test(arguments: times, folders)
-    func contentGetsTheRequestedSecond(time: (value: String, shown: String?), folder: String)
+    func contentGetsTheRequestedModificationTime(time: (value: String, shown: String?), folder: String)
         async throws
     {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -107,7 +107,7 @@ struct UploadTimeTests {
 
     /// On a volume with a limited range of times, the response does not report an unsupported one as
     /// accepted.
-    @Test func timeOutsideTheVolumesRangeIsNotAccepted() async throws {
+    @Test func timeOutsideTheRangeOfTheVolumeIsNotAccepted() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))
         let response = try await share.client.send("PUT", "/a", [("X-OC-Mtime", "9000000000")], text: "1")
         let isHeld = response["Last-Modified"] == "Wed, 14 Mar 2255 16:00:00 GMT"

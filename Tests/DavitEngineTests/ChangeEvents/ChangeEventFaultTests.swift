@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Events after errors of the journal.
+/// Change events after errors of the journal.
 struct ChangeEventFaultTests {
     typealias Event = EventReader.Event
 
@@ -27,8 +27,8 @@ struct ChangeEventFaultTests {
         return reader
     }
 
-    /// The numbers of a new journal start below those that the readers know.
-    @Test func streamFollowsARecreatedJournal() async throws {
+    /// A recreated journal numbers its changes from a value below those that readers have already seen.
+    @Test func recreatedJournalResetsTheStream() async throws {
         let reader = try await reader()
         journal.add("a")
         #expect(try await reader.next() == Event("change", "+ /a"))
@@ -54,15 +54,15 @@ struct ChangeEventFaultTests {
         #expect(try await reader.next() == Event("change", "+ /b"))
     }
 
-    /// The journal does not report that an error is over; the next tick tries again.
-    @Test func noEventIsLostAfterAFault() async throws {
+    /// The journal does not report when an error is resolved, so the next tick retries.
+    @Test func noEventIsLostAfterAJournalError() async throws {
         let reader = try await reader()
         for fault in [JournalError.interrupted, .state(.outOfSpace), .store(.busy)] {
             journal.state.withLock { $0.error = fault }
             journal.add("a")
             #expect(share.changeEvents?.poll() == true)
             journal.state.withLock { $0.error = nil }
-            journal.add("b", tells: false)
+            journal.add("b", notifies: false)
             #expect(share.changeEvents?.poll() == true)
             let event = try await reader.next()
             #expect(event == Event("change", "+ /a", "+ /b"))
@@ -73,10 +73,10 @@ struct ChangeEventFaultTests {
         #expect(try await reader.next() == nil)
     }
 
-    /// A later reader starts at a later number and receives no change twice.
+    /// A reader that joins later starts at a later change number and receives no change twice.
     @Test func eachReaderStartsAtItsOwnNumber() async throws {
         let first = try await reader()
-        journal.add("a", tells: false)
+        journal.add("a", notifies: false)
         let second = try await reader()
         journal.add("b")
         #expect(try await first.next() == Event("change", "+ /a", "+ /b"))
@@ -89,7 +89,7 @@ struct ChangeEventFaultTests {
         #expect(try await third.next() == Event("change", "+ /c"))
     }
 
-    @Test func failingJournalRefusesTheStream() async throws {
+    @Test func failingJournalRefusesNewStreams() async throws {
         journal.state.withLock { $0.error = .state(.outOfSpace) }
         let client = TestClient(WebDAVHandler(share: share, page: nil))
         #expect(try await client.send("GET", "/?events").status == 507)

@@ -109,18 +109,18 @@ struct ChangeEventStreamTests {
         let reader = try await share.events("/d/?events")
         for _ in 0..<3 { #expect(share.share.changeEvents?.poll() == true) }
         #expect(try await reader.block() == ":")
-        // Changes elsewhere are not reported, but their numbers are, because an old id may expire.
+        // Changes elsewhere are not reported, but their numbers are, so that the reader's id does not expire.
         let id = reader.id
         let other = try await share.events("/?events")
         #expect(share.shell("touch a") == 0)
-        // The change is known when another reader receives it.
+        // Once another reader has received the change, the feed has processed it.
         #expect(try await other.next() == Event("change", "+ /a"))
         for _ in 0..<3 { #expect(share.share.changeEvents?.poll() == true) }
         let block = try await reader.block()
         #expect(block?.hasPrefix("id: data:,davit-sync-") == true && block != "id: \(id)")
     }
 
-    @Test func streamsAreLimited() async throws {
+    @Test func numberOfStreamsIsLimited() async throws {
         let share = try TestShare.live { $0.eventStreamLimit = 2 }
         let first = try await share.events("/?events")
         var second: EventReader? = try await share.events("/?events")
@@ -134,7 +134,7 @@ struct ChangeEventStreamTests {
 
     // MARK: The response
 
-    @Test func responseSuitsBrowsersAndProxies() async throws {
+    @Test func streamResponseHasFieldsForBrowsersAndProxies() async throws {
         let share = try TestShare.live { $0.isReadOnly = true }
         do {
             let response = try await share.client.begin("GET", "/?events", [("Accept", "text/event-stream")])
@@ -166,14 +166,14 @@ struct ChangeEventStreamTests {
         #expect(try await share.client.begin("GET", target, fields).status.code == status)
     }
 
-    /// A file has no members.
-    @Test func queryIsIgnoredForFiles() async throws {
+    /// Only collections have event streams.
+    @Test func eventsQueryIsIgnoredForFiles() async throws {
         let share = try TestShare.live()
         #expect(share.shell("echo 1 > f") == 0)
         #expect(try await share.client.send("GET", "/f?events").text == "1\n")
     }
 
-    @Test func missingJournalIsReported() async throws {
+    @Test func shareWithoutAJournalHasNoEvents() async throws {
         let share = try TestShare()
         let answer = try await share.client.send("GET", "/?events")
         #expect(answer.status == 404)

@@ -9,7 +9,7 @@ import Testing
 struct ChangeEventTests {
     typealias Event = EventReader.Event
 
-    @Test func reportsChangesByClientsAndOtherPrograms() async throws {
+    @Test func changesByClientsAndOtherProgramsAreReported() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir d") == 0)
         let reader = try await share.events("/?events")
@@ -21,12 +21,12 @@ struct ChangeEventTests {
         #expect(try await reader.next() == Event("change", "- /b/"))
         #expect(try await share.client.send("MKCOL", "/c").status == 201)
         #expect(try await reader.next() == Event("change", "+ /c/"))
-        // Changes below the members are not reported.
+        // Changes inside the members are not reported.
         #expect(share.shell("mkdir d/inner; rmdir c") == 0)
         #expect(try await reader.next() == Event("change", "- /c/"))
     }
 
-    /// Any name is on a single line, in a form that can be requested unmodified.
+    /// Every name fits on one line and is percent-encoded, so that clients can request it unmodified.
     static let names: [(shell: String, line: String)] = [
         (#"touch "$(printf 'a\nb')""#, "+ /d%20%25/a%0Ab"),
         (#"touch "$(printf 'x\377')""#, "+ /d%20%25/x%FF"),
@@ -89,7 +89,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == nil)
     }
 
-    @Test func replacedFolderIsTreatedAsTheNewOne() async throws {
+    @Test func streamContinuesOrEndsWhenItsFolderIsReplaced() async throws {
         let share = try TestShare.live()
         #expect(share.shell("mkdir -p a n; touch a/old n/new") == 0)
         let reader = try await share.events("/a/?events")
@@ -99,7 +99,7 @@ struct ChangeEventTests {
             told.append(event)
             if event.lines.contains("+ /a/new") || event.name == "gone" { break }
         }
-        // The feed may have noticed that the folder was missing in between.
+        // The feed may have seen the moment in which the folder was missing.
         #expect(told.last == Event("gone", "/a/") || told.last?.lines.contains("+ /a/new") == true)
     }
 
@@ -156,7 +156,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == Event("locks", "/d/a"))
         _ = try await lock("/d/e", depth: "infinity")
         #expect(try await reader.next() == Event("locks", "/d/e/"))
-        // A lock that covers the folder.
+        // Lock an ancestor, which also covers the folder.
         let outer = try await lock("/", depth: "infinity")
         #expect(try await reader.next() == Event("locks", "/d/"))
         #expect(try await share.client.send("UNLOCK", "/", [("Lock-Token", outer)]).status == 204)

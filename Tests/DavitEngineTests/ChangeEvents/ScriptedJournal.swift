@@ -46,7 +46,7 @@ final class ScriptedJournal: ChangeJournal {
     }
 
     /// Adds a member to the root.
-    func add(_ name: String, tells: Bool = true) {
+    func add(_ name: String, notifies: Bool = true) {
         let last = state.withLock { state in
             state.position.last += 1
             state.changes.append(
@@ -55,7 +55,7 @@ final class ScriptedJournal: ChangeJournal {
                     kind: .changed, isCollection: false))
             return state.position.last
         }
-        if tells { notify(last) }
+        if notifies { notify(last) }
     }
 
     /// Creates a share of a folder that the journal does not read.

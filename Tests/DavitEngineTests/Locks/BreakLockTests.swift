@@ -70,7 +70,7 @@ struct BreakLockTests {
     ]
 
     @Test(arguments: scenarios)
-    func holds(scenario: Scenario) async throws { try await TestShare.play(scenario) }
+    func responsesMatchTheScenario(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
     @Test func readOnlyShareKeepsItsLocks() async throws {
         let share = try TestShare { $0.isReadOnly = true }
@@ -104,7 +104,9 @@ struct BreakLockTests {
         #expect(broken.withLock { $0.count } == 1)
     }
 
-    @Test("hooks are asked before a lock is broken, and notified of it", arguments: [true, false])
+    @Test(
+        "the allows hook decides whether a lock is broken, and the other hooks are notified",
+        arguments: [true, false])
     func hooksDecideOnBreakingLocks(isAllowed: Bool) async throws {
         let notes = ShareHooksTests.Notes()
         let share = try TestShare {
@@ -138,8 +140,8 @@ struct BreakLockTests {
         #expect(notes.take() == ["broken /d", "told breakLock /d/"])
     }
 
-    /// Another lock has replaced it while the hook was deciding.
-    @Test func lockTakenWhileAHookDecidesIsNotBroken() async throws {
+    /// While the hook decides, another lock replaces the one to be broken.
+    @Test func lockCreatedWhileTheHookDecidesIsNotBroken() async throws {
         let tokens = Mutex<[String]>([])
         let box = Mutex<TestShare?>(nil)
         let share = try TestShare {

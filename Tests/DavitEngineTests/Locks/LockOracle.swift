@@ -180,8 +180,8 @@ struct LockOracle: Sendable {
 // MARK: Effects of successful requests
 
 extension LockOracle {
-    /// - Parameter token: the token of the new lock, if any.
-    mutating func follow(_ request: Request, from asker: ServerConnection, token: String?) {
+    /// Applies the effects of a successful request. - Parameter token: the token of the new lock, if any.
+    mutating func apply(_ request: Request, from asker: ServerConnection, token: String?) {
         switch request {
         case .put(let path): contents.insert(path)
         case .makeCollection(let path): collections.insert(path)

@@ -7,7 +7,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// All possible lock conflicts on a small tree, compared with ``LockOracle``.
+/// All possible lock conflicts on a small tree, compared with the model ``LockOracle``.
 struct LockOracleTests {
     typealias Path = LockOracle.Path
 
@@ -82,7 +82,7 @@ struct LockOracleTests {
             let expected = oracle.answer(to: question.request, from: asker)
             #expect(answer == expected, "\(question) after \(oracle.locks)")
             guard answer == .done, expected == .done else { return }
-            oracle.follow(question.request, from: asker, token: token)
+            oracle.apply(question.request, from: asker, token: token)
         }
         // Reload the state from the store, which then accepts no more commits.
         let share = try TestShare(before.folder, state: store)
@@ -156,8 +156,8 @@ struct LockOracleTests {
 
     // MARK: Histories
 
-    /// Requests that change resources, in sequence: tests the locks of resources that are removed, moved,
-    /// replaced or copied.
+    /// Sends random sequences of requests that change resources, and compares the locks of resources that are
+    /// removed, moved, replaced or copied.
     @Test(arguments: Backend.allCases, TestExtent.sample(of: Array(1...12), every: 3))
     func randomHistoryMatchesTheOracle(backend: Backend, seed: UInt64) async throws {
         let stateFolder = try TemporaryFolder(in: "/dev/shm")
@@ -176,7 +176,7 @@ struct LockOracleTests {
                 return
             }
             if Self.changes(answer, question.request) {
-                oracle.follow(question.request, from: question.asker, token: token)
+                oracle.apply(question.request, from: question.asker, token: token)
             }
             let held = Set(share.locks.map(\.token.uri))
             guard held == Set(oracle.locks.map(\.token)) else {

@@ -4,11 +4,12 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Trash entries are removed for received bytes, and only as many as needed. Requires permission to mount.
+/// Trash entries are evicted for bytes that are received, not announced, and only as many as needed. Requires
+/// permission to mount.
 @Suite(.serialized)
-struct TrashRoomByBytesTests {
+struct TrashEvictionByBytesTests {
     private static let mebi = 1 << 20
-    /// The initial trash.
+    /// The entries of the initial trash.
     private static let all = (1...4).map { "deleted /v/\($0) \(3 * mebi)" }
 
     /// Creates a share with a volume `v` that has space for four files of 3 MiB and a little more.
@@ -73,7 +74,7 @@ struct TrashRoomByBytesTests {
     }
 
     @Test(arguments: Way.allCases)
-    func announcedLengthRemovesNothing(_ way: Way) async throws {
+    func announcedLengthEvictsNothing(_ way: Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -81,9 +82,9 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// 6 of 12 MiB are received: only 4 are free, so the oldest entry is removed.
+    /// 6 of 12 MiB are received, but only 4 MiB are free, so the oldest entry is evicted.
     @Test(arguments: Way.allCases)
-    func abortedContentRemovesOnlyWhatItNeeded(_ way: Way) async throws {
+    func abortedContentEvictsOnlyWhatItNeeded(_ way: Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -98,7 +99,7 @@ struct TrashRoomByBytesTests {
     static let complete: [(mebibytes: Int, left: Int)] = [(4, 4), (5, 3), (7, 3), (8, 2), (12, 1), (16, 0)]
 
     @Test(arguments: complete, [true, false])
-    func contentRemovesOnlyTheOldestEntriesNeeded(
+    func contentEvictsOnlyTheOldestEntriesNeeded(
         _ row: (mebibytes: Int, left: Int), isUpload: Bool
     ) async throws {
         guard let mounted = try share() else { return }
@@ -147,8 +148,8 @@ struct TrashRoomByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// Reserved free space is restored by removing entries too.
-    @Test func reservedSpaceIsRestored() async throws {
+    /// Evicting entries also restores the reserved free space.
+    @Test func reservedSpaceIsRestoredByEviction() async throws {
         guard let mounted = try share(keepsFree: 2 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
@@ -159,7 +160,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// Other files fill the volume: even removing the whole trash would not restore the reserved space.
-    @Test func trashIsNotEmptiedInVain() async throws {
+    @Test func trashIsKeptIfReservedSpaceCannotBeRestored() async throws {
         guard let mounted = try share(keepsFree: 15 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
@@ -173,7 +174,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// Content received in a single buffer needs space, too.
-    @Test func smallContentRemovesTheOldestEntry() async throws {
+    @Test func smallContentEvictsTheOldestEntry() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -201,7 +202,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// A copy needs space only for what is copied: no members for Depth 0, and no unfinished uploads.
-    @Test func copyRemovesOnlyWhatItNeeds() async throws {
+    @Test func copyEvictsOnlyWhatItNeeds() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -223,7 +224,7 @@ struct TrashRoomByBytesTests {
     }
 
     /// The parts of an upload exist already; their concatenation is a copy.
-    @Test func concatenationRemovesOnlyWhatItNeeds() async throws {
+    @Test func concatenationEvictsOnlyWhatItNeeds() async throws {
         guard let mounted = try share(freeMebibytes: 7) else { return }
         let share = mounted.share
         try await fill(share)

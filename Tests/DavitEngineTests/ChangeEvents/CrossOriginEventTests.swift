@@ -5,14 +5,14 @@ import DavitTesting
 import Testing
 
 /// Pages of other origins cannot read the events, so they must not use up the streams of clients that can.
-struct OtherSiteTests {
+struct CrossOriginEventTests {
     typealias Row = (fields: [(String, String)], status: UInt16)
 
     static let rows: [Row] = [
         // Non-browser clients, and this server's own pages (Fetch Metadata §2.2).
         ([], 200), ([("Sec-Fetch-Site", "same-origin")], 200), ([("Sec-Fetch-Site", "none")], 200),
         ([("Origin", "http://localhost")], 200),
-        // An image, a script, and a link: events are not a page.
+        // Refuse cross-site requests for images and scripts, and links: an event stream is not a page.
         (
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")],
             403
@@ -26,7 +26,7 @@ struct OtherSiteTests {
             403
         ),
         ([("Origin", "http://evil.example")], 403), ([("Origin", "null")], 403),
-        // A site that is allowed to use the share.
+        // This origin is allowed to use the share.
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], 200),
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example.evil.example")], 403),
     ]

@@ -4,10 +4,10 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// A volume that has enough space only if trash entries are removed, for every way to store content. Requires
+/// Every way to store content on a volume that has enough space only if trash entries are evicted. Requires
 /// permission to mount.
 @Suite(.serialized)
-struct TrashRoomTests {
+struct TrashEvictionTests {
     enum Way: CaseIterable {
         case put, chunkedPut, upload, uploadOfUnknownLength, chunkedUpload, tus, copy, moveFromElsewhere
     }
@@ -66,7 +66,7 @@ struct TrashRoomTests {
         }
     }
 
-    /// Entries are kept if removing them would not be sufficient.
+    /// Entries are kept if evicting them would not free enough space.
     @Test func trashIsKeptIfEvictionDoesNotSuffice() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
@@ -81,7 +81,7 @@ struct TrashRoomTests {
         #expect(try share.trash() == ["deleted /v/a 3000000"])
     }
 
-    /// The trash of another volume frees no space on this one.
+    /// Evicting entries on another volume would free no space on this one.
     @Test func trashOfAnotherVolumeIsKept() async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)

@@ -4,8 +4,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Uploads that are disturbed before they are complete.
-struct HostileUploadTests {
+/// Uploads that are interrupted or refused, or that expire, before they are complete.
+struct InterruptedUploadTests {
     // MARK: tus clients that request the offset after all bytes are sent
 
     /// tus does not signal completion separately, so a client whose last response was lost assumes success if
@@ -110,7 +110,7 @@ struct HostileUploadTests {
     // MARK: Refused creations
 
     /// The client does not know the URL of an upload whose creation was refused.
-    @Test func refusedCreationLeavesNothing() async throws {
+    @Test func refusedCreationLeavesNoUpload() async throws {
         let share = try TestShare { $0.maximumFileBytes = 10 }
         let draft = [("Upload-Complete", "?0")]
         let part = try #require(
@@ -167,8 +167,8 @@ struct HostileUploadTests {
         #expect(share.names() == [])
     }
 
-    /// Empty content does not match the digest of the lost content.
-    @Test func emptyAppendIsVerifiedToo() async throws {
+    /// Empty content must not match the digest of content that was lost.
+    @Test func digestOfAnEmptyAppendIsVerified() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload("/a")
         let wrong = ("Content-Digest", "adler=:AAAAAA==:")
@@ -197,7 +197,7 @@ struct HostileUploadTests {
     }
 
     /// A client that can only send POST submits its lock token, too.
-    @Test func lockTokenIsReadFromPOST() async throws {
+    @Test func appendByPOSTSubmitsItsLockToken() async throws {
         let share = try TestShare()
         let upload = try #require(
             try await TusUploadTests.create(share, [("Upload-Length", "3"), ("Overwrite", "T")])["Location"])
@@ -229,7 +229,7 @@ struct HostileUploadTests {
     }
 
     /// The client resumes from another network before the server detects that the old connection is dead.
-    @Test func activeUploadIsFoundAfterItsLifetime() async throws {
+    @Test func activeUploadCanBeResumedAfterItsLifetime() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         let gate = Opening()
         let upload = try await share.createUpload("/a")
@@ -272,7 +272,7 @@ struct HostileUploadTests {
         #expect(share.trashedNames() == 0)
     }
 
-    @Test func contentReplacedByAnUploadIsKept() async throws {
+    @Test func contentReplacedByAnUploadIsMovedToTheTrash() async throws {
         let share = try TestShare.keeping()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
         #expect(
