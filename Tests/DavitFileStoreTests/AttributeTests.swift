@@ -20,7 +20,7 @@ struct AttributeTests {
 
     /// On a volume with nanosecond timestamps, and on one with whole seconds.
     @Test(arguments: [0, 1_650_000_000, -5, 4_000_000_000] as [Int64], [false, true])
-    func setsTheSecondAndANewEntityTag(second: Int64, cutsTimes: Bool) throws {
+    func settingTheTimeChangesTheEntityTag(second: Int64, cutsTimes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(cutsTimes: cutsTimes)) {
@@ -40,7 +40,7 @@ struct AttributeTests {
     /// Years before 1902 and after 2446 become a single instant on ext4, and other instants on other volumes.
     /// Setting such a time again must succeed. The fault plan ends endless loops.
     @Test(arguments: [-3_000_000_000, 9_000_000_000] as [Int64], [false, true])
-    func timeOutsideTheVolumesRangeCanBeSetAgain(second: Int64, hasAttributes: Bool) throws {
+    func timeOutsideTheRangeOfTheVolumeCanBeSetAgain(second: Int64, hasAttributes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let missing = hasAttributes ? [:] : ["fsetxattr": Errno.notSupported]
@@ -60,7 +60,7 @@ struct AttributeTests {
     }
 
     @Test(arguments: ["folder", ""])
-    func setsTheTimeOfCollections(path: String) throws {
+    func timeOfACollectionCanBeSet(path: String) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try store.setAttributes(
@@ -80,7 +80,7 @@ struct AttributeTests {
     ]
 
     @Test(arguments: faults)
-    func setsAllOrNothing(_ fault: (call: String, number: Int32, error: StoreError)) throws {
+    func attributesAreSetAtomically(_ fault: (call: String, number: Int32, error: StoreError)) throws {
         let sandbox = try sandbox()
         let store = try FileResourceStore(root: sandbox.share, sync: .full)
         let before = try info("file", in: store)

@@ -18,7 +18,7 @@ struct CopyTests {
 
     @Test(
         arguments: Volume.allCases, [[:], ["ficlone": Errno.notSupported, "copy_file_range": Errno.invalid]])
-    func copiesATree(volume: Volume, missing: [String: Int32]) throws {
+    func treeIsCopiedWithContentAndModes(volume: Volume, missing: [String: Int32]) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/a")
@@ -51,7 +51,7 @@ struct CopyTests {
         #expect(sandbox.names() == ["copy", "tree"])
     }
 
-    @Test func copiesOneResourceWithoutMembers() throws {
+    @Test func copyWithoutMembersCopiesOneResource() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.write("tree/file", "1")
@@ -102,7 +102,7 @@ struct CopyTests {
         #expect(sandbox.names() == ["tree"])
     }
 
-    @Test func copiesTheTargetsOfLinks() throws {
+    @Test func targetsOfLinksAreCopied() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/sub")
@@ -126,7 +126,7 @@ struct CopyTests {
         #expect(sandbox.status("copy/file")?.kind == .regular)
     }
 
-    @Test func doesNotCopyTheCopyItself() throws {
+    @Test func copyIntoItsSourceDoesNotContainItself() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.write("tree/file", "1")
@@ -135,7 +135,7 @@ struct CopyTests {
         #expect(sandbox.names("tree/copy") == ["file"])
     }
 
-    @Test func limitsNestedLinks() throws {
+    @Test func nestedLinksAreLimited() throws {
         let sandbox = try Sandbox()
         for number in 0..<20 {
             try sandbox.makeFolder("f\(number)")
@@ -146,7 +146,7 @@ struct CopyTests {
         #expect(failures == ["/f0" + String(repeating: "/next", count: 17) + " loop"])
     }
 
-    @Test func keepsHoles() throws {
+    @Test func holesArePreserved() throws {
         let sandbox = try Sandbox()
         try sandbox.write("sparse", "head")
         do {
@@ -164,7 +164,7 @@ struct CopyTests {
         #expect(try content(store.open(resource("copy"), wait: .allowed))?.hasPrefix("tail\0") == true)
     }
 
-    @Test func copiesTheRestIfMembersFail() throws {
+    @Test func otherMembersAreCopiedIfSomeFail() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("tree")
         try sandbox.makeFolder("tree/a")
@@ -190,7 +190,7 @@ struct CopyTests {
         }
     }
 
-    @Test func copiesAndRemovesTenThousandLevels() throws {
+    @Test func tenThousandLevelsAreCopiedAndRemoved() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeDeepTree("deep", levels: 10_000)
         let store = try sandbox.store()

@@ -20,7 +20,7 @@ struct FileChangeTests {
         return sandbox
     }
 
-    @Test func createsCollections() throws {
+    @Test func collectionsAreCreated() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try store.createCollection(at: resource("folder/new"))
@@ -43,7 +43,7 @@ struct FileChangeTests {
     }
 
     /// Between the lookup and the change, another process moves the folder and puts a new one in its place.
-    @Test func changesTheCollectionFoundByTheLookup() throws {
+    @Test func changesApplyToTheCollectionFoundByTheLookup() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         func look(_ path: String, reusing other: Lookup? = nil) throws -> Lookup {
@@ -68,7 +68,7 @@ struct FileChangeTests {
     }
 
     @Test(arguments: volumes)
-    func renamesToAFreeName(missing: [String: Int32]) throws {
+    func resourcesAreRenamedToAFreeName(missing: [String: Int32]) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {
@@ -92,7 +92,7 @@ struct FileChangeTests {
         #expect(sandbox.read("other") == "333")
     }
 
-    @Test func renamesOverContent() throws {
+    @Test func renameReplacesContent() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let tag = try store.lookup(resource("file"), last: .followed, wait: .allowed).info?.entityTag
@@ -115,7 +115,7 @@ struct FileChangeTests {
     }
 
     @Test(arguments: volumes)
-    func exchanges(missing: [String: Int32]) throws {
+    func twoResourcesAreExchanged(missing: [String: Int32]) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {
@@ -132,7 +132,7 @@ struct FileChangeTests {
         #expect(sandbox.names() == ["file", "folder", "link", "other"])
     }
 
-    @Test func removesContentAndLinksThemselves() throws {
+    @Test func contentAndLinksAreRemoved() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try store.removeContent(at: resource("link"))
@@ -157,7 +157,7 @@ struct FileChangeTests {
     ]
 
     @Test(arguments: modes)
-    func setsTheExecuteBitsLikeTheReadBits(before: UInt32, isExecutable: Bool, after: UInt32) throws {
+    func executeBitsFollowTheReadBits(before: UInt32, isExecutable: Bool, after: UInt32) throws {
         let sandbox = try sandbox()
         try sandbox.write("tool", mode: before)
         let store = try sandbox.store()
@@ -170,7 +170,7 @@ struct FileChangeTests {
         }
     }
 
-    @Test func returnsTheFreeSpace() throws {
+    @Test func quotaOfEveryResourceIsReturned() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for path in ["", "folder", "file", "folder/inner"] {
@@ -180,7 +180,7 @@ struct FileChangeTests {
         #expect(throws: StoreError.notFound) { try store.quota(at: resource("none")) }
     }
 
-    @Test func detachesAndRestoresATree() throws {
+    @Test func detachedTreeIsRestored() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let tree = try store.detach(resource("folder"))
@@ -201,7 +201,7 @@ struct FileChangeTests {
         #expect(throws: StoreError.forbidden) { try store.detach(.root) }
     }
 
-    @Test func returnsTheMembersItCouldNotRemove() throws {
+    @Test func membersThatCannotBeRemovedAreReturned() throws {
         let sandbox = try sandbox()
         try sandbox.makeFolder("folder/sub")
         try sandbox.write("folder/sub/deep")
@@ -219,7 +219,7 @@ struct FileChangeTests {
         #expect(sandbox.read("file") == "22")
     }
 
-    @Test func reportsMembersThatRemain() throws {
+    @Test func remainingMembersAreReported() throws {
         let sandbox = try sandbox()
         for name in ["a", "b", "c"] { try sandbox.write("folder/\(name)") }
         let store = try sandbox.store()
@@ -237,7 +237,7 @@ struct FileChangeTests {
         #expect(sandbox.names() == ["file", "link", "other"])
     }
 
-    @Test func sweepsOnlyUnlockedLeftovers() throws {
+    @Test func onlyUnlockedLeftoversAreSwept() throws {
         let sandbox = try sandbox()
         let names = [".davit-aaaaaaaaaaaaaaaa", ".davit-bbbbbbbbbbbbbbbb", ".davit-cccccccccccccccc"]
         try sandbox.write(names[0])
@@ -263,14 +263,14 @@ struct FileChangeTests {
         #expect(sandbox.read("file") == "22")
     }
 
-    @Test func sweepsLargeLeftoversInSteps() throws {
+    @Test func largeLeftoversAreSweptInSteps() throws {
         let sandbox = try Sandbox(on: .memory)
         let name = ".davit-aaaaaaaaaaaaaaaa"
         try sandbox.makeFolder(name)
         for number in 0..<600 { try sandbox.write("\(name)/\(number)") }
         let store = try sandbox.store()
         _ = try store.list("")
-        // A listing removes only a part of it.
+        // A listing removes only part of the leftover.
         #expect(sandbox.names(name).count == 600 - 256)
         var steps = 0
         store.sweepLeftovers {

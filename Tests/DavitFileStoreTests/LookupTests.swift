@@ -66,7 +66,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func returnsTheStateOfAPlainPath(resolver: Resolver) throws {
+    func statesOfPathsWithoutLinksAreReturned(resolver: Resolver) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store(resolver)
         for row in Self.plain {
@@ -76,7 +76,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func followsLinksInsideTheShare(resolver: Resolver) throws {
+    func linksInsideTheShareAreFollowed(resolver: Resolver) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store(resolver)
         for row in Self.links {
@@ -109,7 +109,7 @@ struct LookupTests {
     ]
 
     @Test(arguments: Resolver.allCases)
-    func resolvesPathsThroughLinks(resolver: Resolver) throws {
+    func pathsThroughLinksAreResolved(resolver: Resolver) throws {
         let sandbox = try sandbox()
         try sandbox.link("in", to: "folder")
         try sandbox.link("folder/up", to: "..")
@@ -120,7 +120,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func followsAtMostFortyLinks(resolver: Resolver) throws {
+    func atMostFortyLinksAreFollowed(resolver: Resolver) throws {
         let sandbox = try sandbox()
         try sandbox.link("1", to: "file")
         for number in 2...41 { try sandbox.link("\(number)", to: "\(number - 1)") }
@@ -140,7 +140,7 @@ struct LookupTests {
     ]
 
     @Test(arguments: reserved)
-    func refusesReservedNames(name: String, isReserved: Bool) throws {
+    func reservedNamesAreForbidden(name: String, isReserved: Bool) throws {
         let sandbox = try sandbox()
         try sandbox.makeFolder(name)
         let store = try sandbox.store()
@@ -158,7 +158,7 @@ struct LookupTests {
 
     /// Only resources that are cached in memory can be changed without a risk of waiting for a disk.
     @Test(arguments: Volume.allCases)
-    func lookupForAChangeDoesNotWaitOnlyInMemory(volume: Volume) throws {
+    func lookupForAChangeNeedsNoWaitOnlyInMemory(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)
         let store = try sandbox.store()
         let file = try resource("folder/file")
@@ -205,7 +205,7 @@ struct LookupTests {
     }
 
     @Test(arguments: Resolver.allCases)
-    func servesNamesOfAnyBytes(resolver: Resolver) throws {
+    func namesOfAnyBytesAreServed(resolver: Resolver) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store(resolver)
         let longest = [UInt8](repeating: 0xE4, count: 255)
@@ -219,7 +219,7 @@ struct LookupTests {
     }
 
     /// Longer than PATH_MAX: no single system call accepts such a path.
-    @Test func servesPathsOfAnyLength() throws {
+    @Test func pathsOfAnyLengthAreServed() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         var path = ResourcePath.root
@@ -234,7 +234,7 @@ struct LookupTests {
         #expect(try store.members(of: path).next().map(\.text) == ["file"])
     }
 
-    @Test func reportsWhyAFolderCannotBeShared() throws {
+    @Test func errorStatesWhyAFolderCannotBeShared() throws {
         let sandbox = try sandbox()
         for (path, error) in [
             (sandbox.path("none"), FileResourceStore.RootError.missing),

@@ -6,7 +6,7 @@ import Testing
 
 struct MemberTests {
     @Test(arguments: Volume.allCases)
-    func listsServedMembers(volume: Volume) throws {
+    func onlyServedMembersAreListed(volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.write("file", "123", mode: 0o755)
         try sandbox.makeFolder("folder")
@@ -37,7 +37,7 @@ struct MemberTests {
         }
     }
 
-    @Test func listsManyMembersOverManyBlocks() throws {
+    @Test func membersInManyBlocksAreListed() throws {
         let sandbox = try Sandbox(on: .memory)
         let names = (0..<5000).map { "a member with a name of some length \($0)" }
         for name in names { try sandbox.write(name) }
@@ -51,7 +51,7 @@ struct MemberTests {
         #expect(try cursor.next(limit: 10).isEmpty)
     }
 
-    @Test func returnsUpToTheRequestedNumberOfMembers() throws {
+    @Test func atMostTheRequestedNumberOfMembersIsReturned() throws {
         let sandbox = try Sandbox()
         for name in ["a", "b", "c"] { try sandbox.write(name) }
         let cursor = try sandbox.store().members(of: .root)
@@ -80,7 +80,7 @@ struct MemberTests {
         #expect(seen == 19)
     }
 
-    @Test func listsNamesOfAnyBytes() throws {
+    @Test func namesOfAnyBytesAreListed() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let names: [[UInt8]] = [
@@ -91,7 +91,7 @@ struct MemberTests {
         #expect(Set(try store.list("").map(\.name)) == Set(names))
     }
 
-    @Test func reportsWhatCannotBeListed() throws {
+    @Test func listingErrorsAreReported() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file")
         try sandbox.makeSpecial("fifo")
@@ -108,7 +108,7 @@ struct MemberTests {
         withFaults(plan) { #expect(throws: StoreError.busy) { try store.list("") } }
     }
 
-    @Test func opensContentWithThreeOrFourCalls() throws {
+    @Test func contentIsOpenedWithThreeOrFourCalls() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "text")
         let store = try sandbox.store()
@@ -127,7 +127,7 @@ struct MemberTests {
         #expect(content(opened) == "text")
     }
 
-    @Test func opensCollectionsWithoutADescriptor() throws {
+    @Test func collectionsAreOpenedWithoutADescriptor() throws {
         let sandbox = try Sandbox()
         let opened = try sandbox.store().open(.root, wait: .allowed)
         #expect(opened.info.isCollection)
@@ -135,7 +135,7 @@ struct MemberTests {
         #expect(throws: StoreError.notFound) { try sandbox.store().open(resource("none"), wait: .allowed) }
     }
 
-    @Test func detectsContentReplacedByAFIFO() throws {
+    @Test func fifoIsNotOpenedAsContent() throws {
         let sandbox = try Sandbox()
         try sandbox.makeSpecial("fifo")
         let store = try sandbox.store()
@@ -145,7 +145,7 @@ struct MemberTests {
     }
 
     /// Uses kernel notifications of opens. A descriptor that only refers to a file (O_PATH) does not count.
-    @Test func neverOpensSpecialFiles() throws {
+    @Test func specialFilesAreNeverOpened() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.makeSpecial("folder/fifo")
@@ -167,7 +167,7 @@ struct MemberTests {
         store.sweepLeftovers { false }
         #expect(watch.count == 0)
         #expect(store.detachAndDestroy("folder") == [])
-        // The watch reports the open by this test.
+        // Check that the watch works: it reports an open by this test.
         try sandbox.makeSpecial("seen")
         let other = try OpenWatch(sandbox.path("seen"))
         _ = sandbox.read("seen")

@@ -84,7 +84,7 @@ struct OpenFileCacheTests {
         }
     }
 
-    @Test func oneCallDetectsAnUnchangedFile() throws {
+    @Test func unchangedFileIsOpenedWithOneOrTwoCalls() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for path in Self.paths { try requireKept(path, in: store) }
@@ -104,7 +104,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    @Test func linkIsNotKeptOpen() throws {
+    @Test func fileOpenedThroughALinkIsNotKeptOpen() throws {
         let sandbox = try sandbox()
         try sandbox.link("link", to: "file")
         let store = try sandbox.store()
@@ -112,7 +112,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    @Test func keepsABoundedNumberOfUsedFilesOpen() throws {
+    @Test func openFilesAreLimited() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         for number in 0..<1500 { try sandbox.write("\(number)") }
@@ -174,7 +174,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0, "\(Self.removals[index].name)")
     }
 
-    @Test func releasesDescriptorsWhenNoneAreLeft() throws {
+    @Test func cachedFilesAreClosedWhenDescriptorsRunOut() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try requireKept("file", in: store)

@@ -85,7 +85,7 @@ struct ReadingStoreTests {
 
     /// The space reported to clients is never negative; the shortage can be larger than an upload.
     @Test(arguments: rooms)
-    func missingReservedSpaceIsNegative(keepsFree: Int64?, room: Int64) throws {
+    func roomIsNegativeIfReservedSpaceIsMissing(keepsFree: Int64?, room: Int64) throws {
         let sandbox = try Sandbox()
         let store = try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
         try withFaults(FaultPlan(availableBytes: 100)) {

@@ -42,7 +42,7 @@ struct SidecarExpiryTests {
     }
 
     @Test(
-        "removes expired sidecars, then the oldest above the size limit, and empty folders",
+        "expired sidecars, the oldest ones above the size limit, and empty folders are removed",
         arguments: [
             (0, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
             (100, 600, ["._1", "d", "d/._2", "d/e", "d/e/._3"]),
@@ -58,7 +58,7 @@ struct SidecarExpiryTests {
         #expect(try left(in: sandbox.store()) == ["d", "d/e"])
     }
 
-    @Test("keeps sidecars that are in use or were rewritten") func sidecarsInUseAreKept() throws {
+    @Test("sidecars that are in use or were rewritten are kept") func sidecarsInUseAreKept() throws {
         try fill()
         store.expire(before: Timestamp(seconds: 1_000)) { path, removal in
             if path.name.elementsEqual("._2".utf8) { return false }
@@ -73,7 +73,7 @@ struct SidecarExpiryTests {
         #expect(try left(in: store) == ["d", "d/._2", "d/e", "d/e/._3"])
     }
 
-    @Test("rejects content above the size limit") func oversizedContentIsRejected() throws {
+    @Test("content above the size limit is rejected") func oversizedContentIsRejected() throws {
         #expect(throws: StoreError.outOfSpace) {
             try store.stageContent(for: resource("._huge"), expectedLength: SidecarStore.limitBytes + 1)
         }

@@ -23,7 +23,7 @@ struct SpellingTests {
     }
 
     @Test(arguments: Resolver.allCases, Volume.allCases)
-    func findsEquivalentNamesInEveryPart(resolver: Resolver, volume: Volume) throws {
+    func equivalentNamesAreFoundInEverySegment(resolver: Resolver, volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         try sandbox.makeFolder(Self.one)
         try sandbox.write(Self.one + "/" + Self.two, "x")
@@ -38,7 +38,7 @@ struct SpellingTests {
                     asked, last: .notFollowed, reusing: nil, wait: .allowed)
                 #expect(change.path == found)
             }
-            // For a missing resource: the parents as stored, the name as requested.
+            // The path of a missing resource has its parents as stored, and its name as requested.
             let free = try store.lookup(resource(outer + "/o\u{308}"), last: .followed, wait: .allowed)
             #expect(Array(free.path.bytes) == Array((Self.one + "/o\u{308}").utf8))
         }
@@ -160,7 +160,7 @@ struct SpellingTests {
     }
 
     /// Hard links are two names: a rename of one over the other removes the first.
-    @Test func hardLinksAreTwoNames() throws {
+    @Test func hardLinksAreSeparateEntries() throws {
         let sandbox = try Sandbox()
         try sandbox.write("a", "x")
         try sandbox.hardLink("a", "b")

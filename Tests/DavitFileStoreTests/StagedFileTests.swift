@@ -15,7 +15,7 @@ struct StagedFileTests {
     ]
 
     @Test(arguments: volumes, Volume.allCases)
-    func createsAndReplaces(missing: [String: Int32], volume: Volume) throws {
+    func contentIsCreatedAndReplaced(missing: [String: Int32], volume: Volume) throws {
         let sandbox = try Sandbox(on: volume)
         let store = try sandbox.store()
         let path = try resource("file")
@@ -88,7 +88,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: volumes)
-    func replacesOnlyOnRequest(missing: [String: Int32]) throws {
+    func contentIsReplacedOnlyOnRequest(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) {
@@ -101,7 +101,7 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    @Test func refusesTargetsThatCannotBeContent() throws {
+    @Test func targetsThatCannotBeContentAreRefused() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("file")
@@ -115,7 +115,7 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file", "folder"])
     }
 
-    @Test func publishesAtTheCurrentPath() throws {
+    @Test func contentIsPublishedAtTheCurrentPath() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("a")
         let store = try sandbox.store()
@@ -129,7 +129,7 @@ struct StagedFileTests {
         #expect(sandbox.names("b") == [])
     }
 
-    @Test func preservesModeAndAttributes() throws {
+    @Test func modeAndAttributesArePreserved() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o6750)
         // One access control entry for a user, in the format of the kernel: u::rwx,u:1:r,g::r,m::r,o::-.
@@ -168,15 +168,15 @@ struct StagedFileTests {
         #expect(sandbox.mode(of: "file") == sandbox.mode(of: "usual"))
     }
 
-    /// A rename could replace such a file.
-    @Test func refusesReadOnlyFiles() throws {
+    /// The system would allow a rename over such a file.
+    @Test func readOnlyFilesAreNotReplaced() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o444)
         let store = try sandbox.store()
         let large = String(repeating: "x", count: 1 << 16)
         withFaults(FaultPlan(failCalls: ["faccessat": Errno.access])) {
             #expect(throws: StoreError.forbidden) { try store.put("new", at: resource("file")) }
-            // Before the first byte, if the content is long.
+            // Long content is refused before its first byte.
             #expect(throws: StoreError.forbidden) {
                 try store.stageContent(for: resource("file"), expectedLength: Int64(large.utf8.count))
             }
@@ -185,7 +185,7 @@ struct StagedFileTests {
     }
 
     @Test(arguments: [Timestamp(seconds: 1_000_000_000), Timestamp(seconds: -1), Timestamp(nanoseconds: 999)])
-    func setsTheRequestedSecond(time: Timestamp) throws {
+    func requestedModificationTimeIsSet(time: Timestamp) throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let info = try store.put("", at: resource("file"), modified: time)

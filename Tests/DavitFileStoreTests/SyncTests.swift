@@ -92,7 +92,7 @@ struct SyncTests {
     }
 
     @Test(arguments: changes, SyncLevel.allCases)
-    func synchronizesAsTheLevelRequires(_ change: Change, _ level: SyncLevel) throws {
+    func synchronizationCallsMatchTheLevel(_ change: Change, _ level: SyncLevel) throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, level)
         let plan = FaultPlan()

@@ -6,7 +6,7 @@ import Testing
 /// The times that the clock generates, tested through the store.
 struct UniqueTimeClockTests {
     @Test(arguments: [nil, Timestamp(seconds: 5), Timestamp(seconds: -5)])
-    func generatesMicrosecondsButNoWholeMilliseconds(time: Timestamp?) throws {
+    func timesAreMicrosecondsButNotWholeMilliseconds(time: Timestamp?) throws {
         let sandbox = try Sandbox(on: .memory)
         let store = try sandbox.store()
         for _ in 0..<3000 {

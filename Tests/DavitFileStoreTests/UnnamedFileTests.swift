@@ -102,7 +102,7 @@ struct UnnamedFileTests {
     ]
 
     @Test(arguments: names, [false, true])
-    func refusesNames(row: (name: String, error: StoreError), isReplacing: Bool) throws {
+    func unsafeNamesAreRefused(row: (name: String, error: StoreError), isReplacing: Bool) throws {
         #expect(throws: row.error) {
             try make("x").keep(at: sandbox.path(row.name), isReplacing: isReplacing)
         }
@@ -131,7 +131,7 @@ struct UnnamedFileTests {
         }
         let memory = try Sandbox(on: .memory)
         try memory.write("file", "old")
-        // During the copy.
+        // The disk becomes full during the copy.
         withFaults(FaultPlan(failCalls: ["write": Errno.noSpace])) {
             #expect(throws: StoreError.outOfSpace) {
                 try file.keep(at: memory.path("file"), isReplacing: true)

@@ -57,7 +57,7 @@ struct UpdateTests {
         }
     }
 
-    @Test func refusesTargetsThatAreNotContent() throws {
+    @Test func targetsThatAreNotContentAreRefused() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()

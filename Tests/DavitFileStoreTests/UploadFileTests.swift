@@ -38,7 +38,7 @@ struct UploadFileTests {
         #expect(sandbox.names() == ["file"])
     }
 
-    @Test func uploadInUseIsNoLeftover() throws {
+    @Test func uploadInUseIsNotSwept() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         let kept = Mutex<Set<[UInt8]>>([])
@@ -75,7 +75,7 @@ struct UploadFileTests {
         try upload.remove()
     }
 
-    @Test func replacedFileIsNotTakenForTheUpload() throws {
+    @Test func replacedFileIsNotMistakenForTheUpload() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
         store.keepUploads { _ in true }

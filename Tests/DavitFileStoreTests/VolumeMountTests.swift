@@ -36,7 +36,7 @@ struct VolumeMountTests {
         #expect(throws: StoreError.forbidden) { try store.detach(resource("mnt")) }
     }
 
-    @Test func survivesAFullDisk() throws {
+    @Test func fullDiskLeavesExistingContent() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")
         try sandbox.mount("-t tmpfs -o size=256k tmpfs", at: "mnt")

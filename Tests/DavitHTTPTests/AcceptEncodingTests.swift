@@ -31,7 +31,7 @@ struct AcceptEncodingTests {
     ]
 
     @Test(arguments: choices)
-    func chooses(fields: [String], coding: ContentCoding) throws {
+    func acceptableCodingIsChosen(fields: [String], coding: ContentCoding) throws {
         let request = try request(fields: fields.map { "Accept-Encoding: \($0)" })
         #expect(AcceptEncoding(of: request).choice == coding)
     }
@@ -45,7 +45,7 @@ struct AcceptEncodingTests {
     ]
 
     @Test(arguments: weights)
-    func readsWeights(text: String, thousandths: UInt16?) {
+    func weightsAreParsed(text: String, thousandths: UInt16?) {
         #expect(Weight(parsing: Array(text.utf8).span)?.thousandths == thousandths)
     }
 }
@@ -60,7 +60,7 @@ struct ContentCodingTests {
     ]
 
     @Test(arguments: codings)
-    func reads(fields: [String], coding: ContentCoding?) throws {
+    func contentEncodingIsParsed(fields: [String], coding: ContentCoding?) throws {
         let request = try request(fields: fields.map { "Content-Encoding: \($0)" })
         if let coding {
             #expect(try request.contentCoding() == coding)

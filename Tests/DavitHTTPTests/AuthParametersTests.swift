@@ -17,14 +17,16 @@ struct AuthParametersTests {
     ]
 
     @Test(arguments: wellFormed)
-    func reads(text: String, parameters: [String]) { #expect(Self.parse(text) == parameters) }
+    func wellFormedParametersAreParsed(text: String, parameters: [String]) {
+        #expect(Self.parse(text) == parameters)
+    }
 
     @Test(arguments: [
         "a", "a=", "=b", "a=b c", "a=b c=d", "a=b;c=d", "a=\"b", "a=\"b\\", "a=\"b\"c", "a=b=c", "a=ä",
         "a==b",
         "a=b,a=c", "a=b,A=c", "abc=", "a=@", "a/b=c",
     ])
-    func refuses(text: String) { #expect(Self.parse(text) == nil) }
+    func malformedParametersAreRefused(text: String) { #expect(Self.parse(text) == nil) }
 
     @Test func parametersAreLimited() {
         let parameters = (0...AuthParameters.limit).map { "p\($0)=x" }
@@ -33,7 +35,7 @@ struct AuthParametersTests {
     }
 
     /// Truncated text yields the remaining parameters or nothing, but never other values.
-    @Test func truncatedParametersAreNotGuessed() {
+    @Test func truncatedTextYieldsNoOtherValues() {
         let text = #"username="a\"b", nc=00000001 , qop = auth,,opaque="""#
         let whole = Self.parse(text) ?? []
         #expect(whole.count == 4)

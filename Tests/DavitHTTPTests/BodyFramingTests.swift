@@ -10,16 +10,16 @@ struct BodyFramingTests {
         (["Content-Length: 0"], BodyFraming.none, nil),
         (["Content-Length: 5"], .length(5), nil),
         (["Content-Length: 4611686018427387904"], .length(1 << 62), nil),
-        // Would overflow when added to a file offset.
+        // These lengths would overflow when added to a file offset.
         (["Content-Length: 4611686018427387905"], nil, 413),
         (["Content-Length: 9223372036854775807"], nil, 413),
         (["Transfer-Encoding: chunked"], .chunked, nil),
         (["transfer-encoding: Chunked"], .chunked, nil),
-        // 3: both.
+        // Item 3: both fields.
         (["Content-Length: 5", "Transfer-Encoding: chunked"], nil, 400),
         (["Transfer-Encoding: chunked", "Content-Length: 5"], nil, 400),
         (["Transfer-Encoding: gzip", "Content-Length: 5"], nil, 400),
-        // 5: invalid Content-Length.
+        // Item 5: invalid Content-Length.
         (["Content-Length: 5", "Content-Length: 6"], nil, 400),
         (["Content-Length: 5", "Content-Length: 5"], nil, 400),
         (["Content-Length: 5, 5"], nil, 400),
@@ -31,7 +31,7 @@ struct BodyFramingTests {
         (["Content-Length: 5;"], nil, 400),
         (["Content-Length: 9223372036854775808"], nil, 400),
         (["Content-Length: 99999999999999999999999999"], nil, 400),
-        // 4: chunked is not the final coding; §6.1: unknown codings.
+        // Item 4: chunked is not the final coding; §6.1: unknown codings.
         (["Transfer-Encoding: chunked, gzip"], nil, 400),
         (["Transfer-Encoding: gzip"], nil, 400),
         (["Transfer-Encoding: identity"], nil, 400),
@@ -49,7 +49,7 @@ struct BodyFramingTests {
     ]
 
     @Test(arguments: rows)
-    func determinesTheFramingOrRefuses(fields: [String], framing: BodyFraming?, status: Int?) {
+    func framingIsDeterminedOrRefused(fields: [String], framing: BodyFraming?, status: Int?) {
         let head = ["PUT /a HTTP/1.1", "Host: a"] + fields + ["", ""]
         let outcome = HeadFeed().whole(Array(head.joined(separator: "\r\n").utf8))
         #expect(outcome.summary?.framing == framing)

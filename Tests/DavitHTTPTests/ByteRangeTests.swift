@@ -50,7 +50,7 @@ struct ByteRangeTests {
     ]
 
     @Test(arguments: rows)
-    func resolves(value: String, length: Int64, outcome: RangeOutcome) {
+    func rangesAreResolved(value: String, length: Int64, outcome: RangeOutcome) {
         #expect(ByteRanges.resolve(Array(value.utf8).span, length: length) == outcome)
     }
 
@@ -103,13 +103,13 @@ struct ByteRangeTests {
         }
     }
 
-    @Test func writesContentRange() {
+    @Test func contentRangeIsFormatted() {
         #expect(text(ByteRanges.contentRange(Self.range(0, 500), of: 1234)) == "bytes 0-499/1234")
         #expect(text(ByteRanges.unsatisfiedContentRange(of: 1234)) == "bytes */1234")
     }
 
     /// RFC 9110 §14.6.
-    @Test func writesPartsWithTheirRanges() {
+    @Test func multipartSegmentsHaveTheirRanges() {
         let segments = ByteRanges.multipart(
             ranges: [Self.range(0, 5), Self.range(100, 7)], length: 200,
             contentType: Array("text/plain".utf8), boundary: Array("B".utf8))

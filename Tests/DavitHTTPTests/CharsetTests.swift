@@ -13,7 +13,7 @@ struct CharsetTests {
     ]
 
     @Test(arguments: texts)
-    func decodes(label: String, bytes: [UInt8], text: String) throws {
+    func textIsDecoded(label: String, bytes: [UInt8], text: String) throws {
         #expect(try Charset(label: Array(label.utf8)).decode(bytes) == text)
     }
 
@@ -31,7 +31,7 @@ struct CharsetTests {
     }
 
     @Test(arguments: ["", "utf-7", "utf-32", "koi8-r", "utf 8"])
-    func refusesOtherCharsets(label: String) {
+    func unsupportedCharsetsAreRefused(label: String) {
         #expect(throws: Charset.Unsupported.self) { try Charset(label: Array(label.utf8)) }
     }
 }

@@ -19,7 +19,7 @@ struct ChunkedDecoderTests {
     ]
 
     @Test(arguments: wellFormed)
-    func decodes(encoded: String, data: String, rest: String) {
+    func wellFormedChunksAreDecoded(encoded: String, data: String, rest: String) {
         let bytes = Array(encoded.utf8)
         let outcome = ChunkFeed().decode([bytes])
         #expect(outcome == .init(data: Array(data.utf8), isEnded: true, rest: Array(rest.utf8)))
@@ -69,7 +69,7 @@ struct ChunkedDecoderTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(encoded: String, status: UInt16) {
+    func malformedChunksAreRefused(encoded: String, status: UInt16) {
         let bytes = Array(encoded.utf8)
         let outcome = ChunkFeed().decode([bytes])
         #expect(outcome.error?.status.code == status)
@@ -92,14 +92,14 @@ struct ChunkedDecoderTests {
     ]
 
     @Test(arguments: limited)
-    func hasLimits(encoded: String, status: UInt16?) {
+    func extensionsAndTrailersAreLimited(encoded: String, status: UInt16?) {
         let outcome = Self.limits.decode([Array(encoded.utf8)])
         #expect(outcome.error?.status.code == status)
         #expect(outcome.isEnded == (status == nil))
         #expect(Self.limits.byteByByte(Array(encoded.utf8)) == outcome)
     }
 
-    @Test func announcesTheLengthOfDataBeforeItArrives() throws {
+    @Test func lengthOfDataIsKnownBeforeItArrives() throws {
         var decoder = ChunkedDecoder()
         let size = Array("7fffffff0\r\n".utf8)
         let step = try unsafe size.withUnsafeBytes { try unsafe decoder.decode($0) }

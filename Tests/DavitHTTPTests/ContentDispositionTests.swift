@@ -27,7 +27,7 @@ struct ContentDispositionTests {
     ]
 
     @Test(arguments: parts)
-    func readsParts(field: String, name: String?, fileName: String?) throws {
+    func partNamesAreParsed(field: String, name: String?, fileName: String?) throws {
         let parsed = try #require(Self.parse(field))
         #expect(parsed.type == "form-data")
         #expect(parsed.name == name)
@@ -35,7 +35,7 @@ struct ContentDispositionTests {
     }
 
     @Test(arguments: ["", "; name=a", "form-data name=a", "form-data; name=\"a", "form-data; name"])
-    func refusesMalformedParts(field: String) {
+    func malformedPartsAreRefused(field: String) {
         #expect(Self.parse(field) == nil)
     }
 
@@ -53,7 +53,7 @@ struct ContentDispositionTests {
     ]
 
     @Test(arguments: attachments)
-    func namesAttachments(name: String, value: String) {
+    func attachmentNamesAreEncoded(name: String, value: String) {
         #expect(String(decoding: ContentDisposition.attachment(named: name), as: UTF8.self) == value)
     }
 

@@ -13,7 +13,7 @@ struct ContentLanguageTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(value: String, tags: [String]) throws {
+    func wellFormedValuesAreParsed(value: String, tags: [String]) throws {
         let bytes = Array(value.utf8)
         let parsed = ContentLanguage(parsing: bytes.span)
         let language = try #require(parsed)
@@ -33,7 +33,7 @@ struct ContentLanguageTests {
     ]
 
     @Test(arguments: malformed)
-    func refuses(value: String) {
+    func malformedValuesAreRefused(value: String) {
         let bytes = Array(value.utf8)
         let language = ContentLanguage(parsing: bytes.span)
         #expect(language == nil)

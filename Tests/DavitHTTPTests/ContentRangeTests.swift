@@ -17,7 +17,7 @@ struct ContentRangeTests {
     ]
 
     @Test(arguments: rows)
-    func parses(value: String, range: (Int64, Int64)?, total: Int64?) {
+    func byteRangesAreParsed(value: String, range: (Int64, Int64)?, total: Int64?) {
         let parsed = ContentRange(parsing: Array(value.utf8).span)
         #expect(parsed?.range == range.map { ByteRange(offset: $0.0, length: $0.1) })
         #expect(parsed?.total == total)

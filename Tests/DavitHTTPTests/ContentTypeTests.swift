@@ -16,7 +16,7 @@ struct ContentTypeTests {
     ]
 
     @Test(arguments: types)
-    func reads(value: String, essence: String, parameters: [(String, String)]) throws {
+    func typeAndParametersAreParsed(value: String, essence: String, parameters: [(String, String)]) throws {
         let type = try #require(Self.parse(value))
         #expect(type.essence == essence)
         #expect(type.parameters.all.map(\.name) == parameters.map(\.0))
@@ -28,7 +28,7 @@ struct ContentTypeTests {
         "text/plain; a =b", "text/plain; a= b", "text/plain; a=\"b", "text/plain; a=\"b\\",
         "text/plain; a=b c",
     ])
-    func refuses(value: String) {
+    func malformedTypesAreRefused(value: String) {
         #expect(Self.parse(value) == nil)
     }
 

@@ -17,7 +17,7 @@ struct CredentialsTests {
     ]
 
     @Test(arguments: wellFormed)
-    func readsNameAndPassword(value: String, user: String, password: String) throws {
+    func nameAndPasswordAreParsed(value: String, user: String, password: String) throws {
         let credentials = try #require(Self.basic(value))
         #expect(text(credentials.user) == user)
         #expect(text(credentials.password) == password)
@@ -32,10 +32,10 @@ struct CredentialsTests {
         // NUL, LF and DEL (§2), and invalid UTF-8.
         "Basic YQA6Yg==", "Basic YTpiCg==", "Basic YTp/", "Basic 5Dpi",
     ])
-    func refuses(value: String) { #expect(Self.basic(value) == nil) }
+    func malformedCredentialsAreRefused(value: String) { #expect(Self.basic(value) == nil) }
 
     /// RFC 4648 §10.
-    @Test func decodesBase64() {
+    @Test func base64IsDecoded() {
         let vectors = [
             ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"),
             ("Zm9vYmE=", "fooba"),

@@ -15,7 +15,7 @@ struct DigestCredentialsTests {
         DigestCredentials(parsing: Array(text.utf8).span)
     }
 
-    @Test func readsTheExample() throws {
+    @Test func rfcExampleIsParsed() throws {
         let credentials = try #require(Self.parse(Self.example))
         #expect(credentials.user == .name(Array("Mufasa".utf8)))
         #expect(credentials.realm == Array("http-auth@example.org".utf8))

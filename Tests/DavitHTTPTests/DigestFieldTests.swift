@@ -19,7 +19,7 @@ struct DigestFieldTests {
     ]
 
     @Test(arguments: fields)
-    func readsKnownDigests(field: String, algorithms: [DigestAlgorithm]) throws {
+    func knownDigestsAreParsed(field: String, algorithms: [DigestAlgorithm]) throws {
         #expect(try DigestField.parse(Array(field.utf8).span).map(\.algorithm) == algorithms)
     }
 
@@ -45,7 +45,7 @@ struct DigestFieldTests {
         "=:AAAA:", "sha-256=:AAAA: x", "sha-256=:AAAA:,", "sha-256=:AAAA:;", "sha-256=\"AAAA\"",
         "sha-256 =:AAAA:", "sha-256=:AAAA:;A", ":AAAA:", "md5=\"\\", "md5=:A:",
     ])
-    func refusesOtherStructures(field: String) {
+    func malformedFieldsAreRefused(field: String) {
         #expect(throws: DigestError.malformed) { try DigestField.parse(Array(field.utf8).span) }
     }
 
@@ -60,7 +60,7 @@ struct DigestFieldTests {
     ]
 
     @Test(arguments: preferences)
-    func sortsPreferences(field: String, algorithms: [DigestAlgorithm]) {
+    func algorithmsAreSortedByPreference(field: String, algorithms: [DigestAlgorithm]) {
         #expect(DigestField.parsePreference(Array(field.utf8).span) == algorithms)
     }
 
@@ -75,7 +75,7 @@ struct DigestFieldTests {
     ]
 
     @Test(arguments: lists)
-    func readsChecksums(list: String, digests: [ContentDigest]) throws {
+    func checksumListsRoundTrip(list: String, digests: [ContentDigest]) throws {
         #expect(try ChecksumList.parse(Array(list.utf8).span) == digests)
         let written = ChecksumList.encode(digests)
         #expect(try ChecksumList.parse(Array(written.utf8).span) == digests)
@@ -85,7 +85,7 @@ struct DigestFieldTests {
         "5d41402abc4b2a76b9719d911017c592", ":00", "MD5:", "MD5:5d", "MD5:5d41402abc4b2a76b9719d911017c59g",
         "SHA1:5d41402abc4b2a76b9719d911017c592", "ADLER32:", "ADLER32:123456789", "ADLER32:x",
     ])
-    func refusesMalformedChecksums(list: String) {
+    func malformedChecksumListsAreRefused(list: String) {
         #expect(throws: DigestError.malformed) { try ChecksumList.parse(Array(list.utf8).span) }
     }
 }

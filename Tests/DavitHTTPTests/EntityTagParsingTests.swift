@@ -16,7 +16,7 @@ struct EntityTagParsingTests {
     ]
 
     @Test(arguments: tags)
-    func parsesOne(text: String, tag: EntityTag?) {
+    func singleTagsAreParsed(text: String, tag: EntityTag?) {
         #expect(EntityTag.parse(Array(text.utf8).span) == tag)
         if let tag { #expect(EntityTag.parse(tag.encoded.span) == tag) }
     }
@@ -31,7 +31,7 @@ struct EntityTagParsingTests {
     ]
 
     @Test(arguments: lists)
-    func parsesLists(text: String, list: EntityTagList?) {
+    func tagListsAreParsed(text: String, list: EntityTagList?) {
         #expect(EntityTagList.parse(Array(text.utf8).span) == list)
     }
 }

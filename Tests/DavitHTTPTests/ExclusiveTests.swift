@@ -14,19 +14,19 @@ struct ExclusiveTests {
         }
     }
 
-    @Test func keepsChanges() {
+    @Test func changesAreKept() {
         let value = Exclusive([1])
         value.withValue { $0.append(2) }
         #expect(value.withValue { $0 } == [1, 2])
     }
 
-    @Test func holdsNoncopyableValues() {
+    @Test func valueCanBeNoncopyable() {
         let value = Exclusive(Unique())
         #expect(value.withValue { $0.increment() } == 1)
         #expect(value.withValue { $0.increment() } == 2)
     }
 
-    @Test func canBeUsedAfterAnError() {
+    @Test func valueCanBeUsedAfterAnError() {
         let value = Exclusive(0)
         #expect(throws: Failure.self) {
             try value.withValue { value throws(Failure) in
@@ -37,7 +37,7 @@ struct ExclusiveTests {
         #expect(value.withValue { $0 } == 1)
     }
 
-    @Test func canMoveToAnotherThread() throws {
+    @Test func valueCanBeUsedOnAnotherThread() throws {
         let value = Exclusive(1)
         let done = Latch(count: 1)
         value.withValue { $0 += 1 }
@@ -49,7 +49,7 @@ struct ExclusiveTests {
         #expect(value.withValue { $0 } == 3)
     }
 
-    @Test func useInsideAUseFails() async {
+    @Test func nestedUseEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             let value = Exclusive(0)
             value.withValue { _ in value.withValue { $0 += 1 } }
@@ -58,7 +58,7 @@ struct ExclusiveTests {
 
     // Release builds wait for the other use.
     #if DEBUG
-    @Test func useOnAnotherThreadDuringAUseFails() async {
+    @Test func concurrentUseEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             let value = Exclusive(0)
             let done = Latch(count: 1)

@@ -11,12 +11,12 @@ struct FormFieldsTests {
         ("a=b=c", [("a", "b=c")]), ("a", [("a", "")]), ("=1", [("", "1")]), ("=", [("", "")]),
         ("a+b=c+d", [("a b", "c d")]), ("a%2Bb=c%26d%3De", [("a+b", "c&d=e")]),
         ("%C3%B6=%E2%82%AC", [("ö", "€")]), ("ö=€", [("ö", "€")]),
-        // Decoded only once.
+        // Escapes are decoded only once.
         ("a=%2541", [("a", "%41")]), ("a=%2B", [("a", "+")]), ("a=1&", [("a", "1")]),
     ]
 
     @Test(arguments: forms)
-    func readsForms(form: String, fields: [(String, String)]) throws {
+    func formsAreParsed(form: String, fields: [(String, String)]) throws {
         let expected = fields.map { FormFields.Field(name: $0.0, value: $0.1) }
         #expect(Array(try FormFields(parsing: Array(form.utf8), limitFields: 10)) == expected)
         #expect(Array(FormFields(query: Array(form.utf8))) == expected)
@@ -41,7 +41,7 @@ struct FormFieldsTests {
         #expect(FormFields(query: form)["a"] == asQuery)
     }
 
-    @Test func findsFieldsByName() throws {
+    @Test func fieldsAreFoundByName() throws {
         let fields = FormFields(query: Array("a=1&b=2&a=3".utf8))
         #expect(fields["a"] == "1")
         #expect(fields["c"] == nil)
@@ -49,12 +49,12 @@ struct FormFieldsTests {
         #expect(fields.count == 3)
     }
 
-    @Test func readsOtherCharsets() throws {
+    @Test func fieldsAreDecodedWithTheGivenCharset() throws {
         let form = Array("n=J%F6rg%80".utf8)
         #expect(try FormFields(parsing: form, limitFields: 1, charset: .windows1252)["n"] == "Jörg€")
     }
 
-    @Test func queryBelongsToTheTarget() throws {
+    @Test func queryFollowsTheTarget() throws {
         let request = try HTTPRequest(parsing: Array("GET /a?b=c%20d HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         #expect(request.query["b"] == "c d")
         try request.rewriteTarget(to: "/x?b=e")

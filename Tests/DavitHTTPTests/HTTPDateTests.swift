@@ -25,7 +25,9 @@ struct HTTPDateTests {
     ]
 
     @Test(arguments: dates)
-    func parses(text: String, seconds: Int64) { #expect(Self.parse(text) == Timestamp(seconds: seconds)) }
+    func validDatesAreParsed(text: String, seconds: Int64) {
+        #expect(Self.parse(text) == Timestamp(seconds: seconds))
+    }
 
     @Test(arguments: [
         "", ",", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
@@ -38,7 +40,7 @@ struct HTTPDateTests {
         "Sun Nov 006 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun, +6 Nov 1994 08:49:37 GMT", "784111777",
         "1994-11-06T08:49:37Z",
     ])
-    func refuses(text: String) { #expect(Self.parse(text) == nil) }
+    func invalidDatesAreRefused(text: String) { #expect(Self.parse(text) == nil) }
 
     @Test func everyTruncationIsRefused() {
         for (text, _) in Self.dates {
@@ -57,7 +59,7 @@ struct HTTPDateTests {
     @Test(arguments: centuries)
     func twoDigitYearsAreAtMost50YearsAhead(year: String, now: String, parsed: String) throws {
         let nowYear = try #require(Int64(now.prefix(4)))
-        // The exact instant within the year matters only for the row below.
+        // The instant within the year is irrelevant here; `fiftyYearsAreExactToTheSecond` tests it.
         let instant = Timestamp(seconds: (nowYear - 1970) * 31_556_952 + 86_400)
         let time = try #require(Self.parse("Sunday, 06-Nov-\(year) 08:49:37 GMT", now: instant))
         #expect(text(HTTPDate.iso8601(time)).hasPrefix(parsed))
@@ -78,7 +80,7 @@ struct HTTPDateTests {
         #expect(early.seconds == -(Int64.max / 1_000_000_000))
     }
 
-    @Test func formatsInstantsRoundedDown() {
+    @Test func formattedInstantsAreRoundedDown() {
         let time = Timestamp(nanoseconds: 784_111_777_999_999_999)
         #expect(text(HTTPDate.imf(time)) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(text(HTTPDate.iso8601(time)) == "1994-11-06T08:49:37Z")
@@ -87,7 +89,7 @@ struct HTTPDateTests {
     }
 
     /// Compares with a naive calendar that advances day by day.
-    @Test func agreesWithANaiveCalendar() {
+    @Test func datesMatchANaiveCalendar() {
         let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         var year = 1880

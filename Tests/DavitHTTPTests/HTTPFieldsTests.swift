@@ -44,7 +44,7 @@ struct HTTPFieldsTests {
         }
     }
 
-    @Test func findsFieldsByNameInAnyCase() {
+    @Test func fieldsAreFoundByNameInAnyCase() {
         var fields = HTTPFields()
         fields.append(.contentLength, 5)
         fields.append(named: "X-Own", "1")
@@ -58,13 +58,13 @@ struct HTTPFieldsTests {
     }
 
     @Test(arguments: [0, 7, 10, -1, 1_234_567_890, .max, .min] as [Int64])
-    func writesNumbers(number: Int64) {
+    func numbersAreWrittenInDecimal(number: Int64) {
         var bytes = Array("n=".utf8)
         bytes.appendDecimal(number)
         #expect(text(bytes) == "n=\(number)")
     }
 
-    @Test func removesAllFieldsOfAName() {
+    @Test func allFieldsOfANameAreRemoved() {
         var fields = HTTPFields()
         fields.append(.vary, "a")
         fields.append(.etag, "b")
@@ -75,7 +75,7 @@ struct HTTPFieldsTests {
         #expect(String(decoding: fields.encoded, as: UTF8.self) == "ETag: b\r\nX-Vary: d\r\n")
     }
 
-    @Test func mergesOnlyMissingFields() {
+    @Test func onlyMissingFieldsAreMerged() {
         var fields = HTTPFields()
         fields.append(.allow, "GET")
         var others = HTTPFields()
@@ -89,7 +89,7 @@ struct HTTPFieldsTests {
 }
 
 struct HTTPRequestFieldTests {
-    @Test func findsFieldsOfARequest() throws {
+    @Test func fieldsOfARequestAreFoundInAnyCase() throws {
         let request = try request(fields: ["Accept: a", "X-Own: 1", "ACCEPT: b", "x-own: 2", "Empty:"])
         #expect(request.count(of: .accept) == 2 && request.contains(.host) && !request.contains(.range))
         #expect(request.string(of: .accept) == "a" && request.string(of: .range) == nil)
@@ -102,14 +102,14 @@ struct HTTPRequestFieldTests {
         #expect(request.withValue(of: .range) { $0.count } == nil)
     }
 
-    @Test func visitsElementsOverAllLines() throws {
+    @Test func elementsOfAllLinesAreVisited() throws {
         let request = try request(fields: ["Accept: a ,,\tb", "Accept:", "Accept: c"])
         var elements: [String] = []
         request.forEachElement(of: .accept) { elements.append(text([UInt8](copying: $0))) }
         #expect(elements == ["a", "", "b", "", "c"])
     }
 
-    @Test func headInMemoryMustBeExactlyOne() {
+    @Test func bytesMustBeExactlyOneHead() {
         #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n".utf8)) }
         #expect(throws: HTTPError.self) { try HTTPRequest(parsing: Array("GET / HTTP/1.0\r\n\r\nx".utf8)) }
     }

@@ -49,7 +49,7 @@ struct HeadEncoderTests {
         ]
 
     @Test(arguments: rows)
-    func framesContent(
+    func framingFieldsMatchTheResponse(
         status: UInt16, length: Int64?, exchange: HeadEncoder.Context, lines: [String],
         framing: ResponseFraming
     ) {

@@ -54,7 +54,7 @@ struct HeadLimitTests {
         #expect(Self.feed.whole(Array("GET /".utf8) + [UInt8](repeating: 97, count: 36)) == .incomplete)
     }
 
-    @Test func headLimitFitsTheOffsets() {
+    @Test func headLimitIsAtMost65535Bytes() {
         var limits = WireLimits(headBytes: 1 << 20)
         #expect(limits.headBytes == 65_535)
         limits.headBytes = 1 << 20

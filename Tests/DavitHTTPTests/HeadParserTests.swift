@@ -14,7 +14,7 @@ struct HeadParserTests {
 
         """
 
-    @Test func readsAHead() throws {
+    @Test func ordinaryHeadIsParsed() throws {
         let bytes = Array(Self.ordinary.utf8)
         let summary = try #require(HeadFeed().whole(bytes + Array("body".utf8)).summary)
         #expect(summary.consumed == bytes.count)
@@ -111,7 +111,7 @@ struct HeadParserTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(head: String, status: Int) {
+    func malformedHeadsAreRefused(head: String, status: Int) {
         let bytes = Array(head.utf8)
         #expect(HeadFeed().whole(bytes).status == status)
         #expect(HeadFeed().byteByByte(bytes).status == status)
@@ -138,7 +138,9 @@ struct HeadParserTests {
     ]
 
     @Test(arguments: accepted)
-    func accepts(head: String, method: HTTPMethod, form: RequestTarget.Form, path: String) throws {
+    func unusualHeadsAreAccepted(head: String, method: HTTPMethod, form: RequestTarget.Form, path: String)
+        throws
+    {
         let summary = try #require(HeadFeed().whole(Array(head.utf8)).summary)
         #expect(summary.method == method)
         #expect(summary.form == form)
@@ -147,7 +149,7 @@ struct HeadParserTests {
     }
 
     @Test(arguments: refused.map(\.head) + accepted.map(\.head) + [ordinary])
-    func resultIsIndependentOfPieces(head: String) {
+    func resultDoesNotDependOnThePieces(head: String) {
         let bytes = Array(head.utf8)
         let feed = HeadFeed()
         let whole = feed.whole(bytes)
@@ -193,7 +195,7 @@ struct HeadParserTests {
         #expect(request.target.authority == nil && !request.keepsAlive)
     }
 
-    @Test func stopsAtTheEndOfAPipelinedHead() throws {
+    @Test func parserStopsAtTheEndOfAPipelinedHead() throws {
         let head = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
         let summary = try #require(HeadFeed().whole(Array((head + "GET\n").utf8)).summary)
         #expect(summary.consumed == head.utf8.count)

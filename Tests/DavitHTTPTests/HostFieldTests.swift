@@ -23,7 +23,7 @@ struct HostFieldTests {
     ]
 
     @Test(arguments: wellFormed)
-    func splits(text: String, host: String, port: UInt16?, kind: HostField.Kind) throws {
+    func hostAndPortAreParsed(text: String, host: String, port: UInt16?, kind: HostField.Kind) throws {
         let field = try #require(Self.parse(text))
         #expect(field.host == Array(host.utf8))
         #expect(field.port == port)
@@ -40,7 +40,7 @@ struct HostFieldTests {
         "[1:2:3:4:5:6:7::8]", "[12345::]", "[g::]", "[127.0.0.1]", "[::127.0.0.1:1]", "[::256.0.0.1]",
         "[fe80::1%25eth0]", "[v1.a]", "[::1 ]", "[1:2:3:4:5:6:7:127.0.0.1]", "[::1:]",
     ])
-    func refuses(text: String) { #expect(Self.parse(text) == nil) }
+    func malformedHostsAreRefused(text: String) { #expect(Self.parse(text) == nil) }
 
     /// RFC 9110 §4.2.3: the default port is equivalent to no port.
     static let comparisons: [(a: String, aIsSecure: Bool, b: String, bIsSecure: Bool, isSame: Bool)] = [
@@ -51,7 +51,8 @@ struct HostFieldTests {
     ]
 
     @Test(arguments: comparisons)
-    func comparesWithDefaultPorts(a: String, aIsSecure: Bool, b: String, bIsSecure: Bool, isSame: Bool) throws
+    func missingPortEqualsTheDefaultPort(a: String, aIsSecure: Bool, b: String, bIsSecure: Bool, isSame: Bool)
+        throws
     {
         let first = try #require(Self.parse(a))
         let second = try #require(Self.parse(b))

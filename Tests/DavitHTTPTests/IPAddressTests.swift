@@ -16,7 +16,7 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: addresses)
-    func readsAndWrites(text: String, written: String) throws {
+    func addressesAreParsedAndFormatted(text: String, written: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.text == written)
         #expect(IPAddress(written) == address)
@@ -32,7 +32,7 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(text: String) { #expect(IPAddress(text) == nil) }
+    func malformedAddressesAreRefused(text: String) { #expect(IPAddress(text) == nil) }
 
     // RFC 7239 §6, and the format of X-Forwarded-For.
     static let nodes: [(text: String, address: String?)] = [
@@ -46,7 +46,7 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: nodes)
-    func readsNodes(text: String, address: String?) {
+    func forwardedNodesAreParsed(text: String, address: String?) {
         #expect(IPAddress(node: Array(text.utf8).span)?.text == address)
     }
 
@@ -105,5 +105,5 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: noNetworks)
-    func refusesMalformedNetworks(text: String) { #expect(IPNetwork(text) == nil) }
+    func malformedNetworksAreRefused(text: String) { #expect(IPNetwork(text) == nil) }
 }

@@ -14,7 +14,7 @@ struct ISO8601Tests {
     ]
 
     @Test(arguments: dates)
-    func parses(text: String, nanoseconds: Int64) {
+    func validDatesAreParsed(text: String, nanoseconds: Int64) {
         #expect(HTTPDate.parseISO8601(Array(text.utf8).span) == Timestamp(nanoseconds: nanoseconds))
     }
 
@@ -27,5 +27,5 @@ struct ISO8601Tests {
         "1994-11-06T08:49:37*01:00", "1994-11-06T08:49:37.5", "+994-11-06T08:49:37Z", "1677-11-06T08:49:37Z",
         "2262-11-06T08:49:37Z", "94-11-06T08:49:37Z  ", "1994/11/06T08:49:37Z",
     ])
-    func refuses(text: String) { #expect(HTTPDate.parseISO8601(Array(text.utf8).span) == nil) }
+    func invalidDatesAreRefused(text: String) { #expect(HTTPDate.parseISO8601(Array(text.utf8).span) == nil) }
 }

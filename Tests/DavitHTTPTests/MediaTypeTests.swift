@@ -26,7 +26,7 @@ struct MediaTypeTests {
         var seen: Set<String> = []
         for (type, extensions) in MediaType.types {
             for suffix in extensions.description.split(separator: " ") {
-                #expect(seen.insert(String(suffix)).inserted, "\(suffix) stands twice")
+                #expect(seen.insert(String(suffix)).inserted, "\(suffix) appears twice")
                 #expect(MediaType.forName(Array("a.\(suffix)".utf8)).description == type.description)
             }
         }

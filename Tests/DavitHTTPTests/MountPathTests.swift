@@ -5,12 +5,12 @@ struct MountPathTests {
     static let paths: [(path: String, segments: Int, mount: String, below: String)] = [
         ("/files/a/b", 1, "/files", "/a/b"), ("/files/", 1, "/files", "/"), ("/files", 1, "/files", ""),
         ("/x/files/a", 2, "/x/files", "/a"), ("/a", 0, "", "/a"),
-        // As sent: hrefs preserve the client's encoding.
+        // Paths are not decoded, because hrefs preserve the client's encoding.
         ("/f%69les/a%20b", 1, "/f%69les", "/a%20b"), ("//files//a/", 1, "//files", "//a/"),
     ]
 
     @Test(arguments: paths)
-    func splitsThePathAsSent(path: String, segments: Int, mount: String, below: String) throws {
+    func pathIsSplitAsSent(path: String, segments: Int, mount: String, below: String) throws {
         let request = try HTTPRequest(parsing: Array("GET \(path)?q HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         let place = request.enterMount(segments: segments)
         #expect(request.mountPath == Array(mount.utf8))

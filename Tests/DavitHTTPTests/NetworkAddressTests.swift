@@ -28,7 +28,7 @@ struct NetworkAddressTests {
     ]
 
     @Test(arguments: texts)
-    func rfc5952(groups: [UInt64], text: String) {
+    func ipv6AddressesAreFormattedAsInRFC5952(groups: [UInt64], text: String) {
         let address = Self.address(groups)
         #expect(address.host == text)
         #expect(address.description == "[\(text)]:8080")
@@ -41,7 +41,7 @@ struct NetworkAddressTests {
         (.ipv4(255, 255, 255, 255, port: 1), "255.255.255.255"),
         (.ipv4(10, 9, 100, 0, port: 1), "10.9.100.0"),
     ])
-    func ipv4(address: NetworkAddress, text: String) {
+    func ipv4AddressesAreFormatted(address: NetworkAddress, text: String) {
         #expect(address.host == text)
         #expect(address.description == "\(text):1")
         #expect(address.bytes.map(String.init).joined(separator: ".") == text)
@@ -67,7 +67,7 @@ struct NetworkAddressTests {
         (address([0, 0, 0, 0, 0, 0, 0, 1]), true), (address([0, 0, 0, 0, 0, 0, 0, 2]), false),
         (address([1, 0, 0, 0, 0, 0, 0, 1]), false),
     ])
-    func loopback(address: NetworkAddress, isLoopback: Bool) {
+    func loopbackAddressesAreRecognized(address: NetworkAddress, isLoopback: Bool) {
         #expect(address.isLoopback == isLoopback)
     }
 

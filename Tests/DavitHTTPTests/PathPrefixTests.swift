@@ -15,7 +15,7 @@ struct PathPrefixTests {
     ]
 
     @Test(arguments: texts)
-    func parses(text: String, prefix: String?) { #expect(PathPrefix(text)?.text == prefix) }
+    func validPrefixesAreParsed(text: String, prefix: String?) { #expect(PathPrefix(text)?.text == prefix) }
 
     @Test func lengthIsLimited() {
         let longest = "/" + String(repeating: "a", count: 1023)
@@ -31,7 +31,7 @@ struct PathPrefixTests {
     ]
 
     @Test(arguments: suffixes)
-    func removesASuffix(whole: String, suffix: String, rest: String?) throws {
+    func suffixesAreRemoved(whole: String, suffix: String, rest: String?) throws {
         let (whole, suffix) = (try #require(PathPrefix(whole)), try #require(PathPrefix(suffix)))
         #expect(whole.removing(suffix: suffix)?.text == rest)
     }

@@ -26,7 +26,7 @@ struct PeerNetworkTests {
         "", "unknown", ":", ":::", "1.2.3", "1.2.3.4.5", "999999999999999999999.1.1.1",
         "1:2:3:4:5:6:7:8:9:10", "_hidden", "%",
     ])
-    func otherTextIsOneNetwork(text: String) {
+    func invalidAddressesShareOneNetwork(text: String) {
         #expect(PeerNetwork(of: text) == PeerNetwork(of: nil as IPAddress?))
     }
 }

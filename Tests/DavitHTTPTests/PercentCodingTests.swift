@@ -8,12 +8,12 @@ struct PercentCodingTests {
     ]
 
     @Test(arguments: decoded)
-    func decodesOnce(text: String, bytes: String?) {
+    func escapesAreDecodedOnce(text: String, bytes: String?) {
         #expect(PercentCoding.decode(text.utf8) == bytes.map { Array($0.utf8) })
         #expect(PercentCoding.decode(Array(text.utf8).span) == bytes.map { Array($0.utf8) })
     }
 
-    @Test func encodesAllButUnreservedCharacters() {
+    @Test func allButUnreservedCharactersAreEncoded() {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
         for byte in UInt8.min...UInt8.max {
             var encoded: [UInt8] = []
@@ -28,7 +28,7 @@ struct PercentCodingTests {
         }
     }
 
-    @Test func encodesEachSegmentOfAPath() throws {
+    @Test func segmentsOfAPathAreEncoded() throws {
         let path = try #require(ResourcePath(segments: [Array("a b".utf8), Array("é&+".utf8)]))
         var encoded: [UInt8] = []
         PercentCoding.append(path, to: &encoded)
@@ -50,7 +50,7 @@ struct RequestPathTests {
     ]
 
     @Test(arguments: paths)
-    func decodes(raw: String, bytes: String, endsInSlash: Bool) throws {
+    func requestPathsAreDecoded(raw: String, bytes: String, endsInSlash: Bool) throws {
         let parsed = try ResourcePath.parse(rawPath: Array(raw.utf8))
         #expect(parsed.path.bytes == Array(bytes.utf8))
         #expect(parsed.endsInSlash == endsInSlash)
@@ -63,7 +63,7 @@ struct RequestPathTests {
         "/a%00b",
         "/a\0b", "/a/../../etc/passwd",
     ])
-    func refuses(raw: String) {
+    func invalidRequestPathsAreRefused(raw: String) {
         let error = #expect(throws: HTTPError.self) { try ResourcePath.parse(rawPath: Array(raw.utf8)) }
         #expect(error?.status == .badRequest)
     }

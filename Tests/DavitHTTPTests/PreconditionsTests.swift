@@ -118,7 +118,7 @@ struct PreconditionsTests {
     ]
 
     @Test(arguments: rows)
-    func evaluates(
+    func preconditionsAreEvaluated(
         method: String, fields: [String], current: Current, outcome: PreconditionOutcome
     ) throws {
         #expect(try Self.evaluate(method, fields, current) == outcome)

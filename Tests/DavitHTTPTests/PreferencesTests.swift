@@ -38,7 +38,7 @@ struct PreferencesTests {
     ]
 
     @Test(arguments: rows)
-    func reads(row: Row) throws {
+    func preferencesAreParsed(row: Row) throws {
         let preferences = Preferences(of: try request(fields: row.fields.map { "Prefer: \($0)" }))
         #expect(preferences.result == row.result)
         #expect(preferences.excludesRoot == row.excludesRoot)

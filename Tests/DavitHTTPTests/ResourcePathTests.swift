@@ -7,7 +7,7 @@ struct ResourcePathTests {
     ]
 
     @Test(arguments: containment)
-    func containsItselfAndItsDescendants(outer: String, inner: String, isContained: Bool) throws {
+    func pathContainsItselfAndItsDescendants(outer: String, inner: String, isContained: Bool) throws {
         let paths = try [outer, inner].map { text in
             try #require(ResourcePath(segments: text.utf8.split(separator: UInt8(ascii: "/"))))
         }
@@ -15,7 +15,7 @@ struct ResourcePathTests {
     }
 
     @Test(arguments: ["", ".", "..", "a/b", "a\0"])
-    func refusesInvalidSegments(name: String) {
+    func invalidSegmentsAreRefused(name: String) {
         #expect(ResourcePath.root.appending(Array(name.utf8)) == nil)
     }
 }

@@ -41,13 +41,13 @@ struct AccessRecordTests {
         #expect(Self.line(.davit, try Self.full()) == text)
     }
 
-    @Test func commonAndCombinedFormats() throws {
+    @Test func commonAndCombinedFormatsMatchApache() throws {
         let text = #"192.0.2.7 - anna [06/Nov/1994:08:49:37 +0000] "PUT /a%20b?x=1 HTTP/1.1" 201 17"#
         #expect(Self.line(.common, try Self.full()) == text)
         #expect(Self.line(.combined, try Self.full()) == text + #" "http://a/" "curl/8""#)
     }
 
-    @Test func jsonFormat() throws {
+    @Test func jsonFormatHasAllFields() throws {
         #expect(
             Self.line(.json, try Self.full()) == #"""
                 {"time":"1994-11-06T08:49:37.123Z","peer":"192.0.2.7","user":"anna","method":"PUT",\#
@@ -94,8 +94,8 @@ struct AccessRecordTests {
         #expect(Self.line(.json, record).hasSuffix(#","request":"\#(number)"}"#))
     }
 
-    // A name must not look like two words or add a line.
-    @Test func namesAreLoggedAsOneWord() throws {
+    // A user name must not look like two words or add a line.
+    @Test func userNamesAreLoggedAsOneWord() throws {
         let record = try Self.record(principal: "a b\n\"")
         #expect(record.line.hasPrefix(#"::1 a\x20b\x0a\x22 "GET"#))
         #expect(Self.line(.common, record).hasPrefix(#"::1 - a\x20b\x0a\x22 ["#))

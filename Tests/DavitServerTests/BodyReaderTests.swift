@@ -38,7 +38,8 @@ struct BodyReaderTests {
     ]
 
     @Test(arguments: accepted)
-    func readsContent(path: String, type: String, body: String, text: String) async throws {
+    func contentIsReadAsTheRouteRequires(path: String, type: String, body: String, text: String) async throws
+    {
         let fields = type.isEmpty ? [] : [("Content-Type", type)]
         let response = try await Self.client.send("POST", path, fields, text: body)
         #expect(response.status == 200)
@@ -49,16 +50,16 @@ struct BodyReaderTests {
         }
     }
 
-    @Test func readsContentForAPattern() async throws {
+    @Test func contentIsReadForAPatternRoute() async throws {
         #expect(try await Self.client.send("PUT", "/name", text: "value").text == "name value")
     }
 
     static let refused: [(path: String, type: String, body: String, status: UInt16, reason: String)] = [
-        // 413 specifies the limit.
+        // The reason of a 413 contains the limit.
         ("/bytes", "", "0123456789a", 413, "10 bytes"), ("/text", "", "0123456789a", 413, "10 bytes"),
         ("/form", urlEncoded, "a=1&a=2&a=3&a=4", 413, "3 fields"),
         ("/form", urlEncoded, "aaaaaaaaaa=bbbbbbbbbb", 413, "20 bytes"),
-        // 400 specifies the offset.
+        // The reason of a 400 contains the byte offset.
         ("/form", urlEncoded, "a=1&b=%zz", 400, "byte 6"), ("/form", urlEncoded, "a=1&b=%ff", 400, "byte 6"),
         ("/text", "text/plain; charset=us-ascii", "abcö", 400, "byte 3"),
         ("/text", "text/plain; charset=utf-16", "abc", 400, "byte 2"),
@@ -69,7 +70,7 @@ struct BodyReaderTests {
     ]
 
     @Test(arguments: refused)
-    func refusesUnreadableContent(
+    func unreadableContentIsRefusedWithAReason(
         path: String, type: String, body: String, status: UInt16, reason: String
     ) async throws {
         let fields = type.isEmpty ? [] : [("Content-Type", type)]

@@ -79,7 +79,7 @@ struct CompressionTests {
     @Test(arguments: [
         "/short", "/picture", "/untyped", "/file", "/206", "/coded", "/part", "/fixed",
     ])
-    func otherResponsesAreUnchanged(path: String) async throws {
+    func responsesThatMustNotBeCompressedAreUnchanged(path: String) async throws {
         let plain = try await TestClient(Self.router).send("GET", path, Self.accepting)
         let response = try await Self.client.send("GET", path, Self.accepting)
         #expect(response.fields.encoded == plain.fields.encoded)
@@ -94,7 +94,7 @@ struct CompressionTests {
         #expect(get.fields.encoded == head.fields.encoded)
     }
 
-    @Test func headHasNoLengthOfOtherCodings() async throws {
+    @Test func headOmitsTheLengthOfUncompressedContent() async throws {
         let length = String(Self.text.utf8.count)
         let handler = Answering { Self.with(.contentLength, length) }.applying(Compression())
         let request = try makeRequest("HEAD / HTTP/1.1", "Host: a", "Accept-Encoding: gzip")
@@ -127,7 +127,7 @@ struct CompressionTests {
     ]
 
     @Test(arguments: conditional)
-    func bothTagsMatch(condition: String, status: UInt16, tag: String, vary: String?) async throws {
+    func strongAndWeakTagsMatch(condition: String, status: UInt16, tag: String, vary: String?) async throws {
         let client = TestClient(Answering.conditionally.applying(Compression()))
         let response = try await client.send("GET", "/", Self.accepting + [("If-None-Match", condition)])
         #expect(response.status == status)
@@ -227,14 +227,14 @@ struct GzipStreamTests {
         #expect(String(decoding: lines[399_999], as: UTF8.self) == "line 1")
     }
 
-    @Test func failureIsPassedOn() async throws {
+    @Test func streamFailureIsPropagated() async throws {
         let stream = try await Self.stream {
             .stream(type: "text/plain") { () throws -> [UInt8]? in throw StreamTests.Failure() }
         }
         await #expect(throws: HTTPError.disconnected) { try await stream.next(into: IOBuffer(capacity: 100)) }
     }
 
-    @Test func emptyStreamIsAnEmptyMember() async throws {
+    @Test func emptyStreamIsCompressedToAnEmptyMember() async throws {
         let handler = Answering { .stream(type: "text/plain") { nil } }.applying(Compression())
         let coded = try await TestClient(handler).send("GET", "/", CompressionTests.accepting)
         #expect(coded["Content-Encoding"] == "gzip")

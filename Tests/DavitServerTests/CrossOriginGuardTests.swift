@@ -8,7 +8,7 @@ struct CrossOriginGuardTests {
     typealias Row = (method: String, host: String, fields: [(String, String)], isTaken: Bool)
 
     static let rows: [Row] = [
-        // Not a browser.
+        // Clients that are not browsers.
         ("POST", "a.example", [], true),
         // Fetch Metadata §2.2; browsers send it to HTTPS origins and loopback.
         ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://a.example")], true),

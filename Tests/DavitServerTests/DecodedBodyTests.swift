@@ -68,7 +68,7 @@ struct DecodedBodyTests {
     }
 
     @Test(arguments: ["br", "gzip, gzip", "deflate, gzip", "zstd, identity", "gzip;q=1"])
-    func otherCodingsAreRefused(coding: String) async throws {
+    func unsupportedCodingsAreRefused(coding: String) async throws {
         let fields = [("Content-Encoding", coding)]
         let response = try await Self.client.send("POST", "/bytes", fields, text: "a")
         #expect(response.status == 415)
@@ -103,7 +103,7 @@ struct DecodedBodyTests {
     static let broken: [(name: String, change: @Sendable ([UInt8]) -> [UInt8], reason: String)] = [
         ("cut", { Array($0.dropLast()) }, "truncated"), ("followed", { $0 + [0] }, "Unexpected data"),
         ("no gzip", { Array($0.dropFirst()) }, "malformed"),
-        ("a wrong check sum", { $0.dropLast() + [$0[$0.count - 1] ^ 1] }, "malformed"),
+        ("a wrong checksum", { $0.dropLast() + [$0[$0.count - 1] ^ 1] }, "malformed"),
     ]
 
     @Test(arguments: broken.indices)

@@ -15,14 +15,14 @@ struct DigestCheckTests {
     }
 
     @Test(arguments: [["hello"], ["he", "llo"], ["h", "", "e", "l", "l", "o"], ["", "hello", ""]])
-    func resultIsIndependentOfPieces(pieces: [String]) throws {
+    func resultDoesNotDependOnThePieces(pieces: [String]) throws {
         let check = try #require(DigestCheck([Self.hello]))
         feed(check, pieces)
         #expect(check.isRight())
     }
 
     @Test(arguments: [["hellp"], ["hello", "o"], ["hell"], []])
-    func detectsOtherContent(pieces: [String]) throws {
+    func otherContentIsDetected(pieces: [String]) throws {
         let check = try #require(DigestCheck([Self.hello]))
         feed(check, pieces)
         #expect(!check.isRight())
@@ -35,7 +35,7 @@ struct DigestCheckTests {
         #expect(!check.isRight())
     }
 
-    @Test func emptyListIsNoCheck() { #expect(DigestCheck([]) == nil) }
+    @Test func emptyListNeedsNoCheck() { #expect(DigestCheck([]) == nil) }
 
     @Test func availableAlgorithmsDependOnTheBuild() {
         #if TLS

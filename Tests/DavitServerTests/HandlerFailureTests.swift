@@ -13,7 +13,7 @@ struct HandlerFailureTests {
         routes.get("/gone") { _ in throw HTTPError.disconnected }
     }
 
-    @Test func otherErrorsAre500WithOnlyANumber() async throws {
+    @Test func unexpectedErrorIs500WithOnlyARequestID() async throws {
         let reported = Mutex<[HandlerFailure]>([])
         let router = Router(report: { failure in reported.withLock { $0.append(failure) } }, Self.routes)
         let response = try await TestClient(router).send("GET", "/secret?x=1")
@@ -46,7 +46,7 @@ struct HandlerFailureTests {
     }
 
     // A disconnected client cannot be answered, so the error must reach the connection.
-    @Test func disconnectionIsPassedOn() async {
+    @Test func disconnectionIsPropagated() async {
         let client = TestClient(Router(Self.routes))
         await #expect(throws: HTTPError.disconnected) { try await client.send("GET", "/gone") }
     }

@@ -17,7 +17,7 @@ struct HostGuardTests {
     ]
 
     @Test(arguments: hosts)
-    func respondsOnlyForItsOwnNames(host: String, isAnswered: Bool) async throws {
+    func requestsForOtherHostsAreMisdirected(host: String, isAnswered: Bool) async throws {
         let status: HTTPStatus = isAnswered ? .noContent : .misdirectedRequest
         for method in ["GET", "OPTIONS", "PUT", "MOVE"] {
             let request = try makeRequest("\(method) / HTTP/1.1", "Host: \(host)")

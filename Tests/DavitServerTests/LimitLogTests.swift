@@ -6,7 +6,7 @@ import Testing
 struct LimitLogTests {
     /// One line per cause and minute, with the client of the first refusal and the number of suppressed lines
     /// before it.
-    @Test func logsOncePerMinuteAndCause() {
+    @Test func refusalsAreLoggedOncePerMinuteAndCause() {
         let lines = Mutex<[LimitRefusal]>([])
         let log = LimitLog { line in lines.withLock { $0.append(line) } }
         func refuse(_ cause: StaticString, _ account: String?, at seconds: Int64) {

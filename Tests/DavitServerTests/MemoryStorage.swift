@@ -21,7 +21,7 @@ final class MemoryStorage: TemporaryStorage {
     /// The operations on each file created.
     var logs: [MemoryFile.Log] { made.withLock { $0 } }
     /// Temporary files that use this storage.
-    var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: HereAndNow(hops)) }
+    var temporaryFiles: TemporaryFiles { TemporaryFiles(storage: self, work: CallerThreadRunner(hops)) }
     /// Counts calls that would have switched threads.
     let hops = Hops()
 
@@ -91,7 +91,7 @@ final class Hops: Sendable {
 }
 
 /// Runs work on the caller's thread.
-struct HereAndNow: BlockingWorkRunner {
+struct CallerThreadRunner: BlockingWorkRunner {
     private let hops: Hops
 
     init(_ hops: Hops) { self.hops = hops }

@@ -93,7 +93,7 @@ struct CORSTests {
     ]
 
     @Test(arguments: others)
-    func otherOptionsRequestsNeedAPassword(fields: [(String, String)]) async throws {
+    func otherOptionsRequestsRequireAuthentication(fields: [(String, String)]) async throws {
         let response = try await Self.client().send("OPTIONS", "/a", fields)
         #expect(response.status == 401)
         #expect(response["Access-Control-Allow-Methods"] == nil)

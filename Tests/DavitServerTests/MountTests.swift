@@ -44,7 +44,7 @@ struct MountTests {
     ]
 
     @Test(arguments: announced)
-    func optionsAboveAMountAnnounceIt(target: String, isAnnounced: Bool) async throws {
+    func optionsAboveAMountIncludeItsFields(target: String, isAnnounced: Bool) async throws {
         let response = try await Self.client.send("OPTIONS", target)
         #expect(response.status / 100 == 2)
         #expect(response["DAV"] == (isAnnounced ? "1, 2" : nil))
@@ -73,7 +73,7 @@ struct MountTests {
     }
 
     // The access log and middleware around the router see the original path.
-    @Test func pathIsRestoredAfterwards() async throws {
+    @Test func originalPathIsRestoredAfterTheMount() async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")
         let router = Router { $0.mount("/x/files", Echo()) }
         _ = try router.respond(to: request)
@@ -81,7 +81,7 @@ struct MountTests {
         #expect(request.mountPath.isEmpty)
     }
 
-    /// Pending work sees the path below all prefixes; the path is whole before and after it.
+    /// Pending work sees the path below all prefixes; before and after it, the request has its full path.
     @Test(arguments: [true, false])
     func pendingWorkSeesThePathBelowThePrefix(fails: Bool) async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")

@@ -118,7 +118,7 @@ struct MountableTests {
         #expect(lines.withLock { $0 } == [#"mount hides an earlier route ["/a", "/a/x"]"#])
     }
 
-    @Test func observersLiveAsLongAsTheServer() throws {
+    @Test func observersReceiveTheLifecycleOfTheServer() throws {
         let (first, busy) = (Life("first"), Life("busy"))
         let environment = Self.environment()
         let router = Router { routes in
@@ -135,7 +135,7 @@ struct MountableTests {
         #expect(busy.events.withLock { $0 } == ["busy started", "busy upkeep", "busy ends", "busy ended"])
     }
 
-    @Test func errorsOfActionsAreLogged() async throws {
+    @Test func handlerErrorsAreLogged() async throws {
         let lines = Mutex<[String]>([])
         let environment = Self.environment { severity, message, details in
             lines.withLock { $0.append("\(severity) \(message) \(details.map { "\($0)=\($1)" })") }

@@ -51,7 +51,7 @@ struct MountedReplyTests {
         ]
 
     @Test(arguments: rows)
-    func mountsAnswer(
+    func mountedHandlersRespondAsWithoutARouter(
         method: String, target: String, text: String, isReady: Bool, isConditionAsked: Bool
     ) async throws {
         let request = try makeRequest("\(method) \(target) HTTP/1.1", "Host: a")
@@ -70,7 +70,7 @@ struct MountedReplyTests {
         #expect(asked.count.withLock { $0 } == (isConditionAsked ? 1 : 0))
     }
 
-    @Test func impossiblePathsAreRefused() throws {
+    @Test func pathsAboveTheRootAreRefused() throws {
         let request = try makeRequest("GET /files/../a HTTP/1.1", "Host: a")
         let error = #expect(throws: HTTPError.self) { _ = try Self.router(Counter()).respond(to: request) }
         #expect(error?.status == .badRequest)

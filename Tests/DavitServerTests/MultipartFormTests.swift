@@ -59,7 +59,7 @@ struct MultipartFormTests {
     ]
 
     @Test(arguments: fields)
-    func fieldsAreText(parts: [String], text: String) async throws {
+    func fieldsAreDecodedByTheirCharset(parts: [String], text: String) async throws {
         #expect(try await send(parts).text == text)
     }
 
@@ -91,7 +91,7 @@ struct MultipartFormTests {
             ["\(d)a\r\nContent-Type: a/b; charset=us-ascii\r\n\r\naö"], "multipart/form-data; boundary=b",
             400, "byte 1"
         ),
-        // Limits, each reported with its value.
+        // Exceeded limits are reported with their value.
         (["\(d)a\r\n\r\n12345", "\(d)b\r\n\r\n123456"], "multipart/form-data; boundary=b", 413, "10 bytes"),
         (
             ["\(d)a; filename=x\r\n\r\n123", "\(d)b; filename=x\r\n\r\n123"],
@@ -109,7 +109,7 @@ struct MultipartFormTests {
     ]
 
     @Test(arguments: refused)
-    func refusesMalformedFormsWithAReason(parts: [String], type: String, status: UInt16, reason: String)
+    func malformedFormsAreRefusedWithAReason(parts: [String], type: String, status: UInt16, reason: String)
         async throws
     {
         var limits = MultipartLimits()
@@ -132,7 +132,7 @@ struct MultipartFormTests {
     ]
 
     @Test(arguments: accepted)
-    func acceptsFormsAtTheLimits(parts: [String]) async throws {
+    func formsAtTheLimitsAreAccepted(parts: [String]) async throws {
         var limits = MultipartLimits()
         limits.parts = 3
         limits.files = 2
@@ -236,7 +236,7 @@ struct MultipartFormTests {
     }
 
     /// Content that resembles delimiters must not cost a call per occurrence.
-    @Test func fileCallsAreFew() async throws {
+    @Test func contentLikeDelimitersNeedsFewFileCalls() async throws {
         let content = String(repeating: "\r\n--bx", count: 300_000)
         let form = Self.begin + content + "\r\n--b--"
         let response = try await client().send(

@@ -57,7 +57,7 @@ struct MultipartParserTests {
     ]
 
     @Test(arguments: forms)
-    func findsAllParts(form: String, parts: [String]) {
+    func allPartsAreFound(form: String, parts: [String]) {
         let whole = MultipartFeed().parse(form)
         #expect(whole.parts.map(\.description) == parts)
         #expect(whole.error == nil)
@@ -134,7 +134,7 @@ struct MultipartParserTests {
 
     /// Content crafted to resemble delimiters, split in all ways; compared with a naive search.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func agreesWithANaiveSearch(seed: UInt64) {
+    func delimitersMatchANaiveSearch(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = ["\r", "\n", "\r\n", "-", "--", "\r\n--", "\r\n--aba", "aba", "ab", "\r\n--abab", "x"]
         for _ in 0..<300 {
@@ -166,7 +166,7 @@ struct MultipartParserTests {
         }
     }
 
-    @Test func buffersAtMostADelimiter() {
+    @Test func atMostADelimiterIsBuffered() {
         let content = String(repeating: "\r\n--b\r\r\n--", count: 500).replacing("--b", with: "--bx")
         let form = "--b\r\n\(Self.d)a\r\n\r\n\(content)\r\n--b--"
         for size in [1, 3, 64] {

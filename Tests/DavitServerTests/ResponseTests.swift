@@ -11,7 +11,7 @@ struct ResponseTests {
         try await RouterTests.client { $0.get("/", action) }.send("GET", "/", fields)
     }
 
-    @Test func responsesHaveTheirTypes() async throws {
+    @Test func responsesHaveTheirStatusAndMediaType() async throws {
         let text = try await Self.get { _ in .text("a<ö", status: .created) }
         #expect(text.status == 201)
         #expect(text["Content-Type"] == "text/plain; charset=utf-8")
@@ -26,7 +26,7 @@ struct ResponseTests {
     }
 
     // RFC 9111 §5.2.2
-    @Test func cacheAgeReplacesTheField() async throws {
+    @Test func cacheAgeReplacesCacheControl() async throws {
         #expect(try await Self.get { _ in .text("").cacheAge(3600) }["Cache-Control"] == "max-age=3600")
         let response = try await Self.get { _ in .text("").cacheAge(3600).cacheAge(0) }
         #expect(
@@ -34,7 +34,7 @@ struct ResponseTests {
         #expect(!String(decoding: response.fields.encoded, as: UTF8.self).contains("max-age"))
     }
 
-    @Test func attachmentsHaveBothNames() async throws {
+    @Test func attachmentsHaveAPlainAndAnExtendedName() async throws {
         let response = try await Self.get { _ in .text("").attachment(named: "ö.txt") }
         #expect(
             response["Content-Disposition"] == "attachment; filename=\"_.txt\"; filename*=UTF-8''%C3%B6.txt")
@@ -61,7 +61,7 @@ struct ResponseTests {
 
     // RFC 3986 §2
     @Test(arguments: locations)
-    func locationsAreURIs(location: String, encoded: String) async throws {
+    func locationsAreEncodedAsURIs(location: String, encoded: String) async throws {
         #expect(try await Self.get { _ in .redirect(to: location) }["Location"] == encoded)
     }
 

@@ -48,7 +48,9 @@ struct RouterTests {
     ]
 
     @Test(arguments: answers)
-    func respondsByMethodAndPath(method: String, target: String, status: UInt16, text: String?) async throws {
+    func methodAndPathSelectTheRoute(method: String, target: String, status: UInt16, text: String?)
+        async throws
+    {
         let response = try await Self.client.send(method, target)
         #expect(response.status == status)
         if let text { #expect(response.text == text) }
@@ -62,7 +64,7 @@ struct RouterTests {
 
     // RFC 9110 §9.3.7 and §15.5.6.
     @Test(arguments: allowed)
-    func allowListsMethods(target: String, methods: String) async throws {
+    func allowListsTheMethodsOfThePath(target: String, methods: String) async throws {
         let options = try await Self.client.send("OPTIONS", target)
         #expect(options.status == 204)
         #expect(options["Allow"] == methods)
@@ -117,7 +119,7 @@ struct RouterTests {
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test func getRouteNeedNotAnswerHead() async throws {
+    @Test func headOfGetRoutesCanBeDisabled() async throws {
         let client = Self.client { routes in
             routes.answersHeadWithGet = false
             routes.get("/a") { _ in .text("a") }

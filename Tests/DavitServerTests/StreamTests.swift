@@ -67,7 +67,7 @@ struct StreamTests {
         }
     }
 
-    @Test func failureClosesTheConnection() async throws {
+    @Test func producerFailureClosesTheConnection() async throws {
         let pulled = HTTPResponse.stream(type: "a/b") { () throws -> [UInt8]? in throw Failure() }
         let written = HTTPResponse.stream(type: "a/b") { writer in
             try await writer.write("a")
@@ -145,7 +145,7 @@ struct EventStreamTests {
         #expect(try await Self.events { try await $0.send(data) } == stream)
     }
 
-    @Test func eventsHaveNamesAndNumbers() async throws {
+    @Test func eventsHaveNamesIDsAndRetryTimes() async throws {
         let stream = try await Self.events { events in
             try await events.send("x", event: "moved", id: "17", retry: .milliseconds(2500))
             try await events.comment("still here\nand there")
@@ -201,7 +201,7 @@ struct EventStreamTests {
     }
 
     /// `finishEarly()` does not truncate a generated stream that is not an event stream.
-    @Test func generatedStreamRunsToItsEnd() async throws {
+    @Test func finishEarlyDoesNotEndAGeneratedStream() async throws {
         let response = HTTPResponse.stream(type: "a/b") { writer in
             for number in 1...3 { try await writer.write("\(number)") }
         }

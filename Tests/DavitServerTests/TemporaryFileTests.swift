@@ -78,7 +78,7 @@ struct TemporaryFileTests {
     }
 
     @Test(arguments: [true, false])
-    func fullDiskIs507(isInMemory: Bool) async throws {
+    func fullDiskReturns507(isInMemory: Bool) async throws {
         let storage = MemoryStorage(room: 500_000, isInMemory: isInMemory)
         let client = RouterTests.client(files: storage.temporaryFiles) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
@@ -101,7 +101,7 @@ struct TemporaryFileTests {
         #expect(try await client.send("PUT", "/file", body: most + [7]).status == 507)
     }
 
-    @Test func busyPoolIs503() async throws {
+    @Test func busyThreadPoolReturns503() async throws {
         let files = TemporaryFiles(storage: storage, work: Refusing())
         let client = RouterTests.client(files: files) { routes in
             routes.put("/file", body: .file()) { _, file in .text("\(file.length)") }
@@ -117,7 +117,8 @@ struct TemporaryFileTests {
     ]
 
     @Test(arguments: moves, [100, 300_000])
-    func movesToAName(move: (path: String, replacing: Bool, status: UInt16), size: Int) async throws {
+    func fileCanBeMovedToAPath(move: (path: String, replacing: Bool, status: UInt16), size: Int) async throws
+    {
         let client = client { file in
             try await file.move(to: move.path, replacing: move.replacing)
             return .text("\(try await file.bytes().count)")
@@ -130,7 +131,7 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    @Test func movesOnce() async throws {
+    @Test func fileCanBeMovedOnlyOnce() async throws {
         let client = client { file in
             await #expect(throws: (any Error).self) { try await file.move(to: "/a/taken") }
             try await file.move(to: "/a/one")

@@ -74,7 +74,7 @@ struct TrustedProxiesTests {
             "192.0.2.1 http backend:8080"
         ),
         (["Forwarded: for=127.0.0.1, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
-        // Malformed ones cannot hide the elements that follow.
+        // Malformed elements cannot hide those that follow.
         (["Forwarded: for=\"evil, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["Forwarded: for=\"evil, for=\"[2001:db8::1]\";proto=https"], "2001:db8::1 https backend:8080"),
         (["Forwarded: for=\"evil\\, for=192.0.2.1"], "192.0.2.1 http backend:8080"),
@@ -127,7 +127,7 @@ struct TrustedProxiesTests {
         (["X-Forwarded-For: "], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: , ,"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: 10.0.0.3"], "10.0.0.3 http backend:8080"),
-        // The element of the same hop if each proxy adds one; else the only one.
+        // If each proxy adds an element, the one of the same hop applies; otherwise the only one.
         (
             ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https, http"],
             "192.0.2.1 https backend:8080"
@@ -186,7 +186,9 @@ struct TrustedProxiesTests {
         ("unix:", false, false), ("unix:", true, true), ("127.0.0.2", false, true),
         ("fe80::1%2", false, true),
     ])
-    func onlyTrustedPeersAreBelieved(peer: String, trustsLocal: Bool, isBelieved: Bool) async throws {
+    func forwardedFieldsOfUntrustedPeersAreIgnored(peer: String, trustsLocal: Bool, isBelieved: Bool)
+        async throws
+    {
         for fields in [forwardedLine, ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https"]] {
             let answer = try await Self.answer(fields, peer: peer, trustsLocal: trustsLocal)
             #expect(answer == (isBelieved ? "192.0.2.1 https backend:8080" : "\(peer) http backend:8080"))
@@ -196,7 +198,7 @@ struct TrustedProxiesTests {
     private let forwardedLine = ["Forwarded: for=192.0.2.1;proto=https"]
 
     /// Arbitrary bytes in any field must yield a response, and never an address that no element contains.
-    @Test func hostileFieldsAreHarmless() async throws {
+    @Test func hostileFieldsCannotInventAnAddress() async throws {
         let pieces = ["\"", "\\", ",", ";", "=", "for=", "10.0.0.2", "[", "]", ":", " ", "\t", "\u{80}", "x"]
         for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"] {
             for first in pieces {

@@ -53,7 +53,7 @@ struct ValidatorTests {
         ("GET /time", [("If-Match", "\"v1\"")], 412), ("GET /neither", [("If-None-Match", "*")], 200),
         // §13.2.1
         ("GET /gone", [("If-None-Match", "\"v1\"")], 410),
-        // Too late: the change has already been made.
+        // Preconditions are ignored here, because the change has already been made.
         ("POST /both", [("If-None-Match", "*")], 200), ("POST /both", [("If-Match", "\"v1\"")], 200),
         ("GET /pattern", [("If-None-Match", "\"v1\"")], 304),
         ("GET /condition", [("If-None-Match", "\"v1\"")], 304),
@@ -61,7 +61,7 @@ struct ValidatorTests {
     ]
 
     @Test(arguments: rows)
-    func w044PreconditionsOfARequest(
+    func w044PreconditionsOfARequestAreEvaluated(
         request: String, fields: [(String, String)], status: UInt16
     ) async throws {
         let words = request.split(separator: " ").map { String($0) }
@@ -106,7 +106,7 @@ struct ValidatorTests {
     ]
 
     @Test(arguments: changes)
-    func w044PreconditionsOfAChange(
+    func w044PreconditionsOfAChangeAreEvaluated(
         fields: [(String, String)], version: String?, status: UInt16
     ) async throws {
         let client = RouterTests.client { routes in

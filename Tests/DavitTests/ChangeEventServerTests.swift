@@ -32,7 +32,7 @@ struct ChangeEventServerTests {
         try body(try #require(addresses.first))
     }
 
-    @Test func reportsChangesByClientsAndOtherPrograms() throws {
+    @Test func changesByClientsAndOtherProgramsAreReported() throws {
         try serve(try server()) { address throws in
             let events = try EventSocket(address, "/files/?events&in=d/")
             #expect(events.wait(for: "HTTP/1.1 200 OK\r\n"))

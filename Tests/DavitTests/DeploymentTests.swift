@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// A server behind proxies, with inherited sockets, and its logs, through the façade.
+/// A server behind proxies, its inherited sockets, and its logs, tested through `WebServer`.
 struct DeploymentTests {
     private let folder: TemporaryFolder
 
@@ -63,7 +63,7 @@ struct DeploymentTests {
         }
     }
 
-    @Test func unixSocketTrustsTheProxy() throws {
+    @Test func trustedUnixSocketPeerProvidesTheOrigin() throws {
         let path = folder.path + "/s"
         let configuration = Self.configuration {
             $0.hosts = []
@@ -82,8 +82,8 @@ struct DeploymentTests {
         server.waitUntilStopped()
     }
 
-    /// Reachable from other machines, without accounts.
-    @Test func publicSocketNeedsAccounts() throws {
+    /// The socket is reachable from other machines, and there are no accounts.
+    @Test func publicInheritedSocketRequiresAccounts() throws {
         let socket = try Socket.listen(on: .ipv4Any(port: 0), backlog: 1)
         let number = socket.rawValue
         #expect(throws: ServerError.accountsNeeded(host: "0.0.0.0")) {
@@ -93,8 +93,8 @@ struct DeploymentTests {
         #expect(try Socket.localAddress(of: socket.rawValue).port != 0)
     }
 
-    // The client, the log and the access log contain the same number.
-    @Test func failureHasTheSameNumberInAllLogs() throws {
+    // The response, the log and the access log contain the same request ID.
+    @Test func failureHasTheSameRequestIDInAllLogs() throws {
         let path = folder.path + "/access.json"
         let entries = Mutex<[LogEntry]>([])
         let configuration = Self.configuration {

@@ -138,7 +138,7 @@ struct RevocationTests {
 
     /// The upload of a removed account remains until it expires; only an account with the same name can
     /// append to it.
-    @Test func uploadsOfRemovedAccountsAreKeptFromOthers() throws {
+    @Test func uploadsOfRemovedAccountsAreInaccessibleToOthers() throws {
         try serve { server, address in
             let client = ChangeEventClient(address: address)
             let created = try client.send(

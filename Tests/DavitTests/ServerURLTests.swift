@@ -18,7 +18,9 @@ struct ServerURLTests {
 
     // The URL has the primary address, and omits a default port (W022 in docs/coming-from-gcdwebserver.md).
     @Test(arguments: rows)
-    func urlOfTheServer(hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?) {
+    func urlHasThePrimaryAddressAndOmitsDefaultPorts(
+        hosts: [String], port: UInt16, isSecure: Bool, primary: [String], url: String?
+    ) {
         let addresses = hosts.map { BoundAddress(host: $0, port: port) }
         let text = ServerURL.text(of: addresses, isSecure: isSecure) { family in
             let address = primary.dropFirst(family == .ipv4 ? 0 : 1).first ?? ""

@@ -20,7 +20,7 @@ struct StaticSiteTests {
         let path = folder.path + "/www/index.html"
         let server = try WebServer(configuration: Self.configuration()) { routes in
             routes.mount("/", StaticSite(folder.path + "/www"))
-            // Writes the content of the site.
+            // This share writes the content of the site.
             routes.mount("/edit", WebDAVShare(folder.path + "/www", stateFolder: folder.path + "/state"))
             routes.get("/download") { request in
                 try await .file(path, for: request, attachment: "Start ö.html")
@@ -36,7 +36,7 @@ struct StaticSiteTests {
         #expect(try client.send("PUT /edit/index.html", content: "<p>one").status == 201)
         for text in ["<p>two", "<p>three", "<p>four"] {
             #expect(try client.send("PUT /edit/index.html", content: text).status == 204)
-            // The file stays open, and is never stale.
+            // The server keeps the file open, but never serves stale content.
             for _ in 0..<3 { #expect(try client.send("GET /").content == text) }
         }
         #expect(try client.send("MKCOL /edit/sub").status == 201)

@@ -78,8 +78,8 @@ struct SyncServerTests {
         #expect(throws: (any Error).self) { try SmallFiles.read(folder.path + "/state/journal.sqlite-wal") }
     }
 
-    /// Without a request, there is no file, thread or watch.
-    @Test func unusedSyncCostsNothing() throws {
+    /// Without a sync-collection request, there is no journal file, thread or watch.
+    @Test func unusedSyncCreatesNoJournal() throws {
         try serve(try server()) { client throws in
             #expect(try client.send("PUT /files/a", content: "1").status == 201)
             #expect(try client.send("PROPFIND /files/", ["Depth: 1"]).status == 207)
@@ -96,7 +96,8 @@ struct SyncServerTests {
         }
     }
 
-    /// The server is stopped during a comparison: it does not hang, and the next start continues.
+    /// The server is stopped during a comparison: it does not hang, and the comparison continues after the
+    /// next start.
     @Test func shutdownDoesNotWaitForAComparison() throws {
         for folder in 0..<200 {
             let path = self.folder.path + "/share/\(folder)"

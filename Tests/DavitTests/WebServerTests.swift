@@ -221,7 +221,7 @@ struct WebServerTests {
                 routes.mount("/2", share("a"))
             }
         }
-        // The first attempt has released everything.
+        // The failed attempt has released the folder.
         try serve(try WebServer(share("a"), configuration: Self.configuration())) { client throws in
             #expect(try client.send("PROPFIND /", ["Depth: 0"]).status == 207)
         }
@@ -247,7 +247,7 @@ struct WebServerTests {
         }
     }
 
-    @Test func missingFolderIsNamed() {
+    @Test func missingShareFolderIsReportedWithItsPath() {
         let missing = folder.path + "/missing"
         #expect(throws: ServerError.shareNotUsable(path: missing, .missing)) {
             try WebServer(configuration: Self.configuration()) { $0.mount("/1", WebDAVShare(missing)) }
@@ -328,7 +328,7 @@ struct WebServerTests {
     // Large files of a form are stored on disk, and can be moved to another path (W055 and X12 in
     // docs/coming-from-gcdwebserver.md).
     @Test(arguments: [10, 3_000_000], [nil, "a"])
-    func filesOfFormsCanBeKept(size: Int, temporaryFolder: String?) throws {
+    func filesOfFormsCanBeMovedToAPath(size: Int, temporaryFolder: String?) throws {
         let path = folder.path
         let configuration = Self.configuration { configuration in
             configuration.temporaryFolder = temporaryFolder.map { path + "/" + $0 }
@@ -346,7 +346,7 @@ struct WebServerTests {
             let answer = try client.send("POST /upload", Self.multipart, content: Self.form(content))
             #expect(answer.content == "x.txt \(size)")
             #expect(try String(decoding: SmallFiles.read(path + "/b/x.txt"), as: UTF8.self) == content)
-            // A name that is taken, and one that leads to another folder.
+            // A name that is in use, and one that leads to another folder.
             #expect(
                 try client.send("POST /upload", Self.multipart, content: Self.form(content)).status == 409)
             let up = Self.form(content, name: "../..")

@@ -59,7 +59,7 @@ struct ArrivedContentTests {
         #expect(looks.load(ordering: .relaxed) == 1)
     }
 
-    @Test func contentIsNotAvailableAsAWholeAfterARead() throws {
+    @Test func arrivedContentIsUnavailableAfterARead() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             let buffer = IOBuffer(capacity: 2)
@@ -72,7 +72,7 @@ struct ArrivedContentTests {
         #expect(try peer.response().status == 500, "empty content has arrived completely")
     }
 
-    @Test func unreadContentIsNotTheNextRequest() throws {
+    @Test func unreadContentIsNotParsedAsTheNextRequest() throws {
         let server = try TestServer(ready: { _ in HTTPResponse(.noContent) })
         let peer = try server.connect()
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(RequestTests.get.utf8.count)\r\n\r\n"

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct ConnectionHookTests {
     /// Recorded events, in order.
-    private final class Seen<Thing: Sendable>: Sendable {
+    private final class RecordedEvents<Thing: Sendable>: Sendable {
         private let things = Mutex<[Thing]>([])
 
         var all: [Thing] { things.withLock { $0 } }
@@ -20,7 +20,7 @@ struct ConnectionHookTests {
     private static let last = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
     @Test func w039ConnectionIsRefusedByItsAddress() async throws {
-        let seen = Seen<ConnectionEndpoints>()
+        let seen = RecordedEvents<ConnectionEndpoints>()
         let isOpen = Atomic<Bool>(false)
         let server = try TestServer {
             $0.acceptsConnection = { ends in
@@ -46,7 +46,7 @@ struct ConnectionHookTests {
     /// A refused connection does not count against the limit.
     @Test func w039RefusedConnectionsDoNotCount() async throws {
         let isOpen = Atomic<Bool>(false)
-        let occupied = Seen<Bool>()
+        let occupied = RecordedEvents<Bool>()
         let server = try TestServer {
             $0.maxConnectionsPerAddress = 1
             $0.acceptsConnection = { _ in isOpen.load(ordering: .relaxed) }
@@ -93,7 +93,7 @@ struct ConnectionHookTests {
 
     @Test(arguments: bodies)
     func w040BytesOfAConnectionAreCounted(name: String, size: Int) async throws {
-        let records = Seen<ConnectionRecord>()
+        let records = RecordedEvents<ConnectionRecord>()
         let server = try TestServer {
             $0.connectionClosed = { records.add($0) }
         } handler: { request throws(HTTPError) in
@@ -127,7 +127,7 @@ struct ConnectionHookTests {
     }
 
     @Test func w046ConnectionWithoutARequestIsReported() async throws {
-        let records = Seen<ConnectionRecord>()
+        let records = RecordedEvents<ConnectionRecord>()
         let server = try TestServer { $0.connectionClosed = { records.add($0) } }
         do { try server.connect().shutDownWriting() }
         await server.wait(for: .connectionClosed)

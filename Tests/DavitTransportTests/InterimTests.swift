@@ -57,7 +57,7 @@ struct InterimTests {
         #expect(try peer.response().status == 200)
     }
 
-    @Test func unneededContentCanBeAbortedByAnotherTask() async throws {
+    @Test func receivingContentCanBeAbortedByAnotherTask() async throws {
         let (reading, isCut) = (AsyncSignal(), AsyncSignal())
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in

@@ -78,7 +78,7 @@ struct LocalBindingTests {
         server.server.waitUntilStopped()
     }
 
-    @Test func nameInUseIsReportedAndKept() throws {
+    @Test func socketInUseIsReportedAndKept() throws {
         let first = try server()
         #expect(throws: TransportError(.inUse, host: path)) { try server() }
         #expect(try answer().hasSuffix("unix:"))
@@ -150,7 +150,7 @@ struct LocalBindingTests {
         }
     }
 
-    @Test func endIsAnnouncedOnce() async throws {
+    @Test func willStopIsCalledOnce() async throws {
         let (ends, continuation) = AsyncStream<Void>.makeStream()
         let server = try TestServer { $0.willStop = { continuation.yield() } }
         server.server.shutdown()
@@ -162,7 +162,7 @@ struct LocalBindingTests {
         #expect(count == 1)
     }
 
-    @Test func runningLoopReportsIt() async throws {
+    @Test func runningLoopCallsTheHeartbeat() async throws {
         let (beats, continuation) = AsyncStream<Void>.makeStream()
         let server = try TestServer { $0.heartbeat = (.milliseconds(1), { continuation.yield() }) }
         var iterator = beats.makeAsyncIterator()

@@ -54,7 +54,7 @@ struct PauseTests {
         #expect(throws: TransportError(.notRunning)) { try server.server.resumeListening() }
     }
 
-    @Test func takenPortIsNamedAndRetried() async throws {
+    @Test func portInUseIsReportedAndResumeCanBeRetried() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port
         await Self.pause(server)

@@ -85,7 +85,7 @@ struct ReplyTests {
     ]
 
     @Test(arguments: rows.indices)
-    func theHandlerIsCalledOnce(row: Int) throws {
+    func handlerIsCalledOnce(row: Int) throws {
         let (request, status, count) = Self.rows[row]
         let calls = Calls()
         let server = try Self.server(calls)
@@ -96,7 +96,7 @@ struct ReplyTests {
     }
 
     /// The head arrives before the content: the handler is called with the head, and not again.
-    @Test func theHandlerIsCalledOnceWhereContentArrivesLater() async throws {
+    @Test func handlerIsCalledOnceIfContentArrivesLater() async throws {
         let (heads, head) = AsyncStream<Bool>.makeStream()
         let calls = Calls()
         let handler = Varied(calls: calls).applying(Counting(calls: calls))
@@ -129,7 +129,7 @@ struct ReplyTests {
     }
 
     /// A ready response before the content has arrived leaves the connection usable.
-    @Test func contentBehindAReadyResponseIsDiscarded() throws {
+    @Test func contentAfterAReadyResponseIsDiscarded() throws {
         let calls = Calls()
         let server = try Self.server(calls)
         let peer = try server.connect()
@@ -158,7 +158,7 @@ struct ReplyTests {
         }
     }
 
-    @Test func aForwardedAddressIsAppliedOnce() throws {
+    @Test func forwardedAddressIsAppliedOnce() throws {
         let proxies = TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))])
         let handler = Address().applying(Renaming()).applying(proxies)
         let server = try TestServer { _ in

@@ -43,7 +43,7 @@ struct TLSTests {
         #expect(try peer.rest() == [], "the server sends close_notify (RFC 8446 §6.1)")
     }
 
-    @Test func slowKeySignsOffTheLoop() throws {
+    @Test func slowKeySignsOnAnotherThread() throws {
         let rsa = try TestCertificate.make(
             "localhost", kind: .rsa(bits: 2048), extensions: [(TestPKI.alternativeName, "DNS:localhost")])
         let context = try Wire.context(identities: [TLSIdentity(chain: rsa.chain, key: rsa.key)])

@@ -76,7 +76,7 @@ struct TimerWheelTests {
         (TransportConfiguration.Deadlines().linger, 2), (TransportConfiguration.Deadlines().parking, 2),
     ]
 
-    /// One nanosecond before its deadline, an entry is not due.
+    /// One nanosecond before its deadline, an entry is not yet due.
     @Test(arguments: defaults)
     func defaultDeadlinesPassExactly(time: Duration, seconds: Int64) {
         #expect(time == .seconds(seconds))
@@ -101,7 +101,7 @@ struct TimerWheelTests {
         #expect(oracle.advance(by: 2001 * Self.slot).count == 50)
     }
 
-    @Test func nextAdvanceIsKnown() {
+    @Test func nextAdvanceIsTheEarliestDeadline() {
         var wheel = TimerWheel(now: 0)
         #expect(wheel.nextAdvance == nil)
         let entry = TimerEntry()

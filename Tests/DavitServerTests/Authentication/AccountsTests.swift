@@ -12,7 +12,7 @@ struct AccountsTests {
     ]
 
     @Test(arguments: badAccounts)
-    func refusesInvalidAccounts(name: String, password: String, problem: Accounts.Problem) throws {
+    func invalidAccountsAreRefused(name: String, password: String, problem: Accounts.Problem) throws {
         var accounts = Accounts()
         try accounts.add(name: "taken", password: "y")
         #expect(throws: problem) { try accounts.add(name: name, password: password) }
@@ -33,7 +33,7 @@ struct AccountsTests {
     static let badRealms = ["", "a\"b", "a\\b", "a\nb", String(repeating: "r", count: 129)]
 
     @Test(arguments: badRealms)
-    func refusesAmbiguousRealms(realm: String) {
+    func ambiguousRealmsAreRefused(realm: String) {
         var settings = AuthenticationSettings()
         settings.realm = realm
         #expect(throws: Accounts.Problem.badRealm) {
@@ -93,13 +93,13 @@ struct AccountsTests {
     ]
 
     @Test(arguments: badHashes)
-    func refusesOtherTexts(text: String, problem: Accounts.Problem) {
+    func invalidHashesAreRefused(text: String, problem: Accounts.Problem) {
         var accounts = Accounts()
         #expect(throws: problem) { try accounts.add(name: "anna", hash: text) }
         #expect(accounts.isEmpty)
     }
 
-    @Test func printedTextsAreAccepted() async throws {
+    @Test func generatedSecretsAreAccepted() async throws {
         for text in [
             try Accounts.scryptText(password: "open:sesame"),
             try Accounts.digestText(name: "anna", password: "open:sesame", realm: "davit"),
@@ -113,7 +113,7 @@ struct AccountsTests {
         }
     }
 
-    @Test func digestOnlyNeedsADigestSecretForEveryAccount() throws {
+    @Test func digestOnlyRequiresADigestSecretForEveryAccount() throws {
         var settings = AuthenticationSettings()
         settings.schemes = [.digestSHA256, .digestMD5]
         var accounts = Accounts(settings)

@@ -40,7 +40,7 @@ final class HeldWork: BlockingWorkRunner {
 
     private let state = Mutex(State())
 
-    /// Amount of work received.
+    /// The number of jobs received.
     var count: Int { state.withLock { $0.count } }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
@@ -60,7 +60,7 @@ final class HeldWork: BlockingWorkRunner {
         return work()
     }
 
-    /// Waits until this amount of work has been received.
+    /// Waits until this number of jobs has been received.
     func waitUntil(count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -82,7 +82,7 @@ final class HeldWork: BlockingWorkRunner {
     }
 }
 
-/// An authentication in front of a ``Greeter``, with a record of its reports.
+/// Authentication in front of a ``Greeter``, with a record of what it reports.
 struct AuthenticationFixture {
     let clock = ManualClock()
     let authentication: Authentication

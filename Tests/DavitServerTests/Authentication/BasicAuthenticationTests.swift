@@ -33,7 +33,7 @@ struct BasicAuthenticationTests {
     @Test(arguments: accepted)
     func validCredentialsAreAccepted(credentials: String, name: String) async throws {
         let gate = try Self.makeGate()
-        // The second time, the result comes from the cache.
+        // The second request is answered from the cache.
         for _ in 0..<2 {
             let response = try await gate.send(["Authorization: \(credentials)"], method: "PUT")
             #expect(response.status == .noContent)
@@ -56,7 +56,7 @@ struct BasicAuthenticationTests {
         ["Authorization: Basic QW5uYTpvcGVuOnNlc2FtZQ=="],
         ["Authorization: Basic bm9ib2R5Om9wZW46c2VzYW1l"],
         ["Authorization: Basic YW5uYQ=="],
-        // Repeated, although both are correct.
+        // The field is repeated, although both values are correct.
         [
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
@@ -64,14 +64,14 @@ struct BasicAuthenticationTests {
     ]
 
     @Test(arguments: refused, ["GET", "PROPFIND", "PUT", "OPTIONS", "BREW"])
-    func otherRequestsAreChallenged(fields: [String], method: String) async throws {
+    func requestsWithoutValidCredentialsAreChallenged(fields: [String], method: String) async throws {
         let response = try await Self.makeGate().send(fields, method: method)
         #expect(response.status == .unauthorized)
         // RFC 9110 §11.6.1: at least one challenge; one realm.
         #expect(response.fields.challenges.last == #"Basic realm="files", charset="UTF-8""#)
         #expect(response.fields.challenges.allSatisfy { $0.contains(#" realm="files""#) })
         #expect(response.fields.first(.etag) == nil)
-        // Information available to clients without a password.
+        // OPTIONS announces WebDAV even without a password.
         #expect((response.fields.first(.dav) != nil) == (method == "OPTIONS"))
         #expect((response.fields.first(.msAuthorVia) != nil) == (method == "OPTIONS"))
     }
@@ -88,7 +88,7 @@ struct BasicAuthenticationTests {
     ]
 
     @Test(arguments: lengths)
-    func wholePasswordIsCompared(added: Int, status: HTTPStatus) async throws {
+    func everyCharacterOfAPasswordIsCompared(added: Int, status: HTTPStatus) async throws {
         let pair = "long:" + String(repeating: "x", count: Accounts.limitBytes + added)
         #expect(try await Self.makeGate().basic(pair).status == status)
     }
@@ -120,8 +120,8 @@ struct BasicAuthenticationTests {
         #endif
     }
 
-    /// A second authentication for part of an application.
-    @Test func nestedAuthenticationsBothCheck() async throws {
+    /// Part of an application requires a second authentication.
+    @Test func nestedAuthenticationsBothApply() async throws {
         var inner = Accounts()
         try inner.add(name: "root", password: "secret")
         let gate = try Self.makeGate()

@@ -91,7 +91,7 @@ struct DigestAuthenticationTests {
     }
 
     // §3.3, §3.7: the strongest algorithm first.
-    @Test func challengesWithEveryAlgorithm() async throws {
+    @Test func everyAlgorithmIsOffered() async throws {
         let challenges = try await Self.makeGate().send([]).fields.challenges
         #expect(challenges.count == 3)
         #expect(challenges.prefix(2).map { Self.parameter("algorithm", of: $0) } == ["SHA-256", "MD5"])
@@ -115,7 +115,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: orders)
-    func offersTheConfiguredSchemes(schemes: [AuthenticationSettings.Scheme]) async throws {
+    func configuredSchemesAreOfferedInOrder(schemes: [AuthenticationSettings.Scheme]) async throws {
         var settings = AuthenticationSettings()
         settings.schemes = schemes
         var accounts = Accounts(settings)
@@ -141,7 +141,7 @@ struct DigestAuthenticationTests {
             let response = try await gate.send([client.field])
             #expect(response.status == .noContent)
             #expect(response.fields.first(.etag) == "Mufasa")
-            // §3.5: the server proves that it knows the password too.
+            // §3.5: the server proves that it also knows the password.
             let info = try #require(response.fields.first(named: "Authentication-Info"))
             let proof = try client.secret.response(to: client.answer(method: ""))
             #expect(Self.parameter("rspauth", of: " " + info) == String(decoding: proof, as: UTF8.self))
@@ -154,7 +154,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .unauthorized)
     }
 
-    /// Variations in how clients format parameters.
+    /// Variations in how clients format the parameters.
     static let spellings: [[String: String?]] = [
         ["qop": "\"auth\""], ["nc": "\"00000001\""], ["algorithm": "\"SHA-256\""], ["algorithm": "sha-256"],
         ["opaque": nil], ["charset": "UTF-8"], ["userhash": "false"], ["unknown": "x"],
@@ -162,7 +162,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: spellings, [", ", ",", " ,\t", ",,"])
-    func otherSpellingsAreAccepted(changes: [String: String?], separator: String) async throws {
+    func formattingVariationsAreAccepted(changes: [String: String?], separator: String) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.changes = changes
@@ -177,11 +177,11 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Never counted as failures: 401 with a new challenge.
+    /// Responses that are never counted as failures: 401 with a new challenge.
     static let refused: [[String: String?]] = [
         ["username": nil], ["realm": nil], ["nonce": nil], ["uri": nil], ["response": nil], ["cnonce": nil],
         ["nc": nil], ["qop": nil],
-        // §3.4: would require the entire content in advance.
+        // §3.4: auth-int would require the entire content in advance.
         ["qop": "auth-int"], ["qop": "\"auth,auth-int\""], ["qop": "AUTH"],
         // §3.4.2 and §6.1: algorithms that are not offered.
         ["algorithm": "SHA-512-256"], ["algorithm": "SHA-256-sess"], ["algorithm": "MD5-sess"],
@@ -191,7 +191,7 @@ struct DigestAuthenticationTests {
         ["nc": "00000000"], ["nc": "1"], ["nc": "000000001"], ["nc": "0000000g"], ["nc": "-0000001"],
         ["cnonce": "\"\""], ["cnonce": "\"a\\\"b\""], ["cnonce": "\"a b\""],
         ["cnonce": "\"\(String(repeating: "c", count: 257))\""],
-        // §3.4.4
+        // §3.4.4: user names.
         ["userhash": "maybe"], ["username*": "UTF-8''Mufasa"],
         ["userhash": "true", "username": nil, "username*": "UTF-8''x"],
         ["username": nil, "username*": "ISO-8859-1''Mufasa"], ["username": nil, "username*": "UTF-8''%F"],
@@ -216,7 +216,7 @@ struct DigestAuthenticationTests {
     @Test func truncatedFieldIsRefused() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
-        // All parameters after the response would be optional otherwise.
+        // Without opaque, no optional parameter can be truncated unnoticed.
         client.opaque = nil
         let field = try client.field
         for length in ("Authorization:".utf8.count)..<field.utf8.count {
@@ -243,7 +243,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: targets)
-    func responseIsValidForOneTarget(line: String, uri: String, status: HTTPStatus) async throws {
+    func responseIsValidOnlyForItsTarget(line: String, uri: String, status: HTTPStatus) async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.uri = uri
@@ -275,8 +275,8 @@ struct DigestAuthenticationTests {
         #expect(try await handler.respond(to: request).response().status == status)
     }
 
-    /// A target rewritten by middleware is not the signed one.
-    @Test func responseIsForTheTargetBeforeARewrite() async throws {
+    /// The client signs the target before middleware rewrites it.
+    @Test func responseIsVerifiedForTheTargetBeforeARewrite() async throws {
         let gate = try Self.makeGate()
         let rewriting = BeforeHandling { request throws(HTTPError) in
             try request.rewriteTarget(to: "/elsewhere")
@@ -288,7 +288,7 @@ struct DigestAuthenticationTests {
         #expect(try await handler.respond(to: request).response().status == .noContent)
     }
 
-    @Test func responseIsValidForOneMethod() async throws {
+    @Test func responseIsValidOnlyForItsMethod() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         #expect(try await gate.send([client.field], method: "DELETE").status == .unauthorized)
@@ -311,9 +311,9 @@ struct DigestAuthenticationTests {
         let field = try client.field
         #expect(try await gate.send([field]).status == .noContent)
         for _ in 0..<10 { #expect(isStale(try await gate.send([field]))) }
-        // A replay with another method or target is refused too.
+        // A replay with another method is refused, too.
         #expect(try await gate.send([field], method: "DELETE", from: "198.51.100.9").status == .unauthorized)
-        // The client can continue.
+        // The client can continue with the next count.
         client.count = "00000002"
         #expect(try await gate.send([client.field]).status == .noContent)
     }
@@ -356,7 +356,7 @@ struct DigestAuthenticationTests {
     }
 
     /// Nonces of another server or of a previous run, and forged nonces.
-    @Test func otherNoncesAreStale() async throws {
+    @Test func unknownNoncesAreStale() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         let good = client.nonce
@@ -375,7 +375,7 @@ struct DigestAuthenticationTests {
         #expect(isStale(try await gate.send([client.field])))
     }
 
-    @Test func nonceIsForOneUser() async throws {
+    @Test func nonceIsValidForOneUser() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         #expect(try await gate.send([client.field]).status == .noContent)
@@ -387,7 +387,7 @@ struct DigestAuthenticationTests {
 
     // MARK: §3.4.4, names
 
-    @Test func nameCanBeHashed() async throws {
+    @Test func userNameCanBeHashed() async throws {
         let gate = try Self.makeGate()
         for (algorithm, digest) in [(DigestSecret.Algorithm.sha256, Digest.Algorithm.sha256), (.md5, .md5)] {
             var client = try await Self.begin(gate, algorithm)
@@ -404,7 +404,7 @@ struct DigestAuthenticationTests {
         }
     }
 
-    @Test func nameCanBeExtended() async throws {
+    @Test func userNameCanUseTheExtendedNotation() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
         client.user = "Jäsøn Doe"
@@ -415,8 +415,8 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).fields.first(.etag) == "Jäsøn Doe")
     }
 
-    /// A known vulnerability of other servers: an unknown name with a predictable secret.
-    @Test func unknownNameIsNeverAccepted() async throws {
+    /// Other servers have had this vulnerability: an unknown name with a predictable secret.
+    @Test func unknownUserIsNeverAccepted() async throws {
         let gate = try Self.makeGate()
         for (user, password) in [
             ("nobody", ""), ("nobody", "Circle of Life"), ("nobody", "Secret, or not?"), ("", ""),
@@ -480,7 +480,7 @@ struct DigestAuthenticationTests {
         #expect(refusal.status == .unauthorized && !isStale(refusal))
     }
 
-    /// A request is checked once, before the work that is pending, and uses its nonce count once.
+    /// A pending request is checked once, before its work runs, and uses its nonce count once.
     @Test func pendingRequestUsesItsNonceCountOnce() async throws {
         let gate = try Self.makeGate()
         let handler = Greeter(waits: true).applying(gate.authentication)

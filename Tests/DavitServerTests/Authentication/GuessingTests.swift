@@ -3,7 +3,7 @@ import DavitServer
 import DavitTesting
 import Testing
 
-/// The cost of guessing passwords, and whom it affects.
+/// The cost of guessing passwords, and which clients it affects.
 struct GuessingTests {
     static func makeGate(_ work: any BlockingWorkRunner = InlineWork()) throws -> AuthenticationFixture {
         var accounts = Accounts()
@@ -18,14 +18,14 @@ struct GuessingTests {
         return try AuthenticationFixture(accounts, work: work)
     }
 
-    @Test func waitsGrowToALimit() async throws {
+    @Test func delayGrowsToALimit() async throws {
         let gate = try Self.makeGate()
         for guess in 1...5 { #expect(try await gate.basic("anna:\(guess)").status == .unauthorized) }
         for wait: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {
             let response = try await gate.basic("anna:other\(wait)")
             #expect(response.status == .tooManyRequests)
             #expect(response.fields.first(.retryAfter) == "\(wait)")
-            // Applies even to the right password, and to other accounts.
+            // The delay applies even to the right password, and to other accounts.
             #expect(try await gate.basic("anna:päss").status == .tooManyRequests)
             #expect(try await gate.basic("bert:päss").status == .tooManyRequests)
             gate.clock.advance(seconds: wait)
@@ -78,7 +78,7 @@ struct GuessingTests {
     }
 
     #if TLS
-    @Test func correctPasswordIsHashedRarely() async throws {
+    @Test func correctPasswordIsHashedOnceEveryFiveMinutes() async throws {
         let work = InlineWork()
         let gate = try Self.makeGate(work)
         for _ in 0..<50 { #expect(try await gate.basic("anna:päss").status == .noContent) }
@@ -166,7 +166,7 @@ struct GuessingTests {
         #expect(try await gate.basic("bert:päss").status == .noContent)
     }
 
-    /// A blocked address learns nothing from the cache.
+    /// A delayed address must not learn from the cache whether a password is correct.
     @Test func delayedClientLearnsNothingFromTheCache() async throws {
         let gate = try Self.makeGate()
         #expect(try await gate.basic("anna:päss").status == .noContent)
@@ -225,7 +225,7 @@ struct GuessingTests {
         #expect(try await response == .unauthorized)
     }
 
-    @Test func samePasswordIsHashedOnceAtATime() async throws {
+    @Test func concurrentLoginsWithOnePasswordShareOneHash() async throws {
         let work = HeldWork()
         let gate = try Self.makeGate(work)
         let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -238,14 +238,14 @@ struct GuessingTests {
         #expect(work.count == 1)
     }
 
-    @Test func fullQueueIs503() async throws {
+    @Test func fullQueueReturns503() async throws {
         let response = try await Self.makeGate(FullQueue()).basic("anna:päss")
         #expect(response.status == .serviceUnavailable)
         #expect(response.fields.first(.retryAfter) != nil)
     }
 
-    /// With Digest, blocked attempts are not checked; a client with a verified nonce continues.
-    @Test func digestIsDelayedToo() async throws {
+    /// With Digest, delayed attempts are not checked; a client with a verified nonce is not delayed.
+    @Test func digestGuessesAreDelayed() async throws {
         let gate = try DigestAuthenticationTests.makeGate()
         var good = try await DigestAuthenticationTests.begin(gate)
         #expect(try await gate.send([good.field]).status == .noContent)

@@ -4,13 +4,13 @@ import Testing
 
 private let second: Int64 = 1_000_000_000
 
-struct FailureLedgerTests {
+struct LoginFailureTrackerTests {
     static let waits: [(failures: Int, seconds: Int64)] = [
         (0, 0), (1, 0), (4, 0), (5, 1), (6, 2), (7, 4), (10, 32), (11, 60), (12, 60), (1_000_000, 60),
     ]
 
     @Test(arguments: waits)
-    func waitGrowsToALimit(failures: Int, seconds: Int64) {
+    func delayGrowsToALimit(failures: Int, seconds: Int64) {
         #expect(LoginFailureTracker.ofAddress.seconds(after: failures) == seconds)
     }
 
@@ -88,7 +88,7 @@ struct FailureLedgerTests {
 }
 
 /// RFC 7616 §3.4, `nc`.
-struct NonceLedgerTests {
+struct NonceCountTableTests {
     static func take(
         _ ledger: inout NonceCountTable, _ count: UInt32, of number: UInt64 = 1, account: Int = 1
     )
@@ -119,7 +119,7 @@ struct NonceLedgerTests {
     }
 
     /// Compares with a naive set of all received counts.
-    @Test func agreesWithASetOfAllCounts() {
+    @Test func acceptedCountsMatchASetOfAllCounts() {
         var generator = SeededGenerator(seed: 7616)
         for _ in 0..<50 {
             var ledger = NonceCountTable()
@@ -169,7 +169,7 @@ struct NonceLedgerTests {
     }
 }
 
-/// Evicts its oldest entries.
+/// A cache that evicts its oldest entries when it is full.
 struct BoundedCacheTests {
     @Test(arguments: [2, 100, Authentication.provenLimit])
     func oldestHalfIsEvicted(limit: Int) {

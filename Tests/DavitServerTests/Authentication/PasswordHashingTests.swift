@@ -105,7 +105,8 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // The one being hashed, one round of all accounts, and every fourth turn.
+                // Wrong logins hashed meanwhile: the current one, one per round of accounts, and every
+                // fourth turn.
                 work.step(1 + 31 + 8)
                 return try await statuses(of: &right)
             }
@@ -211,7 +212,7 @@ struct PasswordHashingTests {
         }
     }
 
-    @Test func tooManyLoginsOfOneAddressAre429() async throws {
+    @Test func tooManyLoginsFromOneAddressReturn429() async throws {
         try await withThrowingTaskGroup(of: HTTPStatus.self) { wrong in
             for guess in 0..<5 {
                 wrong.addTask(executorPreference: executor) { [gate] in
@@ -251,7 +252,7 @@ struct PasswordHashingTests {
     }
 
     /// Different encodings of the same password do not cost more hashes.
-    @Test func otherEncodingsAreTheSamePassword() async throws {
+    @Test func differentEncodingsOfAPasswordShareOneHash() async throws {
         work.step(2)
         for password in ["päss", "wrong"] {
             for pad in 1...20 {

@@ -121,7 +121,7 @@ struct PasswordQueueTests {
             Issue.record("not admitted")
             return
         }
-        // The newest entry of all lines of maximum length.
+        // The newest entry of the longest lines is dropped.
         #expect(other.waiter == "a\(Queue.total - 1)")
         #expect(fixture.queue.count == Queue.total)
         // An entry from a new network displaces one of a network with more.

@@ -6,13 +6,13 @@ import Testing
 @Suite(.serialized)
 struct ContractTests {
     @Test(arguments: Contract.messages)
-    func messages(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func messageRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.discovery)
-    func discovery(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func discoveryRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.accounts)
-    func accounts(row: Contract) throws {
+    func accountRequirementsAreMet(row: Contract) throws {
         try WebDAVServer {
             $0.accounts = [
                 .init(name: "anna", password: "secret"), .init(name: "j\u{F6}rg", password: "p\u{E4}ssword"),
@@ -21,13 +21,13 @@ struct ContractTests {
     }
 
     @Test(arguments: Contract.paths)
-    func paths(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func pathRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.questions)
-    func questions(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func propFindRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.answers)
-    func answers(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func multistatusRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     /// Explorer reads at most one megabyte of a listing (requirement 76).
     @Test func allpropStaysSmall() throws {
@@ -43,11 +43,11 @@ struct ContractTests {
     }
 
     @Test(arguments: Contract.reading)
-    func reading(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func readRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.writing)
-    func writing(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func writeRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 
     @Test(arguments: Contract.locking)
-    func locking(row: Contract) throws { try WebDAVServer().play(row.exchange) }
+    func lockRequirementsAreMet(row: Contract) throws { try WebDAVServer().play(row.exchange) }
 }

@@ -15,22 +15,22 @@ struct SemanticsTests {
     }
 
     @Test(arguments: Semantics.methods)
-    func methods(row: Semantics) throws { try check(row) }
+    func methodsFollowRFC9110(row: Semantics) throws { try check(row) }
 
     @Test(arguments: Semantics.conditions)
-    func conditions(row: Semantics) throws { try check(row) }
+    func conditionsFollowRFC9110(row: Semantics) throws { try check(row) }
 
     @Test(arguments: Semantics.ranges)
-    func ranges(row: Semantics) throws { try check(row) }
+    func rangesFollowRFC9110(row: Semantics) throws { try check(row) }
 
     @Test(arguments: Semantics.codings)
-    func codings(row: Semantics) throws { try check(row) }
+    func codingsFollowRFC9110(row: Semantics) throws { try check(row) }
 
     @Test(arguments: Semantics.messages)
-    func messages(row: Semantics) throws { try check(row) }
+    func messagesFollowRFC9110(row: Semantics) throws { try check(row) }
 
     @Test(arguments: Semantics.authentication)
-    func authentication(row: Semantics) throws {
+    func authenticationFollowsRFC9110(row: Semantics) throws {
         try check(row) { $0.accounts = [.init(name: "anna", password: "secret")] }
     }
 

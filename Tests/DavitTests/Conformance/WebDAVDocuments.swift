@@ -2,7 +2,7 @@ extension WebDAVExchange {
     /// A value of `x:p` that is set and must be returned; the expected text is in the form that the server
     /// writes.
     private static func value(
-        _ clauses: String, _ title: String, _ sent: String, comesBackAs held: [String], lacks: [String] = []
+        _ clauses: String, _ title: String, _ sent: String, returnedAs held: [String], lacks: [String] = []
     ) -> WebDAVExchange {
         WebDAVExchange(
             clauses, title,
@@ -20,68 +20,68 @@ extension WebDAVExchange {
 
     /// §4.3: the parts of a value that are preserved.
     static let values: [WebDAVExchange] = [
-        value("4.3", "text", update(set("<x:p>one</x:p>")), comesBackAs: [">one</x:p>"]),
+        value("4.3", "text", update(set("<x:p>one</x:p>")), returnedAs: [">one</x:p>"]),
         value(
-            "4.3", "white space is text", update(set("<x:p> \n\t one  two \n</x:p>")),
-            comesBackAs: ["> \n\t one  two \n</x:p>"]),
+            "4.3", "white space is preserved", update(set("<x:p> \n\t one  two \n</x:p>")),
+            returnedAs: ["> \n\t one  two \n</x:p>"]),
         value(
-            "4.3", "an empty value is a value", update(set("<x:p></x:p>")), comesBackAs: ["<x:p", "200 OK"]),
+            "4.3", "an empty value is preserved", update(set("<x:p></x:p>")), returnedAs: ["<x:p", "200 OK"]),
         value(
             "4.3", "mixed content", update(set("<x:p>a<x:b>c</x:b>d<x:e/>f</x:p>")),
-            comesBackAs: [">a<x:b>c</x:b>d<x:e/>f</x:p>"]),
+            returnedAs: [">a<x:b>c</x:b>d<x:e/>f</x:p>"]),
         value(
-            "4.3", "attributes of what is inside",
+            "4.3", "attributes of child elements",
             update(set("<x:p><x:b one=\"1\" x:two=\"2 &lt; 3\">c</x:b></x:p>")),
-            comesBackAs: ["one=\"1\"", "x:two=\"2 &lt; 3\""]),
+            returnedAs: ["one=\"1\"", "x:two=\"2 &lt; 3\""]),
         value(
-            "4.3", "namespaces of every form",
+            "4.3", "namespace declarations in every form",
             update(
                 set("<p xmlns=\"urn:x\"><q xmlns=\"urn:y\"><z:r xmlns:z=\"urn:z\"/><s xmlns=\"\"/></q></p>")),
-            comesBackAs: ["xmlns=\"urn:x\"", "xmlns=\"urn:y\"", "xmlns:z=\"urn:z\"", "<s xmlns=\"\"/>"]),
+            returnedAs: ["xmlns=\"urn:x\"", "xmlns=\"urn:y\"", "xmlns:z=\"urn:z\"", "<s xmlns=\"\"/>"]),
         value(
-            "4.3", "a prefix that stands in text only",
+            "4.3", "a prefix that occurs only in text",
             update(set("<x:p xmlns:n=\"urn:n\">n:name</x:p>")),
-            comesBackAs: ["xmlns:n=\"urn:n\"", ">n:name</x:p>"]),
+            returnedAs: ["xmlns:n=\"urn:n\"", ">n:name</x:p>"]),
         value(
-            "4.3", "a language of its own", update(set("<x:p xml:lang=\"de\">eins</x:p>")),
-            comesBackAs: ["xml:lang=\"de\"", ">eins</x:p>"]),
+            "4.3", "the xml:lang of the property", update(set("<x:p xml:lang=\"de\">eins</x:p>")),
+            returnedAs: ["xml:lang=\"de\"", ">eins</x:p>"]),
         value(
-            "4.3, 9.2", "a language of what is around it",
+            "4.3, 9.2", "the xml:lang of an enclosing element",
             update("<D:set><D:prop xml:lang=\"fr\"><x:p>un</x:p></D:prop></D:set>"),
-            comesBackAs: ["xml:lang=\"fr\"", ">un</x:p>"]),
+            returnedAs: ["xml:lang=\"fr\"", ">un</x:p>"]),
         value(
-            "4.3", "the nearest language counts",
+            "4.3", "the innermost xml:lang applies",
             update("<D:set xml:lang=\"fr\"><D:prop><x:p xml:lang=\"en\">one</x:p></D:prop></D:set>"),
-            comesBackAs: ["xml:lang=\"en\""], lacks: ["xml:lang=\"fr\""]),
+            returnedAs: ["xml:lang=\"en\""], lacks: ["xml:lang=\"fr\""]),
         value(
             "4.3", "comments and processing instructions",
             update(set("<x:p>a<!-- note -->b<?do it?>c</x:p>")),
-            comesBackAs: [">a<!-- note -->b<?do it?>c</x:p>"]),
+            returnedAs: [">a<!-- note -->b<?do it?>c</x:p>"]),
         value(
-            "4.3", "character data in a section", update(set("<x:p><![CDATA[<a> & ]] >]]></x:p>")),
-            comesBackAs: ["<![CDATA[<a> & ]] >]]>"]),
+            "4.3", "a CDATA section", update(set("<x:p><![CDATA[<a> & ]] >]]></x:p>")),
+            returnedAs: ["<![CDATA[<a> & ]] >]]>"]),
         value(
-            "4.3", "references", update(set("<x:p>&lt;a&gt; &amp; &#x263A;</x:p>")),
-            comesBackAs: [">&lt;a&gt; &amp; \u{263A}</x:p>"]),
+            "4.3", "entity and character references", update(set("<x:p>&lt;a&gt; &amp; &#x263A;</x:p>")),
+            returnedAs: [">&lt;a&gt; &amp; \u{263A}</x:p>"]),
         value(
-            "4.3", "characters of every length", update(set("<x:p>\u{E4}\u{65E5}\u{1F600}</x:p>")),
-            comesBackAs: [">\u{E4}\u{65E5}\u{1F600}</x:p>"]),
+            "4.3", "UTF-8 characters of every length", update(set("<x:p>\u{E4}\u{65E5}\u{1F600}</x:p>")),
+            returnedAs: [">\u{E4}\u{65E5}\u{1F600}</x:p>"]),
         value(
-            "4.3", "another coding of the document",
+            "4.3", "another encoding of the document",
             "<?xml version=\"1.0\" encoding=\"us-ascii\"?>" + update(set("<x:p>&#228;</x:p>")),
-            comesBackAs: [">\u{E4}</x:p>"]),
+            returnedAs: [">\u{E4}</x:p>"]),
         value(
             "4.3", "100 KiB", update(set("<x:p>\(String(repeating: "0123456789", count: 10_240))!</x:p>")),
-            comesBackAs: [">\(String(repeating: "0123456789", count: 10_240))!</x:p>"]),
+            returnedAs: [">\(String(repeating: "0123456789", count: 10_240))!</x:p>"]),
         value(
-            "4.4", "names outside ASCII", update(set("<x:p>1</x:p><x:\u{E4}\u{65E5}>2</x:\u{E4}\u{65E5}>")),
-            comesBackAs: [">1</x:p>"]),
+            "4.4", "non-ASCII names", update(set("<x:p>1</x:p><x:\u{E4}\u{65E5}>2</x:\u{E4}\u{65E5}>")),
+            returnedAs: [">1</x:p>"]),
     ]
 
     /// §8.2, §17, §20.6, §14: the XML accepted in requests, and the XML of responses.
     static let documents: [WebDAVExchange] = [
         WebDAVExchange(
-            "8.2", "malformed and other documents change nothing",
+            "8.2", "malformed and unexpected documents change nothing",
             [
                 ask("PUT /a", [], "x", 201),
                 ask("PROPPATCH /a", [], "<D:propertyupdate xmlns:D=\"DAV:\">", 400),

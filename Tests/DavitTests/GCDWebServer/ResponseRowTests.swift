@@ -2,7 +2,7 @@ import Davit
 import DavitTesting
 import Testing
 
-/// Responses and utilities of GCDWebServer, against a server on a real socket where there is one to see.
+/// Responses and utilities of GCDWebServer; responses are requested from a server on a real socket.
 struct ResponseRowTests {
     @Test("W057 status, type, length, age, date, tag and custom fields") func w057() throws {
         try Served.run { routes in

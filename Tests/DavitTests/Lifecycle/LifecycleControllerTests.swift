@@ -42,7 +42,7 @@ struct LifecycleControllerTests {
         }
     }
 
-    private static var atOnce: Configuration.LifecycleOptions {
+    private static var withoutDelay: Configuration.LifecycleOptions {
         var options = Configuration.LifecycleOptions()
         options.disconnectDelay = .zero
         return options
@@ -145,7 +145,7 @@ struct LifecycleControllerTests {
     }
 
     @Test func w038FirstAndLastConnectionAreReported() async throws {
-        let bench = Bench(Self.atOnce)
+        let bench = Bench(Self.withoutDelay)
         let addresses = try bench.start()
         #expect(await bench.event() == .started(addresses))
         for _ in 0..<3 {
@@ -188,7 +188,7 @@ struct LifecycleControllerTests {
     }
 
     @Test func w016BackgroundServerListensWhileClientsAreConnected() async throws {
-        let bench = Bench(Self.atOnce)
+        let bench = Bench(Self.withoutDelay)
         let addresses = try bench.start()
         #expect(await bench.event() == .started(addresses))
         do {
@@ -211,7 +211,7 @@ struct LifecycleControllerTests {
     }
 
     @Test func w016IdleConnectionsEndWithTheBackgroundTime() async throws {
-        let bench = Bench(Self.atOnce)
+        let bench = Bench(Self.withoutDelay)
         let addresses = try bench.start()
         let client = try Self.connect(addresses[0])
         try Self.expectAnswer(client)
@@ -225,7 +225,7 @@ struct LifecycleControllerTests {
         #expect(events == [.started(addresses), .firstClientConnected, .lastClientDisconnected, .suspended])
     }
 
-    @Test func takenPortIsReportedAndRetried() async throws {
+    @Test func portInUseIsReportedAndResumeCanBeRetried() async throws {
         let bench = Bench()
         let addresses = try bench.start()
         let port = addresses[0].port
@@ -251,8 +251,8 @@ struct LifecycleControllerTests {
         await #expect(throws: TransportError(.notRunning)) { try await bench.lifecycleController.resume() }
     }
 
-    @Test func lateObserverReceivesOnlyTheEnd() async throws {
-        let bench = Bench(Self.atOnce)
+    @Test func lateObserverReceivesOnlyLaterEvents() async throws {
+        let bench = Bench(Self.withoutDelay)
         let addresses = try bench.start()
         var later: ServerEvents.Iterator
         do {

@@ -124,7 +124,7 @@ struct LifecycleTests {
     ]
 
     @Test(arguments: stories)
-    func reportsEventsAndActions(story: Story) {
+    func everyInputCausesTheExpectedActions(story: Story) {
         var lifecycle = Lifecycle(suspendsInBackground: story.suspendsInBackground)
         for (index, step) in story.steps.enumerated() {
             #expect(lifecycle.handle(step.input) == step.actions, "step \(index): \(step.input)")

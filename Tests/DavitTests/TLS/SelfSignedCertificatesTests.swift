@@ -58,7 +58,7 @@ struct SelfSignedCertificatesTests {
 
     /// The certificate is valid for 825 days and replaced 30 days earlier; the authority remains.
     @Test(arguments: [(790, true), (796, false), (2000, false)])
-    func isRenewedInTime(days: Int64, isSame: Bool) throws {
+    func certificateIsRenewedBeforeItExpires(days: Int64, isSame: Bool) throws {
         let first = try fingerprints()
         let later = try fingerprints(after: days)
         #expect((later.leaf == first.leaf) == isSame)

@@ -31,14 +31,14 @@ struct MessageCorpusTests {
     @Test(arguments: all)
     func interpretationIsTheSameInline(message: CorpusMessage) throws {
         let witness = Witness()
-        let server = try TestServer(ready: witness.echoAtOnce, handler: witness.echo)
+        let server = try TestServer(ready: witness.echoInline, handler: witness.echo)
         try expect(message, sent: [Self.whole(message)], to: server, witness)
     }
 
     @Test(arguments: all)
     func interpretationIsTheSameSplitAnywhere(message: CorpusMessage) throws {
         let witness = Witness()
-        let server = try TestServer(ready: witness.echoAtOnce, handler: witness.echo)
+        let server = try TestServer(ready: witness.echoInline, handler: witness.echo)
         let bytes = Self.whole(message)
         // Long messages are uniform in the middle, so not every position is tested; with TLS, handshakes are
         // expensive.
@@ -120,7 +120,7 @@ struct MessageCorpusTests {
             answer(request, try await TestServer.read(request))
         }
 
-        @Sendable func echoAtOnce(_ request: HTTPRequest) -> HTTPResponse? {
+        @Sendable func echoInline(_ request: HTTPRequest) -> HTTPResponse? {
             if request.framing == .none { return answer(request, []) }
             return request.body.arrived.map { answer(request, $0) }
         }

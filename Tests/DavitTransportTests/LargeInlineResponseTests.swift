@@ -6,7 +6,7 @@ import Testing
 
 /// Large stored content is sent without a task until the socket is full, then by a task.
 @Suite(.timeLimit(.minutes(15)))
-struct LargeAtOnceTests {
+struct LargeInlineResponseTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 
     private func server(_ file: TestFile, log: (@Sendable (AccessRecord) -> Void)? = nil) throws -> TestServer

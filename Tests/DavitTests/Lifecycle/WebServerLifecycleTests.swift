@@ -9,9 +9,9 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// The state that survives a pause and a stop, through the façade.
+/// The state of a server that survives suspension and restarts, tested through `WebServer`.
 @Suite(.timeLimit(.minutes(15)))
-struct WebServerLifeTests {
+struct WebServerLifecycleTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 
 /// Requests that are answered without a task, alone and mixed with others.
 @Suite(.timeLimit(.minutes(15)))
-struct AtOnceTests {
+struct InlineResponseTests {
     /// Responds to GET without a task, and to everything else with one.
     private static func server(
         _ configure: (inout TransportConfiguration) -> Void = { _ in }

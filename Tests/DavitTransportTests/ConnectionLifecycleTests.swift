@@ -6,7 +6,7 @@ import Testing
 
 /// The lifecycle of connections: parking, limits, disconnects, shutdown.
 @Suite(.timeLimit(.minutes(15)))
-struct LifeTests {
+struct ConnectionLifecycleTests {
     @Test func parkedConnectionCanBeUsedAgain() async throws {
         let server = try TestServer { $0.deadlines.parking = .milliseconds(1) }
         let peer = try server.connect()
@@ -170,7 +170,7 @@ struct LifeTests {
     }
 
     @Test(.enabled(if: !Wire.isSecure, "the handshake fails"))
-    func lackOfDescriptorsIsSurvived() async throws {
+    func serverContinuesAfterRunningOutOfDescriptors() async throws {
         let failures = Atomic<Int>(0)
         let server = try TestServer {
             $0.accept = { listener in

@@ -4,8 +4,8 @@ import Testing
 /// A condition and the change that depends on it are atomic: of several identical concurrent requests, only
 /// one succeeds.
 @Suite(.serialized)
-struct AtOnceConditionTests {
-    struct Rush: CustomStringConvertible, Sendable {
+struct ConcurrentConditionTests {
+    struct ConcurrentRequest: CustomStringConvertible, Sendable {
         /// `{n}` is the number of the request, `{tag}` the entity tag of `/a`.
         var line: String
         var fields: [String] = []
@@ -15,41 +15,43 @@ struct AtOnceConditionTests {
         var description: String { line }
     }
 
-    static let rushes = [
-        Rush(
+    static let concurrentRequests = [
+        ConcurrentRequest(
             line: "PUT /a", fields: ["If-Match: {tag}"], content: "version {n}", statuses: [204: 1, 412: 99]),
-        Rush(line: "PUT /a", fields: ["If: ([{tag}])"], content: "version {n}", statuses: [204: 1, 412: 99]),
-        Rush(
+        ConcurrentRequest(
+            line: "PUT /a", fields: ["If: ([{tag}])"], content: "version {n}", statuses: [204: 1, 412: 99]),
+        ConcurrentRequest(
             line: "PUT /new", fields: ["If-None-Match: *"], content: "version {n}",
             statuses: [201: 1, 412: 99]),
-        Rush(line: "DELETE /a", fields: ["If-Match: {tag}"], statuses: [204: 1, 404: 99]),
-        Rush(
+        ConcurrentRequest(line: "DELETE /a", fields: ["If-Match: {tag}"], statuses: [204: 1, 404: 99]),
+        ConcurrentRequest(
             line: "MOVE /a", fields: ["If-Match: {tag}", "Destination: /to-{n}"], statuses: [201: 1, 404: 99]),
-        Rush(
+        ConcurrentRequest(
             line: "COPY /a", fields: ["If-Match: {tag}", "Destination: /to", "Overwrite: F"],
             statuses: [201: 1, 412: 99]),
-        Rush(
+        ConcurrentRequest(
             line: "PROPPATCH /a", fields: ["If-Match: \"old\""], content: update(set("<x:p>{n}</x:p>")),
             statuses: [412: 100]),
-        Rush(line: "MKCOL /d", fields: ["If-None-Match: *"], statuses: [201: 1, 405: 99]),
-        Rush(line: "LOCK /a", fields: ["If-Match: {tag}"], content: lockInfo(), statuses: [200: 1, 423: 99]),
-        Rush(line: "LOCK /new", content: lockInfo(), statuses: [201: 1, 423: 99]),
+        ConcurrentRequest(line: "MKCOL /d", fields: ["If-None-Match: *"], statuses: [201: 1, 405: 99]),
+        ConcurrentRequest(
+            line: "LOCK /a", fields: ["If-Match: {tag}"], content: lockInfo(), statuses: [200: 1, 423: 99]),
+        ConcurrentRequest(line: "LOCK /new", content: lockInfo(), statuses: [201: 1, 423: 99]),
     ]
 
-    @Test(arguments: rushes)
-    func onlyOneOfManyConcurrentRequestsSucceeds(rush: Rush) throws {
+    @Test(arguments: concurrentRequests)
+    func onlyOneOfManyConcurrentRequestsSucceeds(request: ConcurrentRequest) throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
-            let answers = try client.sendAtOnce(
+            let answers = try client.sendConcurrently(
                 (0..<100).map { number in
                     let fill = { (text: String) in
                         text.replacing("{tag}", with: tag).replacing("{n}", with: "\(number)")
                     }
-                    return (rush.line, rush.fields.map(fill), fill(rush.content))
+                    return (request.line, request.fields.map(fill), fill(request.content))
                 })
             var counts: [Int: Int] = [:]
             for answer in answers { counts[answer.status, default: 0] += 1 }
-            #expect(counts == rush.statuses)
+            #expect(counts == request.statuses)
         }
     }
 
@@ -59,7 +61,7 @@ struct AtOnceConditionTests {
     @Test func propertiesBelongToTheIntendedVersion() throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])
-            let answers = try client.sendAtOnce(
+            let answers = try client.sendConcurrently(
                 (0..<50).map { number in
                     ("PROPPATCH /a", ["If-Match: \(tag)"], update(set("<x:p\(number)>1</x:p\(number)>")))
                 } + [("PUT /a", ["If-Match: \(tag)"], "new")]

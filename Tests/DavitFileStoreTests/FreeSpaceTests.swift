@@ -5,7 +5,7 @@ import DavitSystem
 import Testing
 
 /// The free space of a volume, and the part of it to keep free.
-struct RoomTests {
+struct FreeSpaceTests {
     private func store(_ sandbox: Sandbox, keepsFree: Int64?) throws -> FileResourceStore {
         try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
     }
@@ -19,7 +19,7 @@ struct RoomTests {
     ]
 
     @Test(arguments: announced)
-    func checkedBeforeContentArrives(length: Int64?, keepsFree: Int64?, error: StoreError?) throws {
+    func spaceIsCheckedBeforeContentArrives(length: Int64?, keepsFree: Int64?, error: StoreError?) throws {
         let sandbox = try Sandbox()
         let store = try store(sandbox, keepsFree: keepsFree)
         withFaults(FaultPlan(availableBytes: 100_000)) {
@@ -34,7 +34,7 @@ struct RoomTests {
         #expect(sandbox.names() == [])
     }
 
-    @Test func checkedForEachPieceOfUndeclaredLength() throws {
+    @Test func spaceIsCheckedForEachPieceOfUndeclaredLength() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old")
         let store = try store(sandbox, keepsFree: 40)
@@ -49,7 +49,7 @@ struct RoomTests {
     }
 
     @Test(arguments: [false, true])
-    func checkedByCopies(ofTree: Bool) throws {
+    func spaceIsCheckedByCopies(ofTree: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         try sandbox.write("folder/file", String(repeating: "x", count: 61))
@@ -69,7 +69,7 @@ struct RoomTests {
     }
 
     /// The existing content is copied first, then the part is written into the copy. Both need space.
-    @Test func checkedByPartialUpdates() throws {
+    @Test func spaceIsCheckedByPartialUpdates() throws {
         let sandbox = try Sandbox()
         let old = String(repeating: "o", count: 61)
         try sandbox.write("file", old)
@@ -94,11 +94,11 @@ struct RoomTests {
         #expect(sandbox.names() == ["file"] && sandbox.read("file") == old + "new")
     }
 
-    static let told: [(keepsFree: Int64?, available: Int64)] = [
+    static let reportedQuotas: [(keepsFree: Int64?, available: Int64)] = [
         (nil, 100), (0, 100), (40, 60), (100, 0), (.max, 0),
     ]
 
-    @Test(arguments: told)
+    @Test(arguments: reportedQuotas)
     func reportedQuotaExcludesReservedSpace(keepsFree: Int64?, available: Int64) throws {
         let sandbox = try Sandbox()
         try sandbox.write("file")
