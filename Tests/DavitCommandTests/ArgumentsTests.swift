@@ -108,7 +108,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--mac-metadata=hide"], .serve(options { $0.rules.macMetadata = .hide })),
         (["serve", "/srv", "--mac-metadata", "refuse"], .serve(options { $0.rules.macMetadata = .refuse })),
         (["serve", "/srv", "--mac-metadata", "aside"], .serve(options { $0.rules.macMetadata = .aside })),
-        // Its former name.
+        // The former name of the option.
         (["serve", "/srv", "--litter", "refuse"], .serve(options { $0.rules.macMetadata = .refuse })),
         (["serve", "/srv", "--litter=hide"], .serve(options { $0.rules.macMetadata = .hide })),
         (["serve", "--no-compression", "/srv"], .serve(options { $0.compresses = false })),
@@ -230,7 +230,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: understood)
-    func parsesCommandLines(line: [String], invocation: Invocation) throws {
+    func commandLinesAreParsed(line: [String], invocation: Invocation) throws {
         #expect(try Arguments.parse(line) == invocation)
     }
 
@@ -306,7 +306,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
         (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
         (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
-        // Reachable from other machines, without accounts.
+        // These addresses are reachable from other machines, and there are no accounts.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
         (["serve", "/srv", "--host", "localhost", "--host", "[fe80::1]"], .openToEverybody(host: "fe80::1")),
@@ -315,7 +315,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(line: [String], error: UsageError) {
+    func invalidCommandLinesAreRefused(line: [String], error: UsageError) {
         #expect(throws: error) { try Arguments.parse(line) }
     }
 
@@ -353,7 +353,7 @@ struct ArgumentsTests {
     ]
 
     @Test(arguments: ["dav", "//dav", "/a//b", "/..", "/a?b", "/a#b", "/%zz", "/%2f", "/a b", "/%ff"])
-    func refusesInvalidPrefixes(text: String) {
+    func invalidPrefixesAreRefused(text: String) {
         #expect(throws: UsageError.badPrefix(text)) {
             try Arguments.parse(["serve", "/srv", "--prefix", text])
         }
@@ -378,7 +378,7 @@ struct ArgumentsTests {
         "https://a:x",
         "file:///",
     ])
-    func refusesInvalidOrigins(text: String) {
+    func invalidOriginsAreRefused(text: String) {
         #expect(throws: UsageError.badOrigin(text)) {
             try Arguments.parse(["serve", "/srv", "--allow-origin", text])
         }
@@ -391,7 +391,7 @@ struct ArgumentsTests {
     }
 
     @Test(arguments: badURLs)
-    func refusesInvalidPublicURLs(text: String) {
+    func invalidPublicURLsAreRefused(text: String) {
         #expect(throws: UsageError.badPublicURL(text)) {
             try Arguments.parse(["serve", "/srv", "--public-url", text])
         }

@@ -74,7 +74,7 @@ struct CheckCommandTests {
 
     // MARK: With a server
 
-    @Test func usesTheRunningServer() throws {
+    @Test func checkUsesTheRunningServer() throws {
         try withServer { () throws in
             #expect(kind(of: socket) == S_IFSOCK | 0o600)
             #expect(try CheckCommand(options: options).report() == sound)
@@ -82,7 +82,7 @@ struct CheckCommandTests {
         #expect(kind(of: socket) == nil)
     }
 
-    @Test func replacesTheSocketOfAKilledServer() throws {
+    @Test func socketOfAKilledServerIsReplaced() throws {
         try withServer {}
         do { _ = try LocalListener(folder: state, name: ControlServer.fileName) }
         #expect(kind(of: socket) != nil)
@@ -94,7 +94,7 @@ struct CheckCommandTests {
         #expect(kind(of: socket) == nil)
     }
 
-    /// A path that is too long for the address of a socket.
+    /// The path is too long for the address of a socket.
     #if os(Linux)
     @Test func longStateFolderPathsHaveASocket() throws {
         let deep = state + "/" + String(repeating: "d", count: 200)
@@ -118,7 +118,7 @@ struct CheckCommandTests {
 
     // MARK: Without a server
 
-    @Test func checksWithoutAServer() throws {
+    @Test func stateIsCheckedWithoutAServer() throws {
         try withServer {}
         #expect(try CheckCommand(options: options).report() == sound)
         // The check has released the state folder, so a server can open it.
@@ -142,7 +142,7 @@ struct CheckCommandTests {
     }
 
     /// Names are checked with and without a server, because they do not depend on the state.
-    @Test func listsNamesThatSomeClientsCannotUse() throws {
+    @Test func namesThatSomeClientsCannotUseAreListed() throws {
         for name in ["a:b", "fine", "Fine", "con.txt", "dir", "dir/x ", "dir/\u{1B}[2J", "dir/\u{202E}x"] {
             let path = share + "/" + name
             #expect(unsafe (name == "dir" ? mkdir(path, 0o755) : close(creat(path, 0o644))) == 0)
@@ -166,7 +166,7 @@ struct CheckCommandTests {
                 "state of \(share): ok\nnames in \(share) that some clients cannot use:\n  /a:b: "))
     }
 
-    @Test func listsAtMostAThousandNames() throws {
+    @Test func atMostAThousandNamesAreListed() throws {
         for number in 0..<1_003 { #expect(unsafe close(creat("\(share)/\(number)?", 0o644)) == 0) }
         try withServer {}
         let report = try CheckCommand(options: options).report()
@@ -174,7 +174,7 @@ struct CheckCommandTests {
         #expect(report.text.hasSuffix("\n  and 3 more\n"))
     }
 
-    @Test func detectsDamage() throws {
+    @Test func damagedStateIsReported() throws {
         try withServer {}
         try damage()
         let report = try CheckCommand(options: options).report()
@@ -199,14 +199,14 @@ struct CheckCommandTests {
         #expect(kind(of: state + "/state.sqlite") == nil)
     }
 
-    @Test func missingFolderIsNamed() {
+    @Test func missingFolderIsReportedWithItsPath() {
         let missing = CheckOptions(folder: share + "/none", stateFolder: state)
         #expect(throws: CommandFailure.folderMissing(missing.folder)) {
             try CheckCommand(options: missing).report()
         }
     }
 
-    @Test func silentServerIsNamed() throws {
+    @Test func silentServerIsReportedWithItsProcessID() throws {
         try withServer {}
         let holder = try ExclusiveFolder(path: state)
         #expect(

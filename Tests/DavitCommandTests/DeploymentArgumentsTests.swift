@@ -36,7 +36,7 @@ struct DeploymentArgumentsTests {
     ]
 
     @Test(arguments: understood)
-    func parsesDeploymentOptions(line: [String], change: @Sendable (inout ServeOptions) -> Void) throws {
+    func deploymentOptionsAreParsed(line: [String], change: @Sendable (inout ServeOptions) -> Void) throws {
         var options = ServeOptions(folder: "/srv")
         change(&options)
         #expect(try Arguments.parse(["serve", "/srv"] + line) == .serve(options))
@@ -59,7 +59,7 @@ struct DeploymentArgumentsTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(line: [String], error: UsageError) {
+    func invalidDeploymentOptionsAreRefused(line: [String], error: UsageError) {
         #expect(throws: error) { try Arguments.parse(["serve", "/srv"] + line) }
         let text = ErrorText.of(error)
         #expect(text.split(separator: "\n").count == 2)

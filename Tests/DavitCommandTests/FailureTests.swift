@@ -50,7 +50,7 @@ struct FailureTests {
     ]
 
     @Test(arguments: failures)
-    func failuresSayWhatToDo(failure: CommandFailure, words: [String]) {
+    func errorTextsStateWhatToDo(failure: CommandFailure, words: [String]) {
         let text = ErrorText.of(failure)
         for word in words { #expect(text.contains(word)) }
         let lines = text.split(separator: "\n")
@@ -59,7 +59,7 @@ struct FailureTests {
         #expect(text.hasSuffix("\n"))
     }
 
-    @Test func openServerIsRefusedWithBothSolutions() {
+    @Test func errorForAnOpenServerListsBothSolutions() {
         let text = ErrorText.of(UsageError.openToEverybody(host: "0.0.0.0"))
         #expect(text.contains("--user NAME:PASSWORD"))
         #expect(text.contains("--host localhost"))

@@ -103,7 +103,7 @@ struct InterruptedUploadTests {
                 (["list", share] + state, 0), (["restore", share, "gone"] + state, 0),
                 (["empty", share] + state, 0),
             ]
-        // It asks for a password on the terminal, and does not access a share.
+        // This command reads a password from the terminal, and does not access a share.
         case .password: []
         // The response has more fields than the recording, and there is none without a server.
         case .replay: [(["--to", address, recording], 1)]
@@ -124,7 +124,7 @@ struct InterruptedUploadTests {
         #expect(try client.send("DELETE /gone").status == 204)
     }
 
-    @Test func uploadsSurviveCommandsDuringTheServer() throws {
+    @Test func uploadsSurviveCommandsWhileTheServerRuns() throws {
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)
             let uploads = try begin(client, in: "/folder")

@@ -60,7 +60,7 @@ struct LocksCommandTests {
         return String((answer["Lock-Token"] ?? "").dropFirst().dropLast())
     }
 
-    @Test func usesTheRunningServer() throws {
+    @Test func locksAreListedAndEndedByTheRunningServer() throws {
         try withServer { client throws in
             #expect(try text(.list) == "no locks\n")
             let token = try lock(client, "/a%1B%0Ab", owner: "Anna&#x85;[2J \u{202E}x")
@@ -83,7 +83,7 @@ struct LocksCommandTests {
         }
     }
 
-    @Test func worksWithoutAServer() throws {
+    @Test func locksAreListedAndEndedWithoutAServer() throws {
         var tokens: [String] = []
         try withServer { client throws in
             for target in ["/a", "/d%C3%A9", "/a"] { tokens.append(try lock(client, target)) }
@@ -150,7 +150,7 @@ struct LocksCommandTests {
     ]
 
     @Test(arguments: words)
-    func parsesCommandLines(words: [String], invocation: Invocation) throws {
+    func commandLinesAreParsed(words: [String], invocation: Invocation) throws {
         #expect(try Arguments.parse(["locks"] + words) == invocation)
     }
 

@@ -12,13 +12,13 @@ struct PasswordCommandTests {
     ]
 
     @Test(arguments: refused)
-    func refusesInvalidAccounts(name: String?, password: [UInt8]) {
+    func invalidAccountsAreRefused(name: String?, password: [UInt8]) {
         #expect(throws: CommandFailure.self) {
             try PasswordCommand(options: PasswordOptions(name: name)).line(for: password)
         }
     }
 
-    @Test func refusesALongPassword() {
+    @Test func longPasswordIsRefused() {
         let password = [UInt8](repeating: 120, count: 257)
         #expect(throws: CommandFailure.self) {
             try PasswordCommand(options: PasswordOptions(name: "a")).line(for: password)
@@ -31,7 +31,7 @@ struct PasswordCommandTests {
     ]
 
     @Test(arguments: options)
-    func printsALineThatTheServerAccepts(options: PasswordOptions) throws {
+    func printedLineIsAcceptedByTheServer(options: PasswordOptions) throws {
         let line = try PasswordCommand(options: options).line(for: Array("öpen:sesame".utf8))
         let accounts = try UserFile.parse(Array((line + "\n").utf8), path: "/u")
         #expect(accounts.map(\.name) == ["anna"])
@@ -44,7 +44,7 @@ struct PasswordCommandTests {
         #expect(!line.contains("sesame"))
     }
 
-    @Test func printsOnlyTheHashWithoutAName() throws {
+    @Test func onlyTheHashIsPrintedWithoutAName() throws {
         let line = try PasswordCommand(options: PasswordOptions()).line(for: Array("x".utf8))
         #expect(line.hasPrefix("$scrypt$"))
     }

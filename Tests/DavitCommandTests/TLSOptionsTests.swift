@@ -39,7 +39,7 @@ struct TLSOptionsTests {
     }
 
     @Test(arguments: understood)
-    func parsesTLSOptions(line: [String], options: TLSOptions) throws {
+    func tlsOptionsAreParsed(line: [String], options: TLSOptions) throws {
         guard case .serve(let serve) = try Arguments.parse(["serve", "/srv"] + line) else {
             Issue.record("not serve")
             return
@@ -71,7 +71,7 @@ struct TLSOptionsTests {
     #endif
 
     @Test(arguments: refused)
-    func refuses(line: [String], error: UsageError) {
+    func invalidTLSOptionsAreRefused(line: [String], error: UsageError) {
         #expect(throws: error) { try Arguments.parse(["serve", "/srv"] + line) }
         #expect(!error.message.isEmpty)
         #expect(!error.advice(for: .serve).isEmpty)

@@ -71,7 +71,7 @@ struct TrashCommandTests {
         #expect(try trash(.empty(olderThanDays: 0)) == "deleted 0 entries\n")
     }
 
-    @Test func usesTheRunningServer() throws {
+    @Test func trashIsManagedByTheRunningServer() throws {
         try serve { client throws in
             try prepare(client)
             try check()
@@ -82,7 +82,7 @@ struct TrashCommandTests {
         }
     }
 
-    @Test func worksWithoutAServer() throws {
+    @Test func trashIsManagedWithoutAServer() throws {
         try serve { client throws in try prepare(client) }
         try check()
         try serve { client throws in

@@ -3,7 +3,7 @@ import DavitCommand
 import Testing
 
 struct UserFileTests {
-    @Test func parsesOneLinePerUser() throws {
+    @Test func eachLineIsParsedAsAUser() throws {
         let text = "# accounts\nanna:open:sesame\r\n\njörg:pässword \nlast:one"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")
         #expect(
@@ -14,7 +14,7 @@ struct UserFileTests {
     }
 
     /// Hashes of `davit password` and of other programs; they must not become passwords.
-    @Test func distinguishesHashesFromPasswords() throws {
+    @Test func hashesAreDistinguishedFromPasswords() throws {
         let text = "a:$scrypt$x\nb:$digest$md5=0$davit:x\nc:$2y$05$x\nd:$\ne:$5\n"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")
         #expect(
@@ -26,7 +26,7 @@ struct UserFileTests {
     }
 
     /// A colon and the combining mark after it are one `Character`, but the byte of the colon ends the name.
-    @Test func splitsAtTheFirstColonByte() throws {
+    @Test func lineIsSplitAtTheFirstColonByte() throws {
         let users = try UserFile.parse(Array("anna:\u{301}e:x\n".utf8), path: "/u")
         #expect(users == [.init(name: "anna", password: "\u{301}e:x")])
     }

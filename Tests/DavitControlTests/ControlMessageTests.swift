@@ -12,7 +12,7 @@ struct ControlMessageTests {
     ]
 
     @Test(arguments: requests)
-    func requestsAreParsedInAnyPieces(request: ControlRequest) throws {
+    func requestsAreParsedOnlyIfComplete(request: ControlRequest) throws {
         for count in 0..<request.bytes.count {
             #expect(try ControlRequest.parse(Array(request.bytes.prefix(count))) == nil)
         }
@@ -33,7 +33,7 @@ struct ControlMessageTests {
     ]
 
     @Test(arguments: refused)
-    func otherLinesAreRefused(line: String, why: ControlRequest.Refusal) {
+    func unknownRequestsAreRefused(line: String, why: ControlRequest.Refusal) {
         #expect(throws: why) { try ControlRequest.parse(Array(line.utf8)) }
     }
 

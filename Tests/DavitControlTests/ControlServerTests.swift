@@ -28,7 +28,7 @@ struct ControlServerTests {
         return String(decoding: received, as: UTF8.self)
     }
 
-    @Test func servesConnectionsInTurn() throws {
+    @Test func consecutiveConnectionsAreServed() throws {
         try withServer { () throws in
             for _ in 0..<20 {
                 #expect(try ControlClient.ask(.check, in: folder.path) == .lines(["check"]))
@@ -36,7 +36,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test func respondsAndCloses() throws {
+    @Test func connectionIsClosedAfterTheResponse() throws {
         try withServer { () throws in
             let connection = try connect()
             for byte in ControlRequest.check.bytes { try connection.send([byte]) }
@@ -66,7 +66,7 @@ struct ControlServerTests {
     ]
 
     @Test(arguments: bad)
-    func reportsWhyItRefuses(row: BadRequest) throws {
+    func refusalStatesItsReason(row: BadRequest) throws {
         let (bytes, why) = (row.bytes, row.why)
         try withServer { () throws in
             let connection = try connect()

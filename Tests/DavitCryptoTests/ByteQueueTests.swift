@@ -5,7 +5,7 @@ import Testing
 struct ByteQueueTests {
     /// Compares the queue with an array.
     @Test(arguments: 1...8)
-    func behavesLikeAnArray(seed: UInt64) {
+    func queueMatchesAnArray(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var queue = ByteQueue()
         var model: [UInt8] = []

@@ -74,7 +74,7 @@ struct CertificateMakerTests {
         #expect(leaf.covers(host) == isCovered)
     }
 
-    @Test func addressAloneSuffices() throws {
+    @Test func certificateNeedsNoNameIfItHasAnAddress() throws {
         let leaf = try Self.leaf(names: [], addresses: ["192.0.2.1"])
         #expect(leaf.covers("192.0.2.1"))
         #expect(try leaf.subject() == "CN=192.0.2.1")
@@ -95,7 +95,7 @@ struct CertificateMakerTests {
     ]
 
     @Test(arguments: badNames)
-    func refusesInvalidNames(name: String) throws {
+    func invalidNamesAreRefused(name: String) throws {
         #expect(throws: CertificateGenerator.Problem.badName(name)) { try Self.leaf(names: ["a", name]) }
     }
 
@@ -105,13 +105,13 @@ struct CertificateMakerTests {
     ]
 
     @Test(arguments: badAddresses)
-    func refusesInvalidAddresses(address: String) throws {
+    func invalidAddressesAreRefused(address: String) throws {
         #expect(throws: CertificateGenerator.Problem.badAddress(address)) {
             try Self.leaf(addresses: ["::1", address])
         }
     }
 
-    @Test func refusesEmptyHostList() throws {
+    @Test func emptyHostListIsRefused() throws {
         #expect(throws: CertificateGenerator.Problem.noHost) { try Self.leaf(names: []) }
     }
 

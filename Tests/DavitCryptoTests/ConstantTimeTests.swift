@@ -3,7 +3,7 @@ import DavitHTTP
 import Testing
 
 struct ConstantTimeTests {
-    @Test func comparesEveryByte() {
+    @Test func everyBitIsCompared() {
         let bytes = RandomBytes.make(count: 40)
         #expect(ConstantTime.areEqual(bytes, bytes))
         #expect(ConstantTime.areEqual([], []))
@@ -42,7 +42,7 @@ struct ConstantTimeTests {
         }
     }
 
-    @Test func reportsWhetherOpenSSLIsAvailable() {
+    @Test func libraryReportsWhetherOpenSSLIsAvailable() {
         #if TLS
         #expect(CryptoLibrary.isAvailable)
         #expect(CryptoLibrary.summary.hasPrefix("OpenSSL 3"))

@@ -24,7 +24,7 @@ struct DigestSecretTests {
     }
 
     @Test(arguments: examples)
-    func computesTheResponsesOfTheRFC(algorithm: DigestSecret.Algorithm, response: String) throws {
+    func responsesMatchTheExamplesOfTheRFC(algorithm: DigestSecret.Algorithm, response: String) throws {
         let secret = try Self.secret(algorithm)
         #expect(try secret.response(to: Self.answer) == Array(response.utf8))
         #expect(try secret.verifies(Array(response.utf8), for: Self.answer))
@@ -50,14 +50,14 @@ struct DigestSecretTests {
     }
 
     @Test(arguments: DigestSecret.Algorithm.allCases)
-    func storedDigitsRestoreTheSecret(algorithm: DigestSecret.Algorithm) throws {
+    func secretIsRestoredFromItsDigits(algorithm: DigestSecret.Algorithm) throws {
         let secret = try Self.secret(algorithm)
         let upperCase = Array(String(decoding: secret.digits, as: UTF8.self).uppercased().utf8)
         let kept = try #require(DigestSecret(digits: upperCase, algorithm: algorithm))
         #expect(try kept.response(to: Self.answer) == secret.response(to: Self.answer))
     }
 
-    @Test func rejectsInvalidDigits() {
+    @Test func invalidDigitsAreRefused() {
         for digits in ["", "0", String(repeating: "0", count: 63), String(repeating: "g", count: 64)] {
             #expect(DigestSecret(digits: Array(digits.utf8), algorithm: .sha256) == nil)
             #expect(DigestSecret(digits: Array(digits.utf8), algorithm: .md5) == nil)

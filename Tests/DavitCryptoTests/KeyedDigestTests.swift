@@ -5,7 +5,7 @@ import Testing
 struct KeyedDigestTests {
     /// Lengths around the block sizes of SHA-256.
     @Test(arguments: [0, 1, 16, 64])
-    func digestsKeyAndMessage(keyLength: Int) throws {
+    func codeIsTheDigestOfKeyAndMessage(keyLength: Int) throws {
         let key = (0..<keyLength).map { UInt8($0) }
         let coder = try KeyedDigest(key: key)
         for length in [0, 1, 40, 54, 55, 56, 63, 64, 65, 119, 120, 1000] {
@@ -17,7 +17,7 @@ struct KeyedDigestTests {
         }
     }
 
-    @Test func canBeUsedConcurrently() async throws {
+    @Test func keyedDigestCanBeUsedConcurrently() async throws {
         let coder = try KeyedDigest(key: Array("key".utf8))
         let wanted = try (0..<100).map { number in try coder.code(for: [UInt8(number)].span) }
         await withTaskGroup(of: Bool.self) { group in

@@ -51,20 +51,20 @@ struct OpenSSLCommandTests {
         "-verify_hostname files.example", "-verify_hostname x.files.example", "-verify_ip 192.0.2.1",
         "-verify_ip 2001:db8::1",
     ])
-    func accepts(host: String) throws {
+    func certificateIsValidForItsHosts(host: String) throws {
         let verify = "verify -x509_strict -purpose sslserver -CAfile ca.pem \(host) leaf.pem"
         let (status, output) = try run(verify)
         #expect(status == 0, "\(output)")
         #expect(output.contains("leaf.pem: OK"))
     }
 
-    @Test func refusesOtherHostsAndUses() throws {
+    @Test func certificateIsInvalidForOtherHostsAndPurposes() throws {
         for option in ["-verify_hostname other.example", "-verify_ip 192.0.2.2", "-purpose sslclient"] {
             #expect(try run("verify -CAfile ca.pem \(option) leaf.pem").status != 0)
         }
     }
 
-    @Test func readsTheLeaf() throws {
+    @Test func leafHasTheExpectedFields() throws {
         let (status, text) = try run("x509 -in leaf.pem -noout -text")
         #expect(status == 0, "\(text)")
         for line in [
@@ -78,17 +78,17 @@ struct OpenSSLCommandTests {
         }
     }
 
-    @Test func readsTheAuthority() throws {
+    @Test func authorityHasTheExpectedConstraints() throws {
         let (_, text) = try run("x509 -in ca.pem -noout -text")
         for line in ["CA:TRUE, pathlen:0", "Certificate Sign, CRL Sign"] { #expect(text.contains(line)) }
     }
 
-    @Test func computesTheSameFingerprint() throws {
+    @Test func fingerprintEqualsThatOfOpenSSL() throws {
         let (_, text) = try run("x509 -in ca.pem -noout -fingerprint -sha256")
         #expect(text.contains("=\(try TestPKI.authority.get().certificate.fingerprintText())\n"))
     }
 
-    @Test func readsTheKey() throws {
+    @Test func keyIsValid() throws {
         let (status, text) = try run("pkey -in key.pem -check -noout")
         #expect(status == 0)
         #expect(text.contains("Key is valid"))

@@ -87,7 +87,7 @@ struct PasswordHashTests {
     ]
 
     @Test(arguments: refused)
-    func refusesOtherFormats(text: String, error: PasswordHash.ParseError) {
+    func malformedHashesAreRefused(text: String, error: PasswordHash.ParseError) {
         #expect(throws: error) { _ = try PasswordHash(parsing: text) }
     }
 }

@@ -24,7 +24,7 @@ struct ScryptTests {
     ]
 
     @Test(arguments: vectors)
-    func derivesTheKeysOfTheRFC(
+    func derivedKeysMatchTheRFC(
         password: String, salt: String, logN: Int, r: Int, p: Int, key: String
     ) throws {
         let cost = try #require(Scrypt.Cost(logN: logN, r: r, p: p))

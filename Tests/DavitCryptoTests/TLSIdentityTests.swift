@@ -43,7 +43,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test func otherFilesAreRefused() throws {
+    @Test func filesWithoutCertificateOrKeyAreRefused() throws {
         let certificate = try Self.certificate.get()
         let nothing: [[UInt8]] = [[], Array("hello\n".utf8), certificate.key]
         for chain in nothing {

@@ -105,8 +105,8 @@ struct BadInputTests {
         }
     }
 
-    /// A 500 response contains no details, only a number that is also logged.
-    @Test func handlerErrorIsLoggedWithItsNumber() async throws {
+    /// A 500 response contains no details, only a request ID that is also logged.
+    @Test func handlerErrorIsLoggedWithItsRequestID() async throws {
         struct Secret: Error { var password = "open sesame" }
         let reported = Mutex<[String]>([])
         let report = { @Sendable (failure: HandlerFailure) in

@@ -70,7 +70,7 @@ struct JSONTests {
     ]
 
     @Test(arguments: otherTypes)
-    func otherTypesAre415(type: String, bytes: [UInt8]) async throws {
+    func unsupportedTypesReturn415(type: String, bytes: [UInt8]) async throws {
         #expect(try await Self.send("/any", bytes, type: type).status == 415)
     }
 
@@ -116,7 +116,7 @@ struct JSONTests {
     ].map { Array($0.utf8) }
 
     @Test(arguments: wellFormed)
-    func reads(bytes: [UInt8]) async throws {
+    func wellFormedJSONIsAccepted(bytes: [UInt8]) async throws {
         let response = try await Self.send("/any", bytes)
         #expect(response.status == 200, "\(String(decoding: bytes, as: UTF8.self)): \(response.text)")
     }
@@ -156,8 +156,8 @@ struct JSONTests {
             "\(String(decoding: bytes, as: UTF8.self))")
     }
 
-    /// The decoder accepts everything that the syntax check accepts: 422 is for values only.
-    @Test func decoderAgreesWithTheSyntaxCheck() async throws {
+    /// The decoder accepts every document that the syntax check accepts, so 422 is only for values.
+    @Test func decoderAcceptsWhatTheSyntaxCheckAccepts() async throws {
         let whole = Array(
             #"{"name":"ä\u00e4\ud834\udd1e","count":-12e0,"tags":["a",true,null,{"b":[0.5]}]}"#.utf8)
         for count in 0..<whole.count {

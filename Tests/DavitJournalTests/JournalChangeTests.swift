@@ -96,7 +96,7 @@ struct JournalChangeTests {
     ]
 
     @Test(arguments: rows)
-    func reportsExactlyTheChanges(row: Row) throws {
+    func exactlyTheChangesAreReported(row: Row) throws {
         let test = try TestJournal()
         #expect(test.shell(row.before) == 0)
         let token = try test.token()
@@ -111,7 +111,7 @@ struct JournalChangeTests {
     /// The same changes without events: the journal compares the folder with its rows. A name with the same
     /// resource before and after is unchanged then, and temporary items are not reported.
     @Test(arguments: rows, ["stopped", "overflow", "without watches"])
-    func findsTheChangesWithoutEvents(row: Row, how: String) throws {
+    func changesAreFoundWithoutEvents(row: Row, how: String) throws {
         let test = try TestJournal { if how == "without watches" { $0.watchLimit = 0 } }
         #expect(test.shell(row.before) == 0)
         let token = try test.token()

@@ -21,7 +21,7 @@ struct UnseenChangeTests {
     }
 
     /// The same change, found by a request for the whole tree.
-    @Test func replacedFolderIsReadAgainFromAbove() throws {
+    @Test func replacedFolderIsReadAgainForTheWholeTree() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
         let token = SyncToken(try test.position(Self.path("d/e")))

@@ -29,7 +29,7 @@ struct LogTests {
         #expect(lines.all == ["warning something key=\(text)\n"])
     }
 
-    @Test func disabledLevelCostsNothing() {
+    @Test func disabledLevelEvaluatesNothing() {
         let lines = Lines()
         let log = Log(level: .warning) { lines.append($0) }
         func unused() -> String {
@@ -78,7 +78,7 @@ struct LogTests {
     }
 
     // The sink can be replaced (W074 in docs/coming-from-gcdwebserver.md).
-    @Test func customSinkReceivesTheParts() throws {
+    @Test func customSinkReceivesUnescapedParts() throws {
         let entries = Mutex<[LogEntry]>([])
         let log = Log(level: .info, sink: .custom { entry in entries.withLock { $0.append(entry) } })
         log.warning("some\tthing", ["path": "/a b\n", "count": "3"])

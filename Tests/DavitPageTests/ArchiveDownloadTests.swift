@@ -44,7 +44,7 @@ struct ArchiveDownloadTests {
         #expect(ShellCommand.run("cd '\(folder.path)' && { \(commands); }")?.status == 0)
     }
 
-    @Test func folderIsInAFolderOfItsName() async throws {
+    @Test func archiveContainsAFolderOfTheSameName() async throws {
         try shell(
             "mkdir -p 'my files/sub/none'; echo a > 'my files/a.txt'; echo b > 'my files/sub/ü'; echo c > c")
         let response = try await client.send("GET", "/my%20files/?archive")
@@ -60,7 +60,7 @@ struct ArchiveDownloadTests {
         #expect(response["Davit-Archive"] == "files=2, folders=3, bytes=4")
     }
 
-    @Test func rootHasANameToo() async throws {
+    @Test func archiveOfTheRootHasAName() async throws {
         try shell("echo a > a")
         #expect(try ZIPContents(await client.send("GET", "/?archive").body).names == ["files/", "files/a"])
         let mounted = TestClient(
@@ -119,7 +119,7 @@ struct ArchiveDownloadTests {
         "/?archive&name=", "/?archive&name=a%2Fb", "/?archive&name=..", "/?archive&member=%25zz",
         "/?archive&method=rar",
     ])
-    func refuses(target: String) async throws {
+    func invalidRequestsAreRefused(target: String) async throws {
         try shell("mkdir a; echo b > a/b")
         #expect(try await client.send("GET", target).status == 400)
     }
@@ -189,10 +189,10 @@ struct ArchiveDownloadTests {
         #expect(report.contains("e/up/f: links to a folder that is already in this archive"), "\(report)")
     }
 
-    typealias Asking = (mode: String, kind: String, site: String, origin: String?, status: UInt16)
+    typealias ArchiveRequest = (mode: String, kind: String, site: String, origin: String?, status: UInt16)
 
     /// Fetch Metadata §2.
-    static let askings: [Asking] = [
+    static let archiveRequests: [ArchiveRequest] = [
         ("no-cors", "image", "same-origin", nil, 200), ("navigate", "document", "none", nil, 200),
         // The visitor has followed a link on another site.
         ("navigate", "document", "cross-site", nil, 200),
@@ -202,20 +202,21 @@ struct ArchiveDownloadTests {
         ("cors", "empty", "cross-site", "https://app.example", 200),
     ]
 
-    @Test(arguments: askings)
-    func otherOriginsCannotCreateArchives(asking: Asking) async throws {
+    @Test(arguments: archiveRequests)
+    func otherOriginsCannotCreateArchives(request: ArchiveRequest) async throws {
         let share = try ArchiveDownloadTests { $0.pageOrigins = ["https://app.example"] }
         var fields = [
-            ("Sec-Fetch-Mode", asking.mode), ("Sec-Fetch-Dest", asking.kind), ("Sec-Fetch-Site", asking.site),
+            ("Sec-Fetch-Mode", request.mode), ("Sec-Fetch-Dest", request.kind),
+            ("Sec-Fetch-Site", request.site),
         ]
-        if let origin = asking.origin { fields.append(("Origin", origin)) }
+        if let origin = request.origin { fields.append(("Origin", origin)) }
         for method in ["GET", "HEAD"] {
             let response = try await share.client.send(method, "/?archive", fields)
-            #expect(response.status == asking.status, "\(method)")
+            #expect(response.status == request.status, "\(method)")
         }
     }
 
-    @Test func rulesApply() async throws {
+    @Test func archivesOmitHiddenAndDisallowedNames() async throws {
         let share = try ArchiveDownloadTests {
             $0.rules.allowsHiddenItems = false
             $0.rules.allowedExtensions = ["jpg"]
@@ -228,7 +229,7 @@ struct ArchiveDownloadTests {
         #expect(try await share.client.send("GET", "/d/?archive&name=mount&name=.h&name=a.txt").status == 404)
     }
 
-    @Test func namesThatAreNotTextArePreserved() async throws {
+    @Test func namesThatAreNotUTF8ArePreserved() async throws {
         try shell("mkdir d; touch d/$(printf 'a\\377b')")
         let contents = try ZIPContents(await client.send("GET", "/?archive&member=d").body)
         #expect(contents.entries.last?.name == [0x64, 0x2F, 0x61, 0xFF, 0x62])

@@ -4,7 +4,7 @@ import Testing
 
 extension ArchiveDownloadTests {
     /// If every link were followed, links among n folders would produce about n! entries.
-    @Test func visitsEachFolderOnceDespiteLinks() async throws {
+    @Test func eachFolderIsArchivedOnceDespiteLinks() async throws {
         let names = (0..<9).map { "d\($0)" }
         let all = names.joined(separator: " ")
         try shell("mkdir \(all); for d in \(all); do echo $d > $d/file; done")
@@ -22,7 +22,7 @@ extension ArchiveDownloadTests {
     }
 
     /// A folder that is reachable only by links is archived once.
-    @Test func followsLinksToFoldersOutsideTheArchivedOne() async throws {
+    @Test func linksToFoldersOutsideTheArchivedOneAreFollowed() async throws {
         try shell("mkdir -p a/x b/c; echo 1 > b/c/1; ln -s ../b a/first")
         try shell("ln -s ../../b a/x/second; ln -s ../../b/c a/x/third")
         let contents = try ZIPContents(try await client.send("GET", "/a/?archive").body)
@@ -35,7 +35,7 @@ extension ArchiveDownloadTests {
     }
 
     /// A real folder keeps its name even if a link to it comes first.
-    @Test func prefersFoldersToLinks() async throws {
+    @Test func foldersArePreferredToLinks() async throws {
         try shell("mkdir -p z; echo 1 > z/1; ln -s z a")
         for query in ["", "&name=a&name=z"] {
             let names = try ZIPContents(try await client.send("GET", "/?archive\(query)").body).names
@@ -54,7 +54,7 @@ extension ArchiveDownloadTests {
         #expect(contents["d/a%255Cb"]?.content == Array("2\n".utf8))
     }
 
-    @Test func refusesFormatsOtherThanZIP() async throws {
+    @Test func formatsOtherThanZIPAreRefused() async throws {
         try shell("echo 1 > 1")
         #expect(try await client.send("GET", "/?archive=zip").status == 200)
         for format in ["tar", "1", "ZIP"] {

@@ -19,13 +19,13 @@ struct CompactTextTests {
     ]
 
     @Test(arguments: files)
-    func onlyWhatAuthorsNeedIsRemoved(file: (name: String, source: String, sent: String)) {
+    func onlyIndentationEmptyLinesAndCommentsAreRemoved(file: (name: String, source: String, sent: String)) {
         let sent = CompactText.of(Array(file.source.utf8), named: file.name)
         #expect(String(decoding: sent, as: UTF8.self) == file.sent)
     }
 
-    /// The total size of everything that a reader of one language can load.
-    @Test func thePageWeighsLittle() throws {
+    /// The total size of all files that a visitor can load in one language.
+    @Test func pageIsAtMost132KiBLong() throws {
         var common = 0
         var language = 0
         for name in PageFiles.shared.names {

@@ -50,14 +50,14 @@ struct FolderListingTests {
         #expect(inner.contains("href=\"./d/../\""))
     }
 
-    @Test func pageRunsAndLoadsNothing() async throws {
+    @Test func pageHasNoScriptsAndLoadsNothing() async throws {
         _ = try await client.send("PUT", "/%3Cscript%3E", text: "x")
         let response = try await client.send("GET", "/")
         #expect(response["Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
         #expect(!response.text.contains("<script"))
     }
 
-    @Test func unsortedMembersAreListedToo() async throws {
+    @Test func membersBeyondTheSortingLimitAreListed() async throws {
         for number in 0..<10_500 { try folder.makeFile("f\(number)") }
         let page = try await client.send("GET", "/").text
         #expect(page.ranges(of: "<a class=\"f\"").count == 10_500)

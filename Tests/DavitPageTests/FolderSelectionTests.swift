@@ -90,5 +90,5 @@ struct FolderSelectionTests {
         #expect(filter.matches(Array(row.name.utf8)) == row.matches)
     }
 
-    @Test func emptyFilterIsNone() { #expect(NameFilter("") == nil) }
+    @Test func emptyTextIsNoFilter() { #expect(NameFilter("") == nil) }
 }

@@ -90,7 +90,7 @@ struct ListingPageTests {
         #expect(row(entry("f", length: bytes)).contains("<td class=\"s\">\(text)</td>"))
     }
 
-    @Test func footReportsMissingMembers() {
+    @Test func footReportsEmptyAndIncompleteListings() {
         let page = ListingPage(segments: [], endsInSlash: true)
         for (isEmpty, isComplete, text) in [
             (true, true, "This folder is empty."), (true, false, "could not be read completely"),

@@ -17,7 +17,7 @@ struct NaturalOrderTests {
     ]
 
     @Test(arguments: ordered)
-    func sortsNamesNaturally(names: [String]) {
+    func namesAreSortedInNaturalOrder(names: [String]) {
         let names = names.map { Array($0.utf8) }
         for (index, a) in names.enumerated() {
             for (other, b) in names.enumerated() {

@@ -3,7 +3,8 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// The texts of the page: all languages have the same keys and placeholders. Also the choice of the language.
+/// The texts of the page, which have the same keys and placeholders in all languages, and the choice of the
+/// language.
 struct PageStringsTests {
     private static func texts(_ language: PageLanguage) -> [String: String] {
         PageStrings.parse(PageFiles.shared.source(of: "strings/\(language.rawValue).txt") ?? [])

@@ -4,7 +4,7 @@ import Testing
 
 /// The address for other programs, on the page without scripts.
 struct PlainConnectTests {
-    /// Other devices cannot reach a loopback address: the page says so and shows no QR code.
+    /// Other devices cannot reach a loopback address, so the page states this and shows no QR code.
     @Test(arguments: [
         ("localhost:8080", true), ("127.0.0.1:8080", true), ("127.8.0.1", true),
         ("[::1]:8080", true), ("a.localhost", true), ("files.example", false),

@@ -18,7 +18,7 @@ struct PlainLockHolderTests {
         ("<owner> </owner>", nil, "another user"),
         ("", nil, "another user"),
     ])
-    func lockNamesItsHolder(owner: String, principal: String?, shown: String) async throws {
+    func lockOwnerIsShown(owner: String, principal: String?, shown: String) async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let answer = try await page.client.send(

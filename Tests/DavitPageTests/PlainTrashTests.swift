@@ -138,7 +138,7 @@ struct PlainTrashTests {
         #expect(try await kept("/\(start)\(many)") == [])
     }
 
-    @Test func undoNeedsATrashAndWritePermission() async throws {
+    @Test func undoRequiresATrashAndWritePermission() async throws {
         let page = try TestPage()
         try page.folder.makeFile("a")
         let done = try await page.post("/?action=delete", "member=a&confirmed=yes")
@@ -146,8 +146,8 @@ struct PlainTrashTests {
         #expect(try await !page.get("/?done=delete&count=1&kept=aaaaaaaaaaaaaaaa").text.contains(Self.undo))
     }
 
-    /// If there are more IDs than fit in a URL, the trash page is used.
-    @Test func manyDeletionsAreFoundInTheTrash() async throws {
+    /// If there are more IDs than fit in a URL, the result page links to the trash instead.
+    @Test func resultOfManyDeletionsListsNoEntries() async throws {
         for (count, isListed) in [(100, true), (101, false)] {
             let page = try Self.keeping()
             for number in 0..<count { try page.folder.makeFile("f\(number)") }
@@ -179,7 +179,7 @@ struct PlainTrashTests {
 
     // MARK: Questions
 
-    @Test func questionStatesWhetherTheTrashIsUsed() async throws {
+    @Test func confirmationStatesWhetherTheTrashIsUsed() async throws {
         for (page, text) in [
             (try Self.keeping(), "moved to the trash"), (try TestPage(), "This cannot be undone."),
         ] {

@@ -4,7 +4,7 @@ import Testing
 
 struct QRCodeTests {
     /// §6.3.3: the finder patterns in three corners.
-    @Test func hasThreeFinderPatterns() throws {
+    @Test func codeHasThreeFinderPatterns() throws {
         let code = try #require(QRCode(encoding: "http://192.0.2.1:8080/"))
         let finder = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"]
         for (top, left) in [(0, 0), (0, code.size - 7), (code.size - 7, 0)] {

@@ -278,7 +278,7 @@ struct RecorderTests {
         #expect(recording.exchanges.map(\.statuses) == [[201], [200], [404]])
     }
 
-    @Test func folderHoldsOneSession() throws {
+    @Test func folderThatIsNotEmptyIsRefused() throws {
         let folder = try TemporaryFolder()
         try folder.makeFile("x")
         let error = #expect(throws: Recorder.Failure.self) {

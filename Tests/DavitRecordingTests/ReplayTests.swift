@@ -79,7 +79,7 @@ struct ReplayTests {
         > GET ${PARENT}b.txt
         """
 
-    @Test func changedServerYieldsExactlyItsDifference() async throws {
+    @Test func onlyTheChangedBehaviorIsReported() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()
             try PrivateFolder(making: transcript.path).make("t.txt", content: Array(Self.reading.utf8))
@@ -178,7 +178,7 @@ struct ReplayTests {
         }
     }
 
-    @Test func nothingIsRecordedInsideTheShare() throws {
+    @Test func recordingFolderInsideTheShareIsRefused() throws {
         let share = try TemporaryFolder()
         var configuration = Configuration()
         configuration.recordingFolder = share.path + "/recording"

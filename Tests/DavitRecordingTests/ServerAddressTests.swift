@@ -11,7 +11,7 @@ struct ServerAddressTests {
     ]
 
     @Test(arguments: understood)
-    func readsURLs(url: String, host: String, port: UInt16, path: String, origin: String) {
+    func urlsAreParsed(url: String, host: String, port: UInt16, path: String, origin: String) {
         let address = ServerAddress(parsing: url)
         #expect(address?.host == host)
         #expect(address?.port == port)
@@ -24,5 +24,5 @@ struct ServerAddressTests {
         "http://h/?a",
         "http://h/#a", "http://h/a b",
     ])
-    func refusesInvalidURLs(url: String) { #expect(ServerAddress(parsing: url) == nil) }
+    func invalidURLsAreRefused(url: String) { #expect(ServerAddress(parsing: url) == nil) }
 }

@@ -111,7 +111,7 @@ struct GroupCommitQueueTests {
         witness.expectOutcomes(7)
     }
 
-    @Test func leadsItselfIfNoThreadIsAvailable() {
+    @Test func callerLeadsIfNoThreadIsAvailable() {
         let witness = Witness(background: BackgroundWork { _ in false })
         for number in 0..<3 { witness.submit(number) }
         #expect(witness.groups.withLock { $0 } == [[0], [1], [2]])

@@ -27,7 +27,7 @@ struct GroupWriterTests {
         Set(try SQLiteStateStore(folder: folder.path).records(under: .root).map(\.path.description))
     }
 
-    @Test func commitsWaitingRequestsTogether() throws {
+    @Test func waitingRequestsAreCommittedTogether() throws {
         let (folder, witness) = (DatabaseFolder(), Witness())
         let writer = try makeWriter(folder, witness)
         let failures = writer.commit([

@@ -55,7 +55,7 @@ func reason(of body: () throws(StateError) -> Void) -> String {
 struct SQLiteStateStoreTests {
     // MARK: Opening
 
-    @Test func createsAFolderOnlyForItsOwner() throws {
+    @Test func newFolderIsAccessibleOnlyToItsOwner() throws {
         let folder = DatabaseFolder()
         let inner = folder.path + "/inner"
         var store: SQLiteStateStore? = try SQLiteStateStore(folder: inner)
@@ -193,14 +193,14 @@ struct SQLiteStateStoreTests {
 
     // MARK: Faults
 
-    @Test func fileThatIsNoDatabaseIsRefused() {
+    @Test func fileThatIsNotADatabaseIsRefused() {
         let folder = DatabaseFolder()
         DatabaseFolder.write(Array(repeating: 0x41, count: 8192), to: folder.database)
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: folder.path) }
         #expect(why.contains("not a database"))
     }
 
-    @Test func interruptsOnlyChecks() throws {
+    @Test func onlyChecksAreInterrupted() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
         for number in 0..<100 { try store.apply(setting("a/\(number)", bytes: 500)) }
@@ -225,7 +225,7 @@ struct SQLiteStateStoreTests {
         #expect(try store.records(under: path("a")).count == 101)
     }
 
-    @Test func detectsADamagedPage() throws {
+    @Test func damagedPageIsDetected() throws {
         let folder = DatabaseFolder()
         do {
             let store = try SQLiteStateStore(folder: folder.path)
@@ -295,7 +295,7 @@ struct SQLiteStateStoreTests {
         }
     }
 
-    @Test func closingWritesTheLogBack() throws {
+    @Test func closingCheckpointsTheLog() throws {
         let folder = DatabaseFolder()
         var store: SQLiteStateStore? = try SQLiteStateStore(folder: folder.path)
         try store?.apply(setting("a"))

@@ -21,7 +21,7 @@ struct FileResponseTests {
 
     /// A single file, as an attachment, with a cache age and ranges (W031 in
     /// docs/coming-from-gcdwebserver.md).
-    @Test func w031OneFileUnderAPath() async throws {
+    @Test func w031FileIsSentAsConfigured() async throws {
         let folder = try WebFolder(["a.pdf"])
         let path = folder.path + "/a.pdf"
         let plain = try await Self.get(path)
@@ -42,7 +42,7 @@ struct FileResponseTests {
 
     /// The media type depends on the extension and can be overridden, the entity tag is that of the file, and
     /// the last segment must not be a link (W063 in docs/coming-from-gcdwebserver.md).
-    @Test func w063FieldsOfAFile() async throws {
+    @Test func w063FileHasItsTypeAndEntityTag() async throws {
         let folder = try WebFolder(["a.svg", "b"])
         #expect(try await Self.get(folder.path + "/b")["Content-Type"] == "application/octet-stream")
         let typed = try await Self.get(folder.path + "/a.svg") { $0.type = "image/x-own" }
@@ -63,7 +63,7 @@ struct FileResponseTests {
 
     /// The media type for a file name, with overrides (W067 in docs/coming-from-gcdwebserver.md).
     @Test(arguments: types)
-    func w067TypesByExtension(name: String, type: String) async throws {
+    func w067ExtensionDeterminesTheType(name: String, type: String) async throws {
         let types = MediaTypes(["log": "text/x-log", "HTML": "application/x-own"])
         #expect(types.type(forName: name) == type)
         let folder = try WebFolder([name])
@@ -97,7 +97,7 @@ struct FileResponseTests {
         func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
     }
 
-    @Test func tooMuchWorkIs503() async throws {
+    @Test func busyThreadPoolReturns503() async throws {
         let folder = try WebFolder(["a"])
         let path = folder.path + "/a"
         let router = Router { $0.get("/") { try await .file(path, for: $0, work: Busy()) } }
@@ -106,7 +106,7 @@ struct FileResponseTests {
         #expect(response["Retry-After"] == "1")
     }
 
-    @Test func attachmentsAreNamedOnContentOnly() async throws {
+    @Test func notModifiedResponseHasNoContentDisposition() async throws {
         let folder = try WebFolder(["a"])
         let tag = try #require(try await Self.get(folder.path + "/a")["ETag"])
         let response = try await Self.get(folder.path + "/a", [("If-None-Match", tag)], attachment: "b")

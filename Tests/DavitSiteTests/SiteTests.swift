@@ -46,7 +46,7 @@ struct SiteTests {
     ]
 
     @Test(arguments: targets)
-    func w032FilesOfAFolder(target: String, status: UInt16, text: String?) async throws {
+    func w032FilesOfAFolderAreServed(target: String, status: UInt16, text: String?) async throws {
         let client = try Self.folder().client()
         do throws(HTTPError) {
             for method in ["GET", "HEAD"] {
@@ -87,7 +87,7 @@ struct SiteTests {
     static let redirects: [(target: String, location: String)] = [
         ("/docs", "/docs/"), ("/docs?a=b&c=%20", "/docs/?a=b&c=%20"), ("/docs?", "/docs/?"),
         ("http://localhost/docs", "/docs/"), ("/d%6Fcs", "/d%6Fcs/"), ("/docs-link", "/docs-link/"),
-        // Never redirects to another host, regardless of the folder name.
+        // No folder name redirects to another host.
         ("//docs", "/docs/"), ("//evil.com", "/evil.com/"), ("///evil.com?//x", "/evil.com/?//x"),
         ("/\\evil.com", "/%5Cevil.com/"), ("//\\evil.com", "/%5Cevil.com/"),
         ("/%5Cevil.com", "/%5Cevil.com/"),
@@ -95,7 +95,7 @@ struct SiteTests {
     ]
 
     @Test(arguments: redirects)
-    func foldersRedirectToTheSlash(target: String, location: String) async throws {
+    func foldersRedirectToTheURLWithASlash(target: String, location: String) async throws {
         let response = try await Self.folder().client().send("GET", target)
         #expect(response.status == 301)
         #expect(response["Location"] == location)

@@ -97,7 +97,7 @@ struct StoredContentTests {
     ]
 
     @Test(arguments: Sender.allCases, rows)
-    func everySenderFollowsTheRules(
+    func preconditionsAndRangesAreTheSameForEverySender(
         _ kind: Sender, _ row: (method: String, fields: [String], expected: Expected)
     ) async throws {
         let folder = try WebFolder()

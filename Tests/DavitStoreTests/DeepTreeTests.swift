@@ -45,7 +45,7 @@ struct DeepTreeTests {
         try state.commit([.putUpload(upload)])
     }
 
-    @Test func removesPropertiesOfADeepTree() throws {
+    @Test func propertiesOfADeepTreeAreRemoved() throws {
         let state = try Self.makeState()
         try Self.setProperty(of: state)
         #expect(state.hasProperties(below: Self.top))
@@ -61,7 +61,7 @@ struct DeepTreeTests {
         #expect(released == nil)
     }
 
-    @Test func findsAndRemovesLocksOfADeepTree() throws {
+    @Test func locksOfADeepTreeAreFoundAndRemoved() throws {
         let state = try Self.makeState()
         try Self.addLock(to: state)
         #expect(state.locks(under: Self.top, now: Timestamp(seconds: 1)).map(\.root) == [Self.deep])
@@ -70,7 +70,7 @@ struct DeepTreeTests {
         #expect(!state.hasLocks)
     }
 
-    @Test func movesUploadsOfADeepTree() throws {
+    @Test func uploadsOfADeepTreeAreMoved() throws {
         let state = try Self.makeState()
         try Self.addUpload(to: state)
         let other = Self.path("other")

@@ -18,7 +18,7 @@ struct NameIssueTests {
     ]
 
     @Test(arguments: names)
-    func findsIssuesOfNames(_ row: (name: String, issue: NameIssue?)) {
+    func issuesOfNamesAreFound(_ row: (name: String, issue: NameIssue?)) {
         #expect(NameIssue.issue(with: Array(row.name.utf8)) == row.issue)
     }
 
@@ -61,7 +61,7 @@ struct NameIssueTests {
     ]
 
     @Test(arguments: groups)
-    func findsNamesThatSomeSystemsTreatAsEqual(_ group: Group) {
+    func namesThatSomeSystemsTreatAsEqualAreFound(_ group: Group) {
         for names in [group.names, group.names.reversed()] {
             let found = NameIssue.issues(among: names.map(Self.bytes))
             // Compare bytes: canonically equivalent strings are equal in Swift.

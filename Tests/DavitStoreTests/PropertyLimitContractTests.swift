@@ -76,7 +76,7 @@ struct PropertyLimitContractTests {
     }
 
     @Test(arguments: StateBackend.allCases)
-    func copiesPropertiesUpToALimit(_ backend: StateBackend) throws {
+    func propertiesAreCopiedUpToTheLimit(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         let emptied = Mutex<[Set<Int>]>([])
@@ -108,7 +108,7 @@ struct PropertyLimitContractTests {
     }
 
     @Test(arguments: StateBackend.allCases)
-    func readsRecordsUpToALimit(_ backend: StateBackend) throws {
+    func recordsAreReadUpToTheLimit(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         for name in ["a", "c"] {

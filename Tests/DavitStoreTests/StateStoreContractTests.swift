@@ -343,7 +343,7 @@ struct StateStoreContractTests {
     ]
 
     @Test(arguments: properties + subtrees + locks + uploads, StateBackend.allCases)
-    func storesTransactions(_ row: Case, _ backend: StateBackend) throws {
+    func storedRowsMatchTheTransactions(_ row: Case, _ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         for changes in row.transactions { try store.apply(changes) }
@@ -395,7 +395,7 @@ struct StateStoreContractTests {
     }
 
     @Test(arguments: StateBackend.allCases)
-    func reportsRemovalOfTheLastProperty(_ backend: StateBackend) throws {
+    func removalOfTheLastPropertyIsReported(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         let published = Mutex<[Set<Int>]>([])

@@ -28,7 +28,7 @@ struct ExclusiveFolderTests {
         owner = try ExclusiveFolder(path: folder.path)
     }
 
-    /// A process that is being started holds such a copy until exec.
+    /// A process that is being started holds a copy of the descriptor until it calls exec.
     @Test func folderIsFreeDespiteACopiedDescriptor() throws {
         let folder = try Folder()
         var owner: ExclusiveFolder? = try ExclusiveFolder(path: folder.path)
@@ -39,7 +39,7 @@ struct ExclusiveFolderTests {
         close(copy)
     }
 
-    @Test func reportsWhyItCannotBeUsed() throws {
+    @Test func errorStatesWhyTheFolderCannotBeUsed() throws {
         let folder = try Folder()
         close(unsafe open(folder.path + "/file", O_WRONLY | O_CREAT, 0o600))
         #expect(throws: ExclusiveFolder.Failure.notUsable(SystemError(errno: ENOTDIR, call: "mkdir"))) {

@@ -9,7 +9,7 @@ import Darwin
 
 /// The fault injection that the crash tests rely on.
 struct FileCallFaultTests {
-    @Test func failsOnlyTheChosenStep() throws {
+    @Test func onlyTheChosenStepFails() throws {
         let root = try RootDirectory(opening: "/tmp")
         let plan = FaultPlan(failAt: (2, 28))
         try FileFaults.$plan.withValue(plan) {
@@ -21,7 +21,7 @@ struct FileCallFaultTests {
         #expect(plan.calls == ["statx", "statx", "statx"])
     }
 
-    @Test func failsEveryCallWithAName() throws {
+    @Test func everyCallWithTheNameFails() throws {
         let root = try RootDirectory(opening: "/tmp")
         try FileFaults.$plan.withValue(FaultPlan(failCalls: ["fstatvfs": 5])) {
             for _ in 0..<3 {
@@ -31,7 +31,7 @@ struct FileCallFaultTests {
         }
     }
 
-    @Test func countsStepsThatAreNotCalls() {
+    @Test func stepsThatAreNotCallsAreCounted() {
         let plan = FaultPlan(failAt: (1, 5))
         FileFaults.$plan.withValue(plan) {
             FileFaults.step("sqlite-commit")
@@ -43,7 +43,7 @@ struct FileCallFaultTests {
 
 /// Faults from environment variables, each tested in a separate process.
 struct EnvironmentFaultTests {
-    @Test func killsBeforeTheChosenStep() async {
+    @Test func processIsKilledBeforeTheChosenStep() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             unsafe setenv("DAVIT_KILL_AT", "3", 1)
             let root = try RootDirectory(opening: "/tmp")
@@ -54,7 +54,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func doesNotKillEarlier() async {
+    @Test func processIsNotKilledEarlier() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("DAVIT_KILL_AT", "3", 1)
             let root = try RootDirectory(opening: "/tmp")
@@ -64,7 +64,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func killsTheStartAtItsOwnCount() async {
+    @Test func startupHasItsOwnCount() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             unsafe setenv("DAVIT_KILL_START_AT", "2", 1)
             FileFaults.arm(.start)
@@ -73,7 +73,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func survivedStartResetsTheCount() async {
+    @Test func countRestartsAfterStartup() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("DAVIT_KILL_START_AT", "2", 1)
             unsafe setenv("DAVIT_KILL_AT", "3", 1)
@@ -86,7 +86,7 @@ struct EnvironmentFaultTests {
         }
     }
 
-    @Test func failsCallsByName() async {
+    @Test func callsFailByName() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("DAVIT_FAIL_CALL", "statx:ENOSPC,fstatvfs:5", 1)
             unsafe setenv("DAVIT_FAIL_AT", "2:EXDEV", 1)

@@ -16,7 +16,7 @@ struct FileCallTests {
         #expect(error?.description.contains("No such file") == true)
     }
 
-    @Test func readsEntriesInBlocks() throws {
+    @Test func entriesAreReadInBlocks() throws {
         let folder = try Folder()
         let names = Set((0..<500).map { "name-\($0)" } + ["..."])
         for name in names { try folder.root.makeDirectory(Array(name.utf8), mode: 0o755) }
@@ -47,7 +47,7 @@ struct FileCallTests {
         #expect(position.path.count == 2)
     }
 
-    @Test func staysBeneathTheRoot() throws {
+    @Test func pathsStayBeneathTheRoot() throws {
         let folder = try Folder()
         _ = unsafe symlink("/", folder.path + "/link")
         for walks in [false, true] {
@@ -74,8 +74,8 @@ struct FileCallTests {
     }
 
     #if os(Linux)
-    /// The error of kernels before 6.10 for a process without the capability.
-    @Test func linksThroughProcIfDirectLinkIsRefused() throws {
+    /// Kernels before 6.10 refuse a direct link with this error if the process lacks the capability.
+    @Test func fileIsLinkedThroughProcIfADirectLinkIsRefused() throws {
         let folder = try Folder()
         let root = try RootDirectory(opening: folder.path)
         for (name, plan) in [("first", FaultPlan(failAt: (1, ENOENT))), ("second", FaultPlan())] {
@@ -94,7 +94,7 @@ struct FileCallTests {
     ]
 
     @Test(arguments: times)
-    func setsTimesBeforeAndAfterTheEpoch(seconds: Int64, nanoseconds: Int64) throws {
+    func timesBeforeAndAfterTheEpochAreSet(seconds: Int64, nanoseconds: Int64) throws {
         let folder = try Folder()
         let file = try folder.root.open(Array("file".utf8), for: .newContent, permissions: 0o600)
         try file.setModified(seconds * 1_000_000_000 + nanoseconds)
@@ -105,7 +105,7 @@ struct FileCallTests {
         #expect(try file.status().modified == seconds * 1_000_000_000 + nanoseconds)
     }
 
-    @Test func readsTheUmask() {
+    @Test func umaskIsRead() {
         #expect(Umask.bits & ~0o777 == 0)
         let mask = umask(0o077)
         umask(mask)

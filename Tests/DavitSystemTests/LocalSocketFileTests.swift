@@ -44,7 +44,7 @@ struct LocalSocketFileTests {
         #expect(self.mode() != nil)
     }
 
-    @Test func activeListenerKeepsTheName() throws {
+    @Test func nameOfAnActiveListenerIsInUse() throws {
         var file: LocalSocketFile?
         let first = try open(file: &file)
         var other: LocalSocketFile?
@@ -76,7 +76,7 @@ struct LocalSocketFileTests {
         #expect(mode() == nil && first.rawValue >= 0 && second.rawValue >= 0)
     }
 
-    @Test func fileThatIsNoSocketIsNotReplaced() throws {
+    @Test func fileThatIsNotASocketIsNotReplaced() throws {
         try folder.makeFile("s")
         var file: LocalSocketFile?
         let error = #expect(throws: SystemError.self) { _ = try open(file: &file) }

@@ -33,7 +33,7 @@ struct LocalSocketTests {
         #expect(try client.receive() == [4])
     }
 
-    @Test func connectsLocally() throws {
+    @Test func connectionTransfersDataBothWays() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         #expect(try listener.accept() == nil)
         try exchange(through: listener, in: folder.path)
@@ -75,7 +75,7 @@ struct LocalSocketTests {
         #expect(missing?.code == .noEntry)
     }
 
-    @Test func disconnectedPeerIsNoError() throws {
+    @Test func disconnectedPeerEndsTheInput() throws {
         let listener = try LocalListener(folder: folder.path, name: "s")
         let client = try connect(to: folder.path)
         do { _ = try listener.accept() }

@@ -105,7 +105,7 @@ struct LongWorkScheduleTests {
         #expect(schedule.add(job("a"), isAdmitted: true))
     }
 
-    @Test func droppedJobHasNoTurn() throws {
+    @Test func removedJobHasNoTurn() throws {
         let schedule = Schedule(limits(running: 1))
         let (first, dropped, last) = (job("a"), job("b"), job("c"))
         for job in [first, dropped, last] { #expect(schedule.add(job, isAdmitted: false)) }
@@ -119,7 +119,7 @@ struct LongWorkScheduleTests {
         #expect(!schedule.hasNext && schedule.next() == nil)
     }
 
-    @Test func onlyCleanupSurvivesTheEnd() {
+    @Test func removeCancellableKeepsCleanupJobs() {
         let schedule = Schedule(limits(running: 1))
         let cleaning = job("a", isCancellable: false)
         for job in [job("a"), cleaning, job("b")] { #expect(schedule.add(job, isAdmitted: false)) }

@@ -14,7 +14,7 @@ struct MountTableTests {
         ("/srv/share", ["23", "24"]), ("/srv/share/b c", ["24"]), ("/srv/share/a", []), ("/srv/none", []),
         ("/", ["22", "23", "24", "25"]),
     ])
-    func findsMountsBelowAPath(root: String, ids: [String]) {
+    func mountsBelowAPathAreFound(root: String, ids: [String]) {
         let lines = MountTable.lines(of: Array(Self.table.utf8), below: Array(root.utf8))
         #expect(lines.map { String(decoding: $0.prefix { $0 != 32 }, as: UTF8.self) } == ids)
     }

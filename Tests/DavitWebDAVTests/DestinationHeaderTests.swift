@@ -34,7 +34,7 @@ struct DestinationHeaderTests {
     ]
 
     @Test(arguments: wellFormed)
-    func splits(row: Row) throws {
+    func destinationsAreParsed(row: Row) throws {
         let header = try DestinationHeader.parse(Array(row.value.utf8).span)
         #expect(header.scheme == row.scheme.map { Array($0.utf8) })
         #expect(header.authority == row.authority.map { Array($0.utf8) })
@@ -68,7 +68,7 @@ struct DestinationHeaderTests {
     ]
 
     @Test(arguments: malformed)
-    func reportsParseErrors(value: String, error: DestinationHeader.ParseError) {
+    func malformedDestinationsAreRefused(value: String, error: DestinationHeader.ParseError) {
         #expect(throws: error) { try DestinationHeader.parse(Array(value.utf8).span) }
     }
 

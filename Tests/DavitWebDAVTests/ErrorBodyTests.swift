@@ -36,7 +36,7 @@ struct ErrorBodyTests {
     }
 
     @Test(arguments: conditions)
-    func encodes(condition: ErrorBody.Condition, element: String) throws {
+    func conditionsAreEncoded(condition: ErrorBody.Condition, element: String) throws {
         let body = ErrorBody.encode(condition)
         #expect(
             String(decoding: body, as: UTF8.self)
@@ -52,7 +52,7 @@ struct ErrorBodyTests {
     ]
 
     @Test(arguments: paths)
-    func sanitizes(path: String, href: String) throws {
+    func hrefsAreSanitized(path: String, href: String) throws {
         let sanitised = Href.sanitize(Array(path.utf8))
         #expect(String(decoding: sanitised, as: UTF8.self) == href)
         #expect(Href.sanitize(sanitised) == sanitised)

@@ -12,7 +12,7 @@ struct HeaderTests {
     ]
 
     @Test(arguments: depths)
-    func depth(value: String, depth: Depth?) {
+    func depthIsParsed(value: String, depth: Depth?) {
         #expect(Depth.parse(Array(value.utf8).span) == depth)
         if let depth { #expect(Depth.parse(Array(depth.text.description.utf8).span) == depth) }
     }
@@ -20,7 +20,7 @@ struct HeaderTests {
     @Test(arguments: [
         ("1,noroot", true), ("infinity,NoRoot ", true), ("1", false), ("infinity", false), ("noroot", false),
     ])
-    func depthWithoutTheRoot(value: String, excludesRoot: Bool) {
+    func depthCanExcludeTheRoot(value: String, excludesRoot: Bool) {
         #expect(Depth.excludesRoot(Array(value.utf8).span) == excludesRoot)
     }
 
@@ -31,7 +31,7 @@ struct HeaderTests {
     ]
 
     @Test(arguments: overwrites)
-    func overwrite(value: String, overwrite: Overwrite?) {
+    func overwriteIsParsed(value: String, overwrite: Overwrite?) {
         #expect(Overwrite.parse(Array(value.utf8).span) == overwrite)
     }
 
@@ -49,7 +49,7 @@ struct HeaderTests {
     ]
 
     @Test(arguments: timeouts)
-    func timeout(value: String, requestedTimeouts: [TimeoutHeader.RequestedTimeout]) {
+    func timeoutIsParsed(value: String, requestedTimeouts: [TimeoutHeader.RequestedTimeout]) {
         #expect(TimeoutHeader.parse(Array(value.utf8).span).requestedTimeouts == requestedTimeouts)
     }
 
@@ -59,7 +59,7 @@ struct HeaderTests {
     ]
 
     @Test(arguments: grants)
-    func grantsAFiniteTime(value: String, seconds: Int64) {
+    func grantedTimeoutIsFinite(value: String, seconds: Int64) {
         let header = TimeoutHeader.parse(Array(value.utf8).span)
         #expect(header.granted(default: 100, maximum: 1000) == seconds)
     }
@@ -73,7 +73,7 @@ struct HeaderTests {
     ]
 
     @Test(arguments: lockTokens)
-    func lockToken(value: String, uri: String?) {
+    func lockTokenIsParsed(value: String, uri: String?) {
         let token = LockTokenHeader.parse(Array(value.utf8).span)
         #expect(token?.uri == uri)
         if let token { #expect(LockTokenHeader.parse(token.codedURL.span) == token) }

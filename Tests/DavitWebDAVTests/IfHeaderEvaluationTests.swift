@@ -39,7 +39,7 @@ struct IfHeaderEvaluationTests {
     ]
 
     @Test(arguments: fields)
-    func evaluates(field: String, isTrue: Bool) throws {
+    func fieldIsEvaluated(field: String, isTrue: Bool) throws {
         let header = try IfHeader(parsing: Array(field.utf8).span)
         #expect(header.evaluate(Self.state) == isTrue)
     }
@@ -52,7 +52,7 @@ struct IfHeaderEvaluationTests {
     ]
 
     @Test(arguments: submitted)
-    func collectsSubmittedTokens(field: String, tokens: Set<String>) throws {
+    func submittedTokensAreCollected(field: String, tokens: Set<String>) throws {
         #expect(try IfHeader(parsing: Array(field.utf8).span).submittedTokens == tokens)
     }
 
@@ -78,7 +78,7 @@ struct IfHeaderEvaluationTests {
 
     /// Compares every field of up to two lists with up to two conditions each with a direct implementation of
     /// the definition.
-    @Test func agreesWithTheDefinition() {
+    @Test func evaluationMatchesTheDefinition() {
         let states: [IfHeader.Condition.State] = [
             .stateToken("urn:own"), .stateToken("urn:none"), .entityTag(.init(opaque: Array("o".utf8))),
             .entityTag(.init(opaque: Array("o".utf8), isWeak: true)),

@@ -56,7 +56,7 @@ struct IfHeaderParsingTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(field: String, lists: [IfHeader.List]) throws {
+    func wellFormedFieldsAreParsed(field: String, lists: [IfHeader.List]) throws {
         #expect(try IfHeader(parsing: Array(field.utf8).span).lists == lists)
     }
 

@@ -40,7 +40,7 @@ struct LockDiscoveryWriterTests {
     ]
 
     @Test(arguments: locks)
-    func writesLockResponses(locks: [ActiveLock], elements: String) throws {
+    func lockResponsesAreWritten(locks: [ActiveLock], elements: String) throws {
         // §9.10.1.
         let body = LockDiscoveryWriter.lockResponse(locks)
         #expect(

@@ -29,7 +29,7 @@ struct LockInfoTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(body: String, scope: LockScope, owner: String?) throws {
+    func lockInfoIsParsed(body: String, scope: LockScope, owner: String?) throws {
         let info = try LockInfo.parse(Array(body.utf8))
         #expect(info.scope == scope)
         #expect(info.owner.map { String(decoding: $0.element, as: UTF8.self) } == owner)
@@ -56,7 +56,7 @@ struct LockInfoTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(body: String, error: BodyError) {
+    func invalidBodiesAreRefused(body: String, error: BodyError) {
         #expect(throws: error) { try LockInfo.parse(Array(body.utf8)) }
     }
 }

@@ -29,13 +29,13 @@ struct MkColBodyTests {
     ]
 
     @Test(arguments: rows)
-    func parses(inside: String, names: [PropertyName], isPlain: Bool) throws {
+    func propertiesAreParsed(inside: String, names: [PropertyName], isPlain: Bool) throws {
         let parsed = try MkColBody.parse(Self.body(inside))
         #expect(parsed.properties.names == names)
         #expect(parsed.isPlainCollection == isPlain)
     }
 
-    @Test func refusesOtherDocuments() {
+    @Test func otherDocumentsAreRefused() {
         #expect(throws: BodyError.notThis(line: 1)) { try MkColBody.parse(Array("<x/>".utf8)) }
         #expect(throws: BodyError.malformed(line: 1)) { try MkColBody.parse(Self.body("<D:set/>")) }
         #expect(throws: BodyError.self) { try MkColBody.parse(Array("<D:mkcol".utf8)) }

@@ -37,7 +37,7 @@ struct MultistatusWriterTests {
         return String(text.dropFirst(before.count).dropLast(after.count))
     }
 
-    @Test func writesTheGrammarOfAMultistatus() throws {
+    @Test func multistatusFollowsTheGrammar() throws {
         // RFC 4918 §9.1.3, §14.16 and §14.24.
         let text = try Self.inside { writer in
             writer.beginResponse(href: Array("/a".utf8), isCollection: true)
@@ -209,7 +209,7 @@ struct MultistatusWriterTests {
     ]
 
     @Test(arguments: values)
-    func writesValues(write: @Sendable (MultistatusWriter) -> Void, element: String) throws {
+    func valuesAreWritten(write: @Sendable (MultistatusWriter) -> Void, element: String) throws {
         #expect(try Self.property(write) == element)
     }
 

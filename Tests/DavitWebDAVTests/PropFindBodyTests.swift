@@ -45,7 +45,7 @@ struct PropFindBodyTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(body: String, requested: PropFindBody) throws {
+    func requestedPropertiesAreParsed(body: String, requested: PropFindBody) throws {
         #expect(try PropFindBody.parse(Array(body.utf8)) == requested)
     }
 
@@ -74,7 +74,7 @@ struct PropFindBodyTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(body: String, error: BodyError) {
+    func invalidBodiesAreRefused(body: String, error: BodyError) {
         #expect(throws: error) { try PropFindBody.parse(Array(body.utf8)) }
     }
 

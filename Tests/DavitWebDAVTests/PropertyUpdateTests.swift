@@ -70,7 +70,7 @@ struct PropertyUpdateTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(body: String, instructions: [PropertyUpdate.Instruction]) throws {
+    func instructionsAreParsed(body: String, instructions: [PropertyUpdate.Instruction]) throws {
         let parsed = try PropertyUpdate.parse(Array(body.utf8)).instructions
         #expect(parsed == instructions)
         #expect(parsed.map(\.name) == instructions.map(\.name))
@@ -92,7 +92,7 @@ struct PropertyUpdateTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(body: String, error: BodyError) {
+    func invalidBodiesAreRefused(body: String, error: BodyError) {
         #expect(throws: error) { try PropertyUpdate.parse(Array(body.utf8)) }
     }
 
@@ -111,7 +111,7 @@ struct PropertyUpdateTests {
         #expect(throws: BodyError.malformed(line: 1)) { try PropertyUpdate.parse(body(1025)) }
     }
 
-    @Test func valueHasItsText() throws {
+    @Test func textOfAValueIsReturned() throws {
         let update = try PropertyUpdate.parse(
             Array(Self.update("<D:set><D:prop><D:a>T&amp;<b>F</b><!--c--></D:a></D:prop></D:set>").utf8))
         guard case .set(_, let value) = update.instructions.first else {

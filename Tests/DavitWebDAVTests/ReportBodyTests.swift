@@ -38,7 +38,7 @@ struct ReportBodyTests {
     ]
 
     @Test(arguments: bodies)
-    func parses(_ row: (body: String, report: ReportBody)) throws {
+    func reportsAreParsed(_ row: (body: String, report: ReportBody)) throws {
         #expect(try ReportBody.parse(Array(row.body.utf8)) == row.report)
     }
 
@@ -55,11 +55,11 @@ struct ReportBodyTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(_ row: (body: String, error: BodyError)) {
+    func invalidBodiesAreRefused(_ row: (body: String, error: BodyError)) {
         #expect(throws: row.error) { try ReportBody.parse(Array(row.body.utf8)) }
     }
 
-    @Test func nestedPropertiesCount() throws {
+    @Test func nestedPropertiesCountTowardTheLimit() throws {
         var limits = BodyLimits()
         limits.properties = 3
         let three = "<e:property name='a'><e:property name='b'/></e:property><e:property name='c'/>"
@@ -75,7 +75,7 @@ struct ReportBodyTests {
             "<D:p xmlns:D='DAV:'>a<D:href> /x </D:href>b</D:p>",
             #"<D:p xmlns:D="DAV:">a<E:r xmlns:E="urn:r">/x</E:r>b</D:p>"#
         ),
-        // At any depth, but not in other namespaces.
+        // Hrefs are replaced at any depth, but not in other namespaces.
         (
             "<p><q xmlns:D='DAV:'><D:href>/x</D:href></q><href>/x</href></p>",
             #"<p xmlns=""><q xmlns:D="DAV:"><E:r xmlns:E="urn:r">/x</E:r></q><href>/x</href></p>"#
@@ -87,7 +87,7 @@ struct ReportBodyTests {
     ]
 
     @Test(arguments: values)
-    func replacesHrefs(_ row: (value: String, result: String)) throws {
+    func hrefsAreReplaced(_ row: (value: String, result: String)) throws {
         let value = PropertyValue.replacingHrefs(in: Array("<root>\(row.value)</root>".utf8)) { href in
             href == "/x" ? Array("<m xmlns:E='urn:r'><E:r>/x</E:r></m>".utf8) : nil
         }

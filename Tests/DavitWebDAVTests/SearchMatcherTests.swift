@@ -126,7 +126,7 @@ struct SearchMatcherTests {
     ]
 
     @Test(arguments: rows)
-    func matches(pattern: String, text: String, isFolded: Bool, matches: Bool) throws {
+    func resultsMatchTheTable(pattern: String, text: String, isFolded: Bool, matches: Bool) throws {
         for stride in [1, 3, 1000] {
             #expect(
                 try Self.match(pattern, text, isFolded: isFolded, stride: stride).matches == matches)

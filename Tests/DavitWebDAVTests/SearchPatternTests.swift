@@ -15,12 +15,12 @@ struct SearchPatternTests {
     ]
 
     @Test(arguments: rows)
-    func matches(pattern: String, text: String, matches: Bool) throws {
+    func resultsMatchTheTable(pattern: String, text: String, matches: Bool) throws {
         #expect(try #require(SearchPattern(pattern)).matches(text) == matches)
     }
 
     @Test(arguments: ["\\", "a\\", "\\a", "\\\\\\"])
-    func refuses(pattern: String) { #expect(SearchPattern(pattern) == nil) }
+    func invalidPatternsAreRefused(pattern: String) { #expect(SearchPattern(pattern) == nil) }
 
     @Test func lowercasePatternMayBeLonger() throws {
         #expect(try #require(SearchPattern("İ%")).lowercased.matches("İx".lowercased()))

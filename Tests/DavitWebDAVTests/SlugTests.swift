@@ -14,7 +14,7 @@ struct SlugTests {
     ]
 
     @Test(arguments: rows)
-    func derivesAValidName(value: String, name: String?) {
+    func validNameIsDerived(value: String, name: String?) {
         #expect(Slug.name(from: Array(value.utf8)).map { String(decoding: $0, as: UTF8.self) } == name)
     }
 

@@ -9,7 +9,7 @@ struct UpdateRangeTests {
     ]
 
     @Test(arguments: wellFormed)
-    func parses(value: String, range: UpdateRange) throws {
+    func wellFormedRangesAreParsed(value: String, range: UpdateRange) throws {
         #expect(try UpdateRange.parse(Array(value.utf8).span) == range)
     }
 
@@ -23,7 +23,7 @@ struct UpdateRangeTests {
     ]
 
     @Test(arguments: refused)
-    func refuses(value: String, error: UpdateRange.ParseError) {
+    func malformedRangesAreRefused(value: String, error: UpdateRange.ParseError) {
         #expect(throws: error) { try UpdateRange.parse(Array(value.utf8).span) }
     }
 }

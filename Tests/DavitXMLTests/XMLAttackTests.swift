@@ -15,7 +15,7 @@ struct XMLAttackTests {
     ]
 
     @Test(arguments: external)
-    func refusesExternalEntities(document: String) {
+    func externalEntitiesAreRefused(document: String) {
         #expect { try XMLDocument.parse(Array(document.utf8)) } throws: { error in
             if case .externalEntity = error as? XMLError { true } else { false }
         }
@@ -34,7 +34,7 @@ struct XMLAttackTests {
     ]
 
     @Test(arguments: declared)
-    func refusesOtherDocumentTypeDeclarations(document: String) {
+    func otherDocumentTypeDeclarationsAreRefused(document: String) {
         #expect { try XMLDocument.parse(Array(document.utf8)) } throws: { error in
             if case .malformed = error as? XMLError { true } else { false }
         }
@@ -57,7 +57,7 @@ struct XMLAttackTests {
         }
     }
 
-    /// Each document is exactly at its limit, and exceeds it with one more.
+    /// Each document is exactly at its limit; with one more item it exceeds the limit.
     static let limits: [(XMLLimits.Kind, make: @Sendable (Int) -> String, limit: Int)] = [
         (.depth, { String(repeating: "<a>", count: $0) + String(repeating: "</a>", count: $0) }, 64),
         (.attributes, { count in "<a" + (0..<count).map { " b\($0)='>'" }.joined() + "/>" }, 64),

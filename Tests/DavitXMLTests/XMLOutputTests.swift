@@ -8,7 +8,7 @@ struct XMLOutputTests {
         return String(decoding: output.drain(), as: UTF8.self)
     }
 
-    @Test func writesPiecesInOrder() {
+    @Test func piecesAreWrittenInOrder() {
         let written = Self.text { output in
             output.markup("<a>")
             output.bytes([0x31, 0x32])
@@ -29,7 +29,7 @@ struct XMLOutputTests {
     }
 
     @Test(arguments: [0, 1, 9, 10, 99, 100, 4_294_967_295, Int64.max, -1, Int64.min])
-    func writesNumbers(number: Int64) {
+    func numbersAreWritten(number: Int64) {
         #expect(Self.text { $0.number(number) } == String(number))
         #expect(Self.text { $0.element("D:", "a", number: number) } == "<D:a>\(number)</D:a>")
     }
@@ -47,7 +47,7 @@ struct XMLOutputTests {
     ]
 
     @Test(arguments: texts)
-    func escapesText(text: [UInt8], written: String) {
+    func textIsEscaped(text: [UInt8], written: String) {
         #expect(Self.text { $0.escaped(text) } == written)
         #expect(Self.text { $0.element("", "a", escaped: text) } == "<a>\(written)</a>")
     }

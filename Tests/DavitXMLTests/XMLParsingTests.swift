@@ -22,7 +22,8 @@ struct XMLParsingTests {
     ]
 
     @Test(arguments: wellFormed)
-    func reads(document: String, namespace: String, local: String, text: String) throws {
+    func wellFormedDocumentsAreParsed(document: String, namespace: String, local: String, text: String) throws
+    {
         let root = try XMLDocument.parse(Array(document.utf8)).root
         #expect(root.namespace == namespace)
         #expect(root.local == local)
@@ -30,7 +31,9 @@ struct XMLParsingTests {
     }
 
     @Test(arguments: wellFormed)
-    func readsTheSameFromUTF16(document: String, namespace: String, local: String, text: String) throws {
+    func utf16DocumentsAreParsedLikeUTF8(document: String, namespace: String, local: String, text: String)
+        throws
+    {
         let withoutMark = document.hasPrefix("\u{FEFF}") ? String(document.dropFirst()) : document
         for (mark, isBigEndian) in [("\u{FEFF}", true), ("\u{FEFF}", false), ("", true), ("", false)] {
             let bytes = (mark + withoutMark).utf16.flatMap { unit in
@@ -68,13 +71,13 @@ struct XMLParsingTests {
         "<?xml version='1.0'?", "<a><?xml version='1.0'?></a>",
         // Namespaces in XML §3, §5 and §6.3.
         "<D:a/>", "<a D:b='c'/>", "<a xmlns:D=''/>", "<a xmlns:xml='urn:x'/>", "<a xmlns:xmlns='urn:x'/>",
-        // Cannot be written back, because of the way libxml2 writes declarations.
+        // These cannot be serialized again, because of the way libxml2 writes declarations.
         "<a xmlns='b&lt;c'/>", "<a xmlns:b='&#60;'/>", "<a xmlns='b&#10;c'/>", "<a><b xmlns='&#9;'/></a>",
         "<a xmlns:b='urn:x' xmlns:c='urn:x' b:d='' c:d=''/>", "<a:b:c xmlns:a='urn:x'/>",
     ]
 
     @Test(arguments: malformed)
-    func refuses(document: String) {
+    func malformedDocumentsAreRefused(document: String) {
         #expect { try XMLDocument.parse(Array(document.utf8)) } throws: { error in
             if case .malformed = error as? XMLError { true } else { false }
         }
@@ -96,7 +99,7 @@ struct XMLParsingTests {
     ]
 
     @Test(arguments: notUnicode)
-    func refusesOtherEncodings(document: [UInt8]) {
+    func unsupportedEncodingsAreRefused(document: [UInt8]) {
         #expect { try XMLDocument.parse(document) } throws: { error in
             if case .malformed = error as? XMLError { true } else { false }
         }

@@ -23,7 +23,7 @@ struct InflaterTests {
     static let empty = "1f8b080000000000000303000000000000000000"
 
     @Test(arguments: wellFormed)
-    func decodesOutputOfOtherPrograms(name: String, format: Inflater.Format, hex: String) throws {
+    func outputOfOtherProgramsIsDecoded(name: String, format: Inflater.Format, hex: String) throws {
         let bytes = Feed.bytes(hex: hex)
         for room in [1, 2, 26, 27, 28, 1000] {
             #expect(try Feed.inflate([bytes], format, room: room) == Self.text)
@@ -48,7 +48,7 @@ struct InflaterTests {
         }
     }
 
-    @Test func reportsWhereTheInputMayEnd() throws {
+    @Test func possibleEndOfTheInputIsReported() throws {
         let bytes = Feed.bytes(hex: Self.gzip)
         var inflater = try Inflater(.gzip, limit: ExpansionLimit(bytes: 100))
         var output = [UInt8](repeating: 0, count: 100)
@@ -61,7 +61,7 @@ struct InflaterTests {
     static let followed: [(format: Inflater.Format, hex: String, error: InflateError)] = [
         (.gzip, gzip + "00", .trailingData(offset: 35)), (.gzip, gzip + "8b1f", .trailingData(offset: 35)),
         (.deflate, zlib + "00", .trailingData(offset: 23)), (.deflate, raw + raw, .trailingData(offset: 17)),
-        // Begins like another member.
+        // The trailing data begins like another member.
         (.gzip, gzip + "1f00", .malformed(offset: 37)), (.gzip, gzip + "1f", .truncated(offset: 36)),
     ]
 
@@ -99,7 +99,7 @@ struct InflaterTests {
     ]
 
     @Test(arguments: malformed)
-    func refusesOtherFormats(format: Inflater.Format, hex: String) throws {
+    func otherFormatsAreRefused(format: Inflater.Format, hex: String) throws {
         var inflater = try Inflater(format, limit: ExpansionLimit(bytes: 100))
         do throws(InflateError) {
             _ = try Feed.expand(Feed.bytes(hex: hex), &inflater)

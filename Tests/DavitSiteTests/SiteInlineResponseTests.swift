@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 /// Responses without a task, and content that is compressed while it is sent.
-struct SiteAtOnceTests {
+struct SiteInlineResponseTests {
     static let long = Array((0..<20_000).map { "line \($0)\n" }.joined().utf8)
 
     static func folder() throws -> WebFolder {
@@ -41,7 +41,7 @@ struct SiteAtOnceTests {
         }
     }
 
-    @Test func impossiblePathsAreRefused() throws {
+    @Test func pathsAboveTheRootAreRefused() throws {
         let site = try Self.folder().site()
         #expect(throws: HTTPError.self) { _ = try site.respond(to: try Self.request("GET /%2e%2e/")) }
     }

@@ -2,8 +2,9 @@ import DavitRecording
 import DavitTesting
 import Testing
 
-/// Replays recordings that davit cannot produce, whose differences are found by role.
-struct RoleTests {
+/// Replays recordings that davit cannot produce. Entity tags are compared by where they recur and change, not
+/// by value.
+struct ReplayComparisonTests {
     /// Returns the differences that a replay finds. The share contains a file `a` at the start.
     static func lines(_ exchanges: String) async throws -> [String] {
         try await blocking {

@@ -7,8 +7,8 @@ import Synchronization
 import Testing
 
 /// The activity and cost of a journal, and the validity of its tokens.
-struct JournalLifeTests {
-    @Test func unusedJournalCostsNothing() throws {
+struct JournalLifecycleTests {
+    @Test func unusedJournalCreatesNoFile() throws {
         let test = try TestJournal()
         test.journal.start()
         test.shell("echo 1 > a")
@@ -203,7 +203,7 @@ struct JournalLifeTests {
         test.shell("mkdir a")
         let position = try test.position()
         #expect(told.withLock { $0 }.contains(position.last))
-        // Exactly once.
+        // Listeners were notified exactly once.
         _ = try test.position()
         #expect(told.withLock { $0 }.count { $0 == position.last } == 1)
     }

@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 /// Uploads that are interrupted or refused, or that expire, before they are complete.
-struct InterruptedUploadTests {
+struct UploadFailureTests {
     // MARK: tus clients that request the offset after all bytes are sent
 
     /// tus does not signal completion separately, so a client whose last response was lost assumes success if
