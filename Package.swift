@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Every target is built with the same, strict settings.
+/// The strict settings with which every target is built.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -24,7 +24,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
 }
 
-/// A program of one file, in no product.
+/// An example program in one file, which is not part of any product.
 func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: name, dependencies: ["Davit"] + dependencies, path: "Examples/\(name)", swiftSettings: strict)
@@ -40,7 +40,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Davit", targets: ["Davit"]),
-        // Apart, because it brings Foundation along.
+        // A separate product, because it links Foundation.
         .library(name: "DavitJSON", targets: ["DavitJSON"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
@@ -51,7 +51,7 @@ let package = Package(
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
     ],
     targets: [
-        // C libraries: a module map and a shim header, nothing else.
+        // C libraries: each target consists of a module map and a shim header.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
@@ -75,7 +75,7 @@ let package = Package(
         library("DavitArchive", [libarchive]),
         library("DavitQRCode", [qrencode]),
         library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
-        // The one target that may import Foundation.
+        // The only target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
         library(
@@ -85,13 +85,13 @@ let package = Package(
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
-        // What changed in a folder, for clients that synchronise.
+        // The journal of changes in a folder, for clients that synchronize.
         library(
             "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
-        // The HTML listing of a folder, for WebDAV and websites alike.
+        // The HTML listings of folders, for WebDAV and for websites.
         library("DavitListing", ["DavitServer", "DavitStore", "DavitHTTP"]),
-        // The files of the browser page, in the binary.
+        // The browser page; its files are part of the binary.
         .target(name: "CPageFiles"),
         .target(
             name: "DavitPage",
@@ -101,19 +101,19 @@ let package = Package(
             ],
             exclude: ["Files"], swiftSettings: strict),
 
-        // Sessions as text: what `--record` writes and `davit replay` plays.
+        // Recorded sessions as text, which `--record` writes and `davit replay` replays.
         library(
             "DavitRecording",
             [
                 "DavitTransport", "DavitLogging", "DavitCrypto", "DavitZlib", "DavitXML", "DavitSystem",
                 "DavitHTTP",
             ]),
-        // Files and folders as responses: a website, in addition to WebDAV.
+        // Files and folders as responses, for websites without WebDAV.
         library(
             "DavitSite",
             ["DavitListing", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
 
-        // What other commands ask the server that owns a state folder, through a socket in it.
+        // Requests of other commands to the server that owns a state folder, over a socket in that folder.
         library(
             "DavitControl",
             ["DavitEngine", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
@@ -137,7 +137,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Programs to begin with, and the pieces of code in docs/embedding.md. Uploads and Website also serve `make bench`.
+        // Example programs, and the code blocks of docs/embedding.md. `make bench` also uses Uploads and
+        // Website.
         example("Hello"),
         example("Forms"),
         example("Uploads"),
@@ -149,12 +150,12 @@ let package = Package(
         example("MountedShare"),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
-        // What the tests with clients ask; in no product.
+        // The server for the client tests; not part of any product.
         .executableTarget(
             name: "ClientServer", dependencies: ["Davit"], path: "Tests/Clients/Server", swiftSettings: strict
         ),
 
-        // What the small parts of a request cost; for `make micro`, in no product.
+        // The micro-benchmarks of `make micro`; not part of any product.
         .executableTarget(
             name: "DavitBenchmarks",
             dependencies: [
@@ -162,12 +163,12 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // A program that gets real signals from a test.
+        // A program to which a test sends real signals.
         .executableTarget(
             name: "TwoServers", dependencies: ["Davit", "DavitSystem"], path: "Tests/Fixtures/TwoServers",
             swiftSettings: strict),
 
-        // What tests share.
+        // Code that is shared by tests.
         library(
             "DavitTesting",
             [
@@ -239,7 +240,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// For `make fuzz` only: linked with libFuzzer, and useful only where all of the code is built for it.
+// Only for `make fuzz`: linked with libFuzzer, and useful only if all modules are built for fuzzing.
 if Context.environment["DAVIT_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),

@@ -13,7 +13,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/embedding.md", "docs/coming-from-gcdwebserver.md"]
 WALKTHROUGH = "docs/life-of-a-request.md"
-# As many files as a reader can follow.
+# The maximum number of files in a list, so that readers can follow it.
 FILE_LIMIT = 25
 
 
@@ -33,12 +33,12 @@ def holds(source, block):
 
 
 def file_findings(text):
-    """What is wrong with the files that the walkthrough names: pairs of a line number and a message."""
+    """Yields the errors in the lists of files, as pairs of a line number and a message."""
     lists = [[]]
     for number, line in enumerate(text.splitlines(), 1):
         for name in re.findall(r"`([\w.+-]+/[\w./+-]+\.swift)`", line):
             if not (ROOT / "Sources" / name).is_file():
-                yield number, f"there is no file Sources/{name}"
+                yield number, f"Sources/{name} does not exist"
         entry = re.match(r"(\d+)\. `([^`]+\.swift)`", line)
         if entry is None:
             continue

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The scripts and styles of the browser page can be sent without indentation, empty lines and lines that are comments.
+"""Checks that scripts and styles of the browser page can be sent without indentation, empty and comment lines.
 
-The server removes these line by line (`CompactText`) and does not parse the files. So no comment and no piece of text in a
-literal may span lines, and a comment in a style sheet is a line of its own.
+The server removes these line by line (`CompactText`) and does not parse the files. Therefore no comment and no
+piece of text in a literal may span lines, and a comment in a style sheet must be on a separate line.
 
     check-page.py              prints findings, one to a line; exit status 1 if there are any
     check-page.py --self-test  tests this script with planted faults
@@ -20,7 +20,7 @@ FILES = ROOT / "Sources/DavitPage/Files"
 
 
 def script_findings(text):
-    """Pairs of an offset and what is wrong there."""
+    """Yields the offset and the description of each error."""
     # Code inside the interpolations of a template may span lines, like other code.
     return [(start, "a literal or comment spans lines") for start, end in split_javascript(text).blanks
             if "\n" in text[start:end]]
@@ -33,7 +33,7 @@ def style_findings(text):
         line_end = text.find("\n", comment.start)
         line = text[line_start:line_end if line_end >= 0 else len(text)]
         if line.strip() != comment.text:
-            found.append((comment.start, "a comment is not a line of its own"))
+            found.append((comment.start, "a comment is not on a separate line"))
     # In a string, this continues it on the next line.
     found += [(match.start(), "a line ends with a backslash") for match in re.finditer(r"\\$", text, re.M)]
     return found

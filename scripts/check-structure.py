@@ -359,7 +359,7 @@ def self_test():
     expect("entries that are not needed", {one: "struct A { var b: B }", two: "struct B {}"}, [f"{ALLOWED}:1"],
            ["Alpha: One -> Two"])
     expect("references one way", {one: "struct A { var b: B }", two: "struct B {}"}, [])
-    expect("names in comments and strings are none", {
+    expect("names in comments and strings are ignored", {
         one: "struct A { var b: B }", two: '// A\n/* A /* A */ A */\nstruct B { let s = "A \\\\(A)" + #"A \\(A)"# + """\n  A\n  """ }'}, [])
     expect("names in interpolations", {
         one: "struct A { var b: B }", two: 'struct B { let s = "\\("\\(A.self)")" }'}, [f"{one}:1", f"{two}:1"])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Draws docs/images/targets.svg: the targets of the products, and which of them imports which.
 
-Read are the import lines of the code and the products of Package.swift. An import is drawn only if no longer way leads to the
-same target. A C library is named in the box of the target that imports it. The result depends on nothing else.
+The input consists of the imports in the code and the products in Package.swift. An import is drawn only if
+no longer path leads to the same target. The box of a target lists the C libraries that it imports.
 
     draw-targets.py          writes the picture
-    draw-targets.py --check  prints a finding if the picture is out of date; exit status 1 then
+    draw-targets.py --check  prints an error and exits with status 1 if the picture is out of date
 """
 import html
 import pathlib
@@ -40,7 +40,7 @@ LEGEND = 46
 
 
 def read_targets():
-    """The targets that the products need, with what each imports, and the name of each C library."""
+    """Returns the targets that the products need, the imports of each, and the name of each C library."""
     manifest = (ROOT / "Package.swift").read_text(encoding="utf-8")
     products = re.findall(r'\.(?:library|executable)\(name: "\w+", targets: \[([^\]]*)\]', manifest)
     roots = sorted({name for targets in products for name in re.findall(r'"(\w+)"', targets)})
@@ -65,7 +65,7 @@ def read_targets():
 
 
 def reduced(imports):
-    """Without the imports that follow from others."""
+    """Returns the imports without those that others imply."""
     reachable = {}
 
     def reach(name):
@@ -78,7 +78,7 @@ def reduced(imports):
 
 
 def rows_of(imports):
-    """The row of each target, from the bottom: above all that it imports, and directly below the lowest that imports it."""
+    """Returns the row of each target, from the bottom: above all its imports, directly below its lowest importer."""
     row = {}
 
     def height(name):
@@ -97,7 +97,7 @@ def rows_of(imports):
 
 
 class Layout:
-    """Rows of targets and of lanes, which are the places where a line passes a row."""
+    """The rows of targets and lanes. A lane is a position at which a line crosses a row."""
 
     def __init__(self, imports, row):
         self.rows = [[] for _ in range(max(row.values()) + 1)]
@@ -172,7 +172,7 @@ class Layout:
                     else:
                         row[index], row[index + 1] = row[index + 1], row[index]
 
-    # The horizontal places
+    # The horizontal positions
 
     def _place(self):
         self.x = {}
@@ -193,7 +193,7 @@ class Layout:
         self.width = max(self.x[node] + self._half(node) for node in self.x)
 
     def _straighten(self, lanes):
-        """Gives the lanes of a line the same place, if there is room for it."""
+        """Aligns the lanes of a line, if there is enough space."""
         before = dict(self.x)
         places = [before[lane] for lane in lanes]
         for place in [sum(places) / len(places), min(places), max(places)] if lanes else []:
@@ -210,11 +210,11 @@ class Layout:
         return self._half(left) + self._half(right) + (GAP if isinstance(left, str) and isinstance(right, str) else 8)
 
     def _settle(self, row):
-        """Moves each node toward its neighbors in other rows, as near as the order and the distances allow."""
+        """Moves each node toward its neighbors in other rows, as far as the order and the distances allow."""
         blocks, offset = [], 0.0
         for index, node in enumerate(row):
             offset += self._distance(row[index - 1], node) if index else 0
-            # Above all, a line that passes rows is straight.
+            # Straight lines across rows have priority.
             ends = [(self.x[end], 1 if isinstance(node, str) or isinstance(end, str) else 50)
                     for end in self.up[node] + self.down[node]] or [(self.x[node], 1)]
             weight = sum(weight for _, weight in ends)
@@ -296,9 +296,9 @@ def draw(imports, labels):
 
 
 def curve(path, layout, x, y):
-    """A smooth line from the lower edge of the first box to the upper edge of the last."""
+    """Returns a smooth line from the lower edge of the first box to the upper edge of the last."""
     def spread(node, other, ends):
-        """Where on the edge of a box a line starts or ends: side by side, in the order of the other ends."""
+        """Returns where on the edge of a box a line starts or ends; lines are ordered by their other ends."""
         order = sorted(ends, key=lambda end: (x[end], str(end)))
         step = min(18, (BOX_WIDTH - 40) / max(1, len(order) - 1))
         return round(x[node] + (order.index(other) - (len(order) - 1) / 2) * step)

@@ -107,11 +107,11 @@ suite_plain() {
 
 # Foundation would add about 40 MB, and tables that are read at startup. Only the product DavitJSON uses it.
 without_foundation() {
-    [ -x .build/release/davit ] || { echo "there is no release build to look at"; return 1; }
+    [ -x .build/release/davit ] || { echo "there is no release build to check"; return 1; }
     # On Apple systems it is part of the system.
     [ "$(uname -s)" = Linux ] || return 0
     ldd .build/release/davit >"$logs/libraries" && nm .build/release/davit >"$logs/symbols" || return 1
-    if ! grep -q DavitServer "$logs/symbols"; then echo "the symbols were stripped: nothing to see"; return 1; fi
+    if ! grep -q DavitServer "$logs/symbols"; then echo "the symbols were stripped, so there is nothing to check"; return 1; fi
     ! grep -i foundation "$logs/libraries" && ! grep -m 3 -E '20FoundationEssentials|10Foundation' "$logs/symbols"
 }
 
@@ -199,8 +199,8 @@ import ast, pathlib
 for folder in ("Tests", "bench", "scripts"):
     for path in pathlib.Path(folder).rglob("*.py"):
         ast.parse(path.read_text(), str(path))'
-    step "the code in the documentation is compiled, and its files exist" python3 scripts/check-docs.py
-    step "each row of GCDWebServer has its test" python3 scripts/check-rows.py
+    step "the code blocks in the documentation are compiled, and its files exist" python3 scripts/check-docs.py
+    step "each row about GCDWebServer has a test" python3 scripts/check-rows.py
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the help and in the documentation" python3 scripts/check-options.py
     local check
@@ -297,7 +297,7 @@ section "result"
 [ ! -s "$logs/what-failed" ] || cut -c 1-600 "$logs/what-failed"
 [ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
 printf '%s\n' "${times[@]}"
-printf '%6d s  in all\n' "$SECONDS"
+printf '%6d s  in total\n' "$SECONDS"
 [ ! -s "$logs/skipped" ] || total_skipped=$(awk '{ sum += $1 } END { print sum }' "$logs/skipped")
 echo "skipped: $total_skipped"
 echo "davit: $total_passed passed, $total_failed failed"

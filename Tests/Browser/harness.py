@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-# High enough for a busy machine; only a hang reaches it.
+# High enough for a busy machine; exceeded only by a hang.
 LIMIT_MS = int(os.environ.get("LIMIT_SECONDS", "60")) * 1000
 
 TESTS = []
@@ -266,7 +266,7 @@ class Lab:
             if found == wanted:
                 return
             page.wait_for_timeout(20)
-        expect(found, wanted, "the names that are shown")
+        expect(found, wanted, "the displayed names")
 
     def screenshot(self, page, name):
         """Takes a screenshot if screenshots are enabled."""
@@ -308,7 +308,7 @@ class Lab:
                 server.stop()
         finally:
             shutil.rmtree(self.work, ignore_errors=True)
-        assert problem or not problems, "the browser says:\n" + "\n".join(problems[:8])
+        assert problem or not problems, "the browser reported problems:\n" + "\n".join(problems[:8])
 
 
 _axe = None
@@ -367,7 +367,7 @@ def run(arguments):
         chosen = [one for number, one in enumerate(chosen) if number % arguments.every == part]
     unknown = [name for name in arguments.names if name not in known]
     if unknown:
-        print(f"FAILED: there is no {', '.join(unknown)}")
+        print(f"FAILED: unknown test: {', '.join(unknown)}")
         return 0, len(unknown)
     passed = failed = 0
     with sync_playwright() as playwright:

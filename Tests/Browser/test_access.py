@@ -68,7 +68,7 @@ def dialogs_and_searches_have_no_accessibility_violations(lab):
 
 
 @test
-def everything_works_by_keyboard(lab):
+def page_is_usable_by_keyboard(lab):
     fill(lab)
     page = lab.page()
     focused = "() => document.activeElement.closest('.item')?.querySelector('.name-text').textContent ?? document.activeElement.textContent.trim()"
@@ -179,7 +179,7 @@ def tap_opens_and_long_press_selects(lab):
     session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
     lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'b.txt'")
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    # From now on a tap selects, until the selection is empty.
+    # From now on a tap selects items, until no item is selected.
     lab.row(page, "c.pdf").locator("a").tap()
     lab.until(page, "document.querySelectorAll('.item[aria-selected=true]').length === 2")
     page.get_by_role("button", name="Clear selection").tap()
@@ -198,7 +198,7 @@ def touch_targets_are_large_enough(lab):
         .filter(([box]) => box.width > 0 && (box.width < 24 || box.height < 24))
         .map(([box, one]) => `${one.outerHTML.slice(0, 80)} ${box.width} x ${box.height}`)""")
     expect(small, [])
-    expect(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True, "it is wider than the screen")
+    expect(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True, "the page fits the width of the screen")
 
 
 @test
@@ -212,7 +212,7 @@ def narrow_screen_needs_no_horizontal_scrolling(lab):
     # The end of a long name is visible, and its label is the full name.
     parts = page.locator(".is-split span")
     expect(parts.all_text_contents(), ["a very long name that does not fit on any screen of a phone, however it is turned or ", "held.tar.gz"])
-    expect(parts.evaluate_all("all => all.map(one => one.scrollWidth > one.clientWidth)"), [True, False], "which part is cut off")
+    expect(parts.evaluate_all("all => all.map(one => one.scrollWidth > one.clientWidth)"), [True, False], "the truncated parts of the name")
     page.get_by_role("link", name="a very long name that does not fit on any screen of a phone, however it is turned or held.tar.gz",
                      exact=True).wait_for()
     lab.row(page, "f" * 200).locator("a").tap()
@@ -354,8 +354,8 @@ def every_text_is_translated_and_used(_lab):
     for language in LANGUAGES:
         found = strings(language)
         keys = [key for key, _ in found]
-        expect(len(keys), len(set(keys)), f"keys that stand twice in {language}: {sorted(key for key in keys if keys.count(key) > 1)}")
-        expect(sorted(set(english) ^ set(keys)), [], f"keys that {language} has too many or too few")
+        expect(len(keys), len(set(keys)), f"duplicate keys in {language}: {sorted(key for key in keys if keys.count(key) > 1)}")
+        expect(sorted(set(english) ^ set(keys)), [], f"missing or extra keys in {language}")
         for key, text in found:
             expect(sorted(set(placeholders.findall(text))), sorted(set(placeholders.findall(english[key]))), f"{language}: {key}")
             assert text.strip(), f"{language}: {key} is empty"

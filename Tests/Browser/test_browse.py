@@ -13,7 +13,7 @@ ODD = ["a&b<c>\"'%#?;+ é.txt", "a‮txt.exe", " leading", "trailing ", "new\nli
 
 
 @test
-def shows_folders_first_in_natural_order(lab):
+def folders_are_listed_first_in_natural_order(lab):
     for name in ("b10.txt", "b9.txt", "A.md", "é.txt"):
         lab.write(name, b"x" * 10)
     (lab.share / "Zoo").mkdir()
@@ -26,7 +26,7 @@ def shows_folders_first_in_natural_order(lab):
 
 
 @test
-def sorts_by_size_and_time(lab):
+def items_are_sorted_by_size_and_time(lab):
     (lab.share / "folder").mkdir()
     for name, size, age in (("a", 30, 3), ("b", 10, 1), ("c", 20, 2), ("d", 20, 9)):
         lab.write(name, b"x" * size, mtime=1_700_000_000 - age * 86400)
@@ -59,7 +59,7 @@ def order_chosen_on_a_phone_is_kept(lab):
 
 
 @test
-def filters_while_typing(lab):
+def items_are_filtered_while_typing(lab):
     for name in ("Übung.txt", "übrig.md", "other", "o/inner"):
         lab.write(name)
     page = lab.page()
@@ -110,7 +110,7 @@ def filtered_items_are_not_selected(lab):
 
 
 @test
-def searches_below_the_folder(lab):
+def search_includes_subfolders(lab):
     for name in ("x/deep/Report 1.txt", "x/report_2.md", "y/nothing", "top report", "100%.txt", "1000.txt"):
         lab.write(name, b"1")
     page = lab.page("x/")
@@ -186,11 +186,11 @@ def end_of_a_long_path_is_visible(lab):
     page = lab.page(path.replace(" ", "%20") + "/", phone=True)
     wide, seen, left = page.locator(".trail ol").evaluate("one => [one.scrollWidth, one.clientWidth, one.scrollLeft]")
     assert wide > seen, (wide, seen)
-    expect(round(left + seen), wide, "how far it is scrolled")
+    expect(round(left + seen), wide, "the scroll position")
 
 
 @test
-def names_that_are_not_text_are_found(lab):
+def names_that_are_not_utf8_are_found(lab):
     folder = os.fsencode(lab.share) + b"/bad\xffdir"
     os.mkdir(folder)
     for path in (folder + b"/inner.txt", os.fsencode(lab.share) + b"/bad\xff\xfename.txt"):
@@ -205,7 +205,7 @@ def names_that_are_not_text_are_found(lab):
 
 
 @test
-def opens_files_and_has_real_links(lab):
+def items_are_links_that_open_files(lab):
     lab.write("a b/c.txt", b"content")
     page = lab.page("a%20b/")
     link = lab.row(page, "c.txt").locator("a")
@@ -213,7 +213,7 @@ def opens_files_and_has_real_links(lab):
 
 
 @test
-def shows_names_unmodified(lab):
+def names_are_shown_unmodified(lab):
     for name in ODD:
         lab.write(name, b"1")
     raw = os.fsencode(lab.share) + b"/not\xff\xfeutf8.txt"
@@ -289,7 +289,7 @@ def failures_are_described(lab):
         found = page.get_by_role("alert").inner_text()
         assert text in found, f"{status}: {found}"
         # The summary must not show the counts of the previous folder.
-        expect(page.locator(".summary").is_visible(), False, "the summary of a folder that cannot be read")
+        expect(page.locator(".summary").is_visible(), False, "whether an unreadable folder has a summary")
         page.context.unroute("**/sub/")
         page.go_back()
         lab.wait_for_names(page, ["sub"])
@@ -338,7 +338,7 @@ def failure_message_remains_while_the_failure_lasts(lab):
 
 
 @test
-def shows_pictures_as_tiles(lab):
+def pictures_are_shown_as_tiles(lab):
     import struct
     import zlib
     raw = b"".join(b"\0" + bytes((90, 160, 210)) * 30 for _ in range(20))
@@ -360,7 +360,7 @@ def shows_pictures_as_tiles(lab):
 
 
 @test
-def shows_settings_of_the_share(lab):
+def settings_of_the_share_are_shown(lab):
     lab.start()
     page = lab.context().new_page()
 
@@ -402,7 +402,7 @@ def measure(lab, count, limit_seconds):
     lab.until(page, "last => document.activeElement?.querySelector?.('.name-text')?.textContent === last", last)
     took = time.monotonic() - begin
     elements = page.evaluate("document.querySelectorAll('.item').length")
-    assert elements < 100, f"{elements} rows were made"
+    assert elements < 100, f"{elements} rows were created"
     frames = page.evaluate("""async () => {
         const times = []
         let before = performance.now()
@@ -424,12 +424,12 @@ def measure(lab, count, limit_seconds):
 
 
 @test
-def ten_thousand_entries(lab):
+def ten_thousand_entries_are_shown_quickly(lab):
     measure(lab, 10_000, 10)
 
 
 @test(is_long=True)
-def a_hundred_thousand_entries(lab):
+def a_hundred_thousand_entries_are_shown_quickly(lab):
     measure(lab, 100_000, 40)
 
 
@@ -457,7 +457,7 @@ def page_is_small_and_paints_early(lab):
             expect(status, 200, name)
             sizes[name] = len(content)
     languages = [size for name, size in sizes.items() if name.startswith("strings/")]
-    # A reader loads only one language.
+    # A visitor loads only one language.
     most = sum(sizes.values()) - sum(languages) + max(languages)
     first = sum(sizes.get(name, 0) for name in fetched)
     lab.note(f"all files {most / 1024:.1f} KiB gzipped, of which the first view takes {first / 1024:.1f}")
@@ -466,7 +466,7 @@ def page_is_small_and_paints_early(lab):
 
 
 @test
-def works_below_a_prefix(lab):
+def folders_can_be_browsed_below_a_prefix(lab):
     lab.write("a folder/inside.txt", b"1")
     lab.start("--prefix", "/dav")
     page = lab.context().new_page()

@@ -32,7 +32,7 @@ def lock(lab, path):
 
 
 @test
-def makes_a_folder(lab):
+def folder_can_be_created(lab):
     lab.write("a.txt", "a")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])
@@ -68,7 +68,7 @@ def makes_a_folder(lab):
 
 
 @test
-def renames_in_place(lab):
+def item_can_be_renamed_in_place(lab):
     lab.allow("412")
     for name in ("one.tar.gz", "two.txt", "three"):
         lab.write(name, name)
@@ -133,7 +133,7 @@ def rows_are_not_updated_while_a_name_is_edited(lab):
     page.keyboard.type("x")
     lab.server.request("PUT", "/a.txt", b"new")
     page.evaluate("import(document.querySelector('script[type=module]').src).then(main => main.app.folder.refresh())")
-    expect(page.locator("input.rename").bounding_box(), before, "where the field is")
+    expect(page.locator("input.rename").bounding_box(), before, "the position of the field")
     expect(page.locator("input.rename").input_value(), "x.txt")
     page.keyboard.press("Enter")
     lab.wait_for_names(page, ["a.txt", "b.txt", "x.txt"])
@@ -202,7 +202,7 @@ def repeated_click_has_no_effect(lab):
 
 
 @test
-def renames_by_a_slow_second_click(lab):
+def slow_second_click_begins_renaming(lab):
     lab.write("a.txt", "a")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])
@@ -213,13 +213,13 @@ def renames_by_a_slow_second_click(lab):
     page.mouse.click(*at)
     page.locator("input.rename").wait_for()
     page.keyboard.press("Escape")
-    # A double click opens.
+    # A double click opens the item.
     page.mouse.dblclick(*at)
     page.locator("dialog.preview").wait_for()
 
 
 @test
-def names_that_are_not_text_can_be_changed(lab):
+def names_that_are_not_utf8_can_be_changed(lab):
     path = os.fsencode(lab.share) + b"/bad\xff.txt"
     with open(path, "wb") as file:
         file.write(b"bytes")
@@ -247,7 +247,7 @@ def names_that_are_not_text_can_be_changed(lab):
 
 
 @test
-def moves_with_the_folder_tree(lab):
+def items_can_be_moved_with_the_folder_tree(lab):
     lab.write("a.txt", "a")
     lab.write("b.txt", "b")
     lab.write("x/y/z/deep.txt", "z")
@@ -326,7 +326,7 @@ def dragging_moves_and_copies_with_control(lab):
 
 
 @test
-def cuts_copies_and_pastes_by_keys(lab):
+def items_can_be_cut_copied_and_pasted_by_keys(lab):
     lab.write("a.tar.gz", "a")
     lab.write("b.txt", "b")
     (lab.share / "into").mkdir()
@@ -443,7 +443,7 @@ def file_changed_meanwhile_is_not_deleted(lab):
     page.get_by_text("The item was changed in the meantime.").wait_for()
     lab.axe(page, "what failed")
     expect((lab.share / "a.txt").read_bytes(), b"something else, by somebody else")
-    # It can be retried, after another confirmation for the current version.
+    # The deletion can be retried after another confirmation for the current version.
     lab.until(page, "document.querySelector('.item .size').textContent.startsWith('32')")
     button(page, "Try again").click()
     page.locator("dialog button.danger").click()
@@ -452,7 +452,7 @@ def file_changed_meanwhile_is_not_deleted(lab):
 
 
 @test
-def failed_items_are_named(lab):
+def failed_items_are_listed(lab):
     lab.allow("423")
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, name)
@@ -506,7 +506,7 @@ def long_operations_show_progress_and_can_be_stopped(lab):
 
 
 @test
-def downloads_have_their_names(lab):
+def downloads_have_the_names_of_the_items(lab):
     name = "Überraschung & <1>.txt"
     lab.write(name, "inhalt")
     page = lab.page()
@@ -562,7 +562,7 @@ def read_only_folder_offers_no_changes(lab):
 
 
 @test
-def free_names_and_extensions(lab):
+def free_names_match_the_table(lab):
     page = lab.page()
     source = page.evaluate("document.querySelector('script[type=module]').src").rsplit("/", 1)[0]
     rows = [line.split("\t") for line in (ROOT / "Tests/Tables/free-names.txt").read_text().splitlines() if line[0] != "#"]

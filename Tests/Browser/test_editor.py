@@ -30,12 +30,12 @@ def locks(lab, path):
 
 
 @test
-def edits_under_a_lock(lab):
+def file_is_locked_while_it_is_edited(lab):
     lab.write("a.txt", "first\n")
     page = lab.page("?preview=a.txt")
     page.get_by_role("button", name="Edit").click()
     page.locator("textarea.editor-text").wait_for()
-    expect(locks(lab, "/a.txt"), 1, "locks while it is open")
+    expect(locks(lab, "/a.txt"), 1, "locks while the editor is open")
     # Meanwhile, other clients are locked out.
     expect(lab.server.request("PUT", "/a.txt", b"theirs")[0], 423)
     type_at_end(page, "second")
@@ -152,7 +152,7 @@ def locked_file_is_read_only(lab):
 
 
 @test
-def a_lost_lock_loses_nothing(lab):
+def lost_lock_loses_no_changes(lab):
     lab.allow("412")
     lab.write("a.txt", "first\n")
     page = edit(lab, "a.txt")
@@ -289,7 +289,7 @@ def tab_key_indents_or_moves_the_focus(lab):
     page.keyboard.press("Control+m")
     page.keyboard.press("Tab")
     expect(field.input_value(), "one\n    two\nthree\n")
-    assert page.evaluate("document.activeElement !== document.querySelector('textarea')"), "Tab does not lead out"
+    assert page.evaluate("document.activeElement !== document.querySelector('textarea')"), "Tab does not leave the editor"
 
 
 @test
@@ -324,7 +324,7 @@ def new_text_file_can_be_created_and_edited(lab):
 
 
 @test
-def edits_on_a_phone(lab):
+def editor_works_on_a_phone(lab):
     lab.write("a.txt", "first\n")
     page = edit(lab, "a.txt", phone=True)
     lab.axe(page, "the editor on a phone")

@@ -1,4 +1,4 @@
-"""The page without scripts: forms, questions and results."""
+"""The page without scripts: forms, confirmations and results."""
 
 import re
 import zipfile
@@ -47,7 +47,7 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Mine & yours?" / "large.bin").read_bytes(), bytes(range(256)) * 20_000)
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "one")
 
-    # Upload again: the name is taken; then replace it.
+    # Upload again: the name is in use; then replace the file.
     for replaces, names in ((False, ["ä b (1).txt", "ä b.txt", "large.bin"]), (True, ["ä b (1).txt", "ä b.txt", "large.bin"])):
         page.locator("summary", has_text="Upload files").click()
         if replaces:

@@ -75,7 +75,7 @@ def updates_wait_while_a_name_is_edited(lab):
 @test
 def tabs_share_one_stream_and_see_their_own_folders(lab):
     if lab.arguments.files:
-        raise Skipped("what a shared worker imports comes from the binary")
+        raise Skipped("a shared worker imports files only from the binary")
     lab.write("one/x")
     lab.write("two/y")
     context = lab.context()
@@ -143,7 +143,7 @@ def removed_folder_is_reported(lab):
     lab.allow("404")
     shutil.rmtree(lab.share / "sub")
     page.get_by_text("“sub” no longer exists.").wait_for()
-    # It is empty, and nothing can be created in it.
+    # The listing is empty, and no item can be created in it.
     lab.wait_for_names(page, [])
     expect(page.locator(".summary").is_visible(), False, "the summary")
     expect(page.get_by_role("button", name="Upload files").count(), 0)

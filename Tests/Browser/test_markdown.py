@@ -61,7 +61,7 @@ async ([files, seed, count]) => {
 
 
 @test
-def generated_documents_only_become_text(lab):
+def generated_documents_are_rendered_without_scripts(lab):
     seed = int(os.environ.get("DAVIT_SEED") or (SHORT_SEED if lab.arguments.short else random.randrange(1 << 32)))
     page = lab.page()
     files = page.evaluate("document.querySelector('script[type=module]').src.replace(/\\/[^/]*$/, '')")

@@ -111,7 +111,7 @@ def page_works_without_browser_storage(lab):
     page = context.pages[0]
     page.goto(lab.url)
     blocked = "() => { try { return typeof localStorage } catch (error) { return error.name } }"
-    expect(page.evaluate(blocked), "SecurityError", "what reading localStorage does")
+    expect(page.evaluate(blocked), "SecurityError", "the error when reading localStorage")
     lab.ready(page)
     lab.wait_for_names(page, ["folder", "a.txt"])
     # Settings last until the page is closed.
@@ -159,8 +159,8 @@ def urls_within_the_share_are_recognized(lab):
         return hrefs.map(href => isWithin(href, "/share/")).concat(["//host/x", "/\\\\host/x", "/..//host/x", "/a", "/"].map(href => isWithin(href, "/")))
     }""", [href for href, _ in WITHIN])
     wrong = [href for (href, wanted), is_within in zip(WITHIN, found) if is_within != wanted]
-    expect(wrong, [], "those that are judged wrong")
-    expect(found[len(WITHIN):], [False, False, False, True, True], "below the root of the server")
+    expect(wrong, [], "wrongly classified URLs")
+    expect(found[len(WITHIN):], [False, False, False, True, True], "URLs below the root of the server")
 
 
 LANGUAGES = {

@@ -26,7 +26,7 @@ def dropped_folder_keeps_all_names(lab):
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
     assert (lab.share / "tree/em:pty/in?").is_dir(), "an empty folder is missing"
-    assert page.locator(".uploads-note:visible").count() == 0, "the panel has a note though nothing is missing"
+    assert page.locator(".uploads-note:visible").count() == 0, "the panel reports missing files although none are missing"
 
 
 @test
@@ -82,7 +82,7 @@ def omitted_files_are_counted(lab):
     page.locator(".uploads-note", has_text="Files found: 4. Uploaded: 1. Not uploaded: 3.").wait_for()
     expect(sorted((name, said) for name, state, said in states(page) if state == "failed"),
            [("2", "The browser cannot read this file."), ("shut.txt", "The browser cannot read this file.")])
-    lab.axe(page, "a panel with a difference")
+    lab.axe(page, "the panel that lists omitted files")
     lab.screenshot(page, "uploads-difference")
     assert mine
 

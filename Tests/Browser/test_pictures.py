@@ -52,7 +52,7 @@ def fill(lab):
 
 
 @test
-def pictures_of_the_documentation(lab):
+def screenshots_of_browsing_are_taken(lab):
     fill(lab)
     lab.start("--title", TITLE)
     page = lab.page()
@@ -101,7 +101,7 @@ let rent = months * 420  // as agreed
 
 
 @test
-def pictures_of_changes_and_previews(lab):
+def screenshots_of_changes_and_previews_are_taken(lab):
     fill(lab)
     lab.start("--title", TITLE)
     for number, name in enumerate(("Budget 2026.xlsx", "Talk.pptx", "beach.png")):
@@ -132,7 +132,7 @@ def pictures_of_changes_and_previews(lab):
 
 
 @test(is_long=True)
-def pictures_of_uploads(lab):
+def screenshots_of_uploads_are_taken(lab):
     """Shows several uploads with different progress."""
     fill(lab)
     with behind_proxy(lab, options=("--title", TITLE)) as (proxy, page):

@@ -192,13 +192,13 @@ def everything_works(lab, url, inner, **options):
 
 
 @test(is_long=True)
-def below_a_prefix(lab):
+def page_works_below_a_prefix(lab):
     lab.start("--trash", "--prefix", "/dav")
     everything_works(lab, f"http://localhost:{lab.server.port}/dav/", "/dav/")
 
 
 @test
-def behind_a_proxy_that_terminates_tls_and_removes_a_path(lab):
+def page_works_behind_a_proxy_that_terminates_tls_and_removes_a_path(lab):
     proxy = ReverseProxy("/team/files/", "/", certificate(lab))
     try:
         lab.start("--trash", "--trusted-proxy", "127.0.0.1", "--public-url", proxy.url)
@@ -209,7 +209,7 @@ def behind_a_proxy_that_terminates_tls_and_removes_a_path(lab):
 
 
 @test(is_long=True)
-def behind_an_untrusted_proxy(lab):
+def page_works_behind_an_untrusted_proxy(lab):
     """The server ignores forwarded fields: only the public URL is configured."""
     proxy = ReverseProxy("/team/dav/", "/dav/", certificate(lab))
     try:

@@ -32,7 +32,7 @@ def opened(lab, name, **options):
 
 
 def unharmed(page):
-    expect(page.evaluate("window.outch"), None, "what a file has run")
+    expect(page.evaluate("window.outch"), None, "code that a file has run")
 
 
 @test
@@ -73,7 +73,7 @@ def images_are_fitted_and_zoomed(lab):
 
 
 @test
-def navigation_between_previews_and_back(lab):
+def previews_can_be_navigated_and_left(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, f"this is {name}")
     (lab.share / "folder").mkdir()
@@ -154,7 +154,7 @@ def focus_is_trapped_and_restored(lab):
 
 
 @test
-def swipes_on_a_phone(lab):
+def swipes_navigate_between_previews_on_a_phone(lab):
     lab.write("a.png", png(40, 30))
     lab.write("b.png", png(50, 30))
     page = opened(lab, "a.png", phone=True)
@@ -204,7 +204,7 @@ def unsupported_types_can_be_downloaded(lab):
 
 
 @test
-def text_of_every_encoding(lab):
+def text_of_every_encoding_is_shown(lab):
     text = "Grüße, Ελλάδα\n"
     for name, content in (
         ("1.txt", text.encode()), ("2.txt", b"\xef\xbb\xbf" + text.encode()), ("3.txt", b"\xff\xfe" + text.encode("utf-16-le")),
@@ -423,7 +423,7 @@ def pdf_has_a_viewer_or_a_link(lab):
 
 
 @test
-def names_that_are_not_text_are_shown(lab):
+def names_that_are_not_utf8_are_shown(lab):
     with open(os.fsencode(lab.share) + b"/bad\xff.txt", "wb") as file:
         file.write(b"its content")
     page = lab.page()

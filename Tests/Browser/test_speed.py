@@ -72,7 +72,7 @@ def listing_is_requested_before_the_page_has_loaded(lab):
         expect(page.evaluate("document.readyState"), "loading")
         front.released.set()
         lab.until(page, "document.readyState === 'complete'")
-        expect(page.evaluate("document.querySelectorAll('.simple').length"), 0, "parts of the plain page")
+        expect(page.evaluate("document.querySelectorAll('.simple').length"), 0, "elements of the plain page")
         expect(page.get_by_text("The last line").count(), 1)
     finally:
         front.close()
@@ -136,4 +136,4 @@ def usual_responses_are_parsed_in_one_step(lab):
         RegExp.prototype.exec = exec
         return [quick, once === read(text => text.replaceAll("<D:response>", "<D:response >")), once.includes("a%20%26%20b.txt")]
     }""")
-    expect(found, [3, True, True], "those read at once; whether they say the same; the name")
+    expect(found, [3, True, True], "responses parsed in one step; whether the results are equal; the name")

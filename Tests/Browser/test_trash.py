@@ -14,7 +14,7 @@ def toast(page, text):
 def starts(lab):
     """Starts a server with a trash; returns False if this build has none."""
     if "--trash" not in subprocess.run([lab.arguments.davit, "serve", "--help"], capture_output=True, text=True, check=False).stdout:
-        lab.note("left out: no trash")
+        lab.note("skipped: this build has no trash")
         return False
     lab.start("--trash")
     return True
@@ -230,7 +230,7 @@ def selection_is_downloaded_as_one_zip(lab):
     page = lab.page()
     lab.wait_for_names(page, ["f", "a.txt", "ü & <b>.txt"])
     if "archive" not in features(page):
-        lab.note("left out: no archives in this build")
+        lab.note("skipped: this build has no archives")
         return
     lab.select(page, "f", "ü & <b>.txt")
     with page.expect_download() as started:

@@ -17,7 +17,7 @@ def page_for_uploads(lab, **options):
 
 
 @test
-def one_file_and_several(lab):
+def files_are_uploaded(lab):
     page = page_for_uploads(lab)
     first = local(lab, "one.bin", 300_000)
     choose(page, first)
@@ -34,7 +34,7 @@ def one_file_and_several(lab):
 
 
 @test
-def a_tree_with_empty_folders(lab):
+def tree_with_empty_folders_is_uploaded(lab):
     page = page_for_uploads(lab)
     files = [local(lab, f"tree/{name}", 2000) for name in ("a.txt", "deep/er/b.txt", "ü/c d.txt")]
     (lab.work / "mine/tree/nothing/in here").mkdir(parents=True)
@@ -43,12 +43,12 @@ def a_tree_with_empty_folders(lab):
     wait_for_uploads(lab, page, 9)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
-    assert (lab.share / "tree/nothing/in here").is_dir(), "an empty folder has vanished"
+    assert (lab.share / "tree/nothing/in here").is_dir(), "an empty folder is missing"
     lab.wait_for_names(page, ["tree"])
 
 
 @test(is_long=True)
-def two_thousand_small_files(lab):
+def two_thousand_small_files_are_uploaded(lab):
     """The page stays responsive: no task takes longer than 200 ms on an idle machine."""
     folder = lab.work / "mine/many"
     folder.mkdir(parents=True)
@@ -67,7 +67,7 @@ def two_thousand_small_files(lab):
         expect((lab.share / "many/1234.txt").read_bytes(), b"1234")
         longest = page.evaluate("longest")
         rows = page.locator(".upload").count()
-        assert rows < 40, f"{rows} rows for what is in sight"
+        assert rows < 40, f"{rows} rows are rendered for the visible area"
         # On a shared machine, a task can be preempted.
         share = max(1, os.getloadavg()[0] / os.cpu_count())
         lab.note(f"longest task {longest:.0f} ms, load for each processor {share:.1f}")
@@ -151,7 +151,7 @@ def taken_meanwhile(lab, page, *names):
 
 
 @test
-def a_question_is_asked_once(lab):
+def conflict_question_is_asked_once(lab):
     """A double click asks only once: a second choice would affect the uploads that the first has started."""
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(headers={"Content-Type": "text/javascript"}, body="""
@@ -380,7 +380,7 @@ def missing_space_is_reported_before_uploads(lab):
 
 
 @test
-def skipped_files_do_not_count(lab):
+def skipped_files_are_excluded_from_totals(lab):
     """A file above the limit is excluded from the required space and the remaining time."""
     lab.start("--max-file-size", "1500")
     page = page_for_uploads(lab)
@@ -391,13 +391,13 @@ def skipped_files_do_not_count(lab):
     choose(page, local(lab, "large.bin", 2000), local(lab, "small.bin", 10))
     wait_for_uploads(lab, page, 1, failed=1)
     totals = queue(page, "queue.totals")
-    expect((totals["total"], totals["bytes"], totals["loaded"]), (1, 10, 10), "what counts")
+    expect((totals["total"], totals["bytes"], totals["loaded"]), (1, 10, 10), "the totals without the skipped file")
     lab.until(page, "document.querySelector('.uploads-total').value === 1")
     expect((lab.share / "large.bin").read_bytes(), b"of that name")
 
 
 @test
-def on_a_phone_and_in_the_dark(lab):
+def upload_panel_is_usable_on_a_phone_and_in_the_dark(lab):
     page = page_for_uploads(lab, phone=True, dark=True)
     lab.allow("Failed to load resource")
     page.context.route("**/refused.txt", lambda route: route.fulfill(status=423) if route.request.method == "PUT" else route.continue_())
@@ -477,7 +477,7 @@ def in_page(page, name, expression):
 
 
 @test
-def digests_are_independent_of_pieces(lab):
+def digests_do_not_depend_on_the_pieces(lab):
     """The page's SHA-256 equals the browser's: for every block remainder, in pieces of whole blocks."""
     found = in_page(page_for_uploads(lab), "upload/sha256", """async ({ SHA256 }) => {
         const wrong = []
@@ -497,7 +497,7 @@ def digests_are_independent_of_pieces(lab):
 
 
 @test
-def checksums_are_independent_of_pieces(lab):
+def checksums_do_not_depend_on_the_pieces(lab):
     """The page's Adler-32, for bytes at any offset, in pieces of any size, extended or combined."""
     lengths = [*range(200), 352, 1000, 8191, 100003]
     found = in_page(page_for_uploads(lab), "upload/adler32", """({ extended, combined, nothing, adlerBytes }) => {

@@ -54,7 +54,7 @@ def progress_is_visible_and_announced(lab):
 
 
 @test
-def paused_and_resumed(lab):
+def upload_can_be_paused_and_resumed(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -158,7 +158,7 @@ def replaced_file_is_not_resumed(lab):
 
 
 @test
-def cancelled(lab):
+def cancelled_upload_leaves_no_files(lab):
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (proxy, page):
         half(lab, proxy, page)
@@ -166,7 +166,7 @@ def cancelled(lab):
         proxy.hold_at(None)
         lab.until(page, "document.querySelector('.upload') === null")
         lab.wait_until(page, lambda: not hidden(lab))
-        expect((hidden(lab), (lab.share / "large.bin").exists()), ([], False), "what is left")
+        expect((hidden(lab), (lab.share / "large.bin").exists()), ([], False), "the remaining files")
 
 
 @test
@@ -210,7 +210,7 @@ def upload_survives_a_killed_server(lab):
         wait_for_uploads(lab, page, 1)
         expect_same(mine, lab.share / "large.bin")
         assert proxy.passed - before < 42 * MIB, f"{proxy.passed - before} bytes were sent after the restart"
-        expect(hidden(lab), [], "what is left")
+        expect(hidden(lab), [], "the remaining files")
 
 
 @test
@@ -252,11 +252,11 @@ def corrupted_piece_is_sent_again(lab):
         proxy.hold_at(proxy.passed + 18 * MIB + 30 * MIB)
         lab.until(page, "heard.some(text => text.includes('Damaged in transit'))")
         lab.until(page, "document.querySelector('.upload-status')?.textContent.includes('Damaged in transit')")
-        expect((lab.share / "large.bin").exists(), False, "the file is there")
+        expect((lab.share / "large.bin").exists(), False, "whether the file exists")
         proxy.hold_at(None)
         wait_for_uploads(lab, page, 1)
         expect_same(mine, lab.share / "large.bin")
-        expect(hidden(lab), [], "what is left")
+        expect(hidden(lab), [], "the remaining files")
 
 
 @test
@@ -273,8 +273,8 @@ def permanent_corruption_fails_the_upload(lab):
         mine = local(lab, "large.bin", 9 * MIB)
         choose(page, mine)
         page.locator(".upload[data-state=failed]", has_text="Repeatedly damaged in transit").wait_for()
-        expect(page.evaluate("fields['Repr-Digest'].length"), 2, "how often all of it was sent")
-        expect(((lab.share / "large.bin").exists(), hidden(lab)), (False, []), "what is there")
+        expect(page.evaluate("fields['Repr-Digest'].length"), 2, "the number of complete transmissions")
+        expect(((lab.share / "large.bin").exists(), hidden(lab)), (False, []), "whether the file exists, and temporary files")
         page.evaluate("spoils = false")
         page.get_by_role("button", name="Retry large.bin").click()
         wait_for_uploads(lab, page, 1)
@@ -297,8 +297,8 @@ def expired_upload_starts_over(lab):
 
 
 @test
-def reload_asks_for_the_file_and_resumes(lab):
-    """The digest of the whole file continues too, and nothing of the file is read again."""
+def upload_resumes_after_a_reload_when_the_file_is_chosen_again(lab):
+    """The digest of the whole file is continued, too, and no part of the file is read again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
         window.again = 0
@@ -422,7 +422,7 @@ def resuming_can_require_a_click(lab):
 
 
 @test(is_long=True)
-def two_pages_share_no_upload(lab):
+def two_pages_do_not_share_an_upload(lab):
     """A new page does not take over uploads of a page that is open."""
     with behind_proxy(lab) as (proxy, page):
         mine = half(lab, proxy, page)
@@ -438,7 +438,7 @@ def two_pages_share_no_upload(lab):
 
 
 @test(is_long=True)
-def tree_dropped_again_resumes(lab):
+def upload_of_a_tree_resumes_when_it_is_dropped_again(lab):
     """After a reload the rest of a tree is uploaded; completed files are neither sent nor asked about."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
@@ -471,7 +471,7 @@ def own_address():
 
 
 @test
-def over_plain_http(lab):
+def uploads_over_plain_http_are_verified(lab):
     """Without the browser's digests, the page's own are used; everything is verified."""
     address = own_address()
     if address is None:
@@ -492,7 +492,7 @@ def over_plain_http(lab):
 
 
 @test(is_long=True)
-def proxy_with_a_small_body_limit(lab):
+def uploads_pass_a_proxy_with_a_small_body_limit(lab):
     """nginx accepts one mebibyte by default: parts are reduced, and small files are sent in parts too."""
     lab.allow("Failed to load resource")
     for verifies in ("yes", "no"):
@@ -507,7 +507,7 @@ def proxy_with_a_small_body_limit(lab):
 
 
 @test(is_long=True)
-def without_verifying(lab):
+def uploads_work_without_verification(lab):
     with behind_proxy(lab) as (_, page):
         choose(page, local(lab, "first", 10))
         wait_for_uploads(lab, page, 1)
@@ -520,7 +520,7 @@ def without_verifying(lab):
 
 
 @test(is_long=True)
-def server_without_resumable_uploads(lab):
+def files_are_uploaded_without_resumable_uploads(lab):
     """Files are sent in one request, and the panel explains the consequence."""
     with behind_proxy(lab) as (_, page):
         page.evaluate("""async () => {

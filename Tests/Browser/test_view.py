@@ -40,7 +40,7 @@ def all_names_are_printed(lab):
     }""")
     before = page.evaluate(ITEMS)
     pages = page.pdf(format="A4")
-    expect(page.evaluate("printed"), [120], "rows on paper")
+    expect(page.evaluate("printed"), [120], "printed rows")
     count = len(re.findall(rb"/Type\s*/Page\b", pages))
     assert count >= 2, f"120 rows on {count} pages"
     lab.until(page, f"{ITEMS} === {before}")
@@ -122,7 +122,7 @@ def menu_does_not_change_the_selection(lab):
         expect(page.evaluate(SELECTED), 1, "while the menu is open")
         close()
         lab.until(page, "document.querySelector('.menu') === null")
-        expect(page.evaluate(SELECTED), 0, "after it")
+        expect(page.evaluate(SELECTED), 0, "after the menu")
     lab.row(page, "b.txt").click(button="right")
     page.keyboard.press("Escape")
     expect(page.evaluate(SELECTED), 0, "after the right button")
@@ -321,7 +321,7 @@ def many_changes_are_rendered_together(lab):
         listings = [at for at, one in enumerate(requests) if one == "PROPFIND"]
         between = [at for at in listings if method in requests[:at] and method in requests[at:]]
         figures.append(f"{about} {milliseconds} ms, {changes} repaints")
-        expect(between, [], f"listings in the middle of {about}")
+        expect(between, [], f"listings during {about}")
         assert changes <= 20, f"{changes} repaints for {about}"
     page.get_by_role("button", name="Undo").click()
     page.locator(".toast", has_text="400 items restored.").wait_for()

@@ -248,20 +248,20 @@ def look(lab, **options):
 
 
 @test(is_long=True)
-def all_views_from_right_to_left_in_the_dark_on_a_phone(lab):
+def views_are_accessible_on_a_phone_in_the_dark_from_right_to_left(lab):
     look(lab, phone=True, dark=True, is_turned=True)
 
 
 @test(is_long=True)
-def all_views_on_a_desktop(lab):
+def views_are_accessible_on_a_desktop(lab):
     look(lab)
 
 
 @test(is_long=True)
-def all_views_on_a_desktop_in_the_dark_from_right_to_left(lab):
+def views_are_accessible_on_a_desktop_in_the_dark_from_right_to_left(lab):
     look(lab, dark=True, is_turned=True)
 
 
 @test(is_long=True)
-def all_views_on_a_narrow_phone(lab):
+def views_are_accessible_on_a_narrow_phone(lab):
     look(lab, phone=True, width=360)

@@ -126,7 +126,7 @@ guess() {
 check "the sixth guess is 429" guess
 check "another address can log in immediately" \
     answered 200 --interface 127.0.0.2 --basic -u 'anna:a long password' "$file"
-check "and with Digest" answered 200 --interface 127.0.0.2 --digest -u 'anna:a long password' "$file"
+check "another address can log in with Digest" answered 200 --interface 127.0.0.2 --digest -u 'anna:a long password' "$file"
 check "the log contains the address of the attacker" grep -q 'too many wrong passwords address=127.0.0.1' "$server_log"
 
 finish

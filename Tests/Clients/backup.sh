@@ -22,11 +22,11 @@ if command -v duplicity >/dev/null; then
     check "duplicity backs up" run_duplicity full "${options[@]}" "$tree" "${target}duplicity"
     check "duplicity verifies" run_duplicity verify "${options[@]}" --compare-data "${target}duplicity" "$tree"
     change
-    check "duplicity backs up what changed" run_duplicity incremental "${options[@]}" "$tree" "${target}duplicity"
+    check "duplicity backs up the changes" run_duplicity incremental "${options[@]}" "$tree" "${target}duplicity"
     check "duplicity lists both backups" eval '[ "$(run_duplicity collection-status "${options[@]}" "${target}duplicity" | grep -cE "^ *(Full|Incremental) ")" -ge 2 ]'
     check "duplicity restores" run_duplicity restore "${options[@]}" "${target}duplicity" "$work/restored"
     check "the restored files equal the tree" same_tree "$tree" "$work/restored"
-    check "duplicity removes" run_duplicity remove-all-but-n-full 1 --force "${options[@]}" "${target}duplicity"
+    check "duplicity removes old backups" run_duplicity remove-all-but-n-full 1 --force "${options[@]}" "${target}duplicity"
     rm -rf "$tree"
     mv "$work/tree before" "$tree"
 else
@@ -50,13 +50,13 @@ else
     check "restic creates a repository" run_restic init
     check "restic backs up" run_restic backup "$tree"
     change
-    check "restic backs up what changed" run_restic backup "$tree"
+    check "restic backs up the changes" run_restic backup "$tree"
     check "restic has two snapshots" eval '[ "$(timeout "$limit" restic snapshots --json | grep -o "\"short_id\"" | wc -l)" = 2 ]'
     check "restic finds no errors in the repository" run_restic check --read-data
     check "restic restores" run_restic restore latest --target "$work/restic"
     check "the restored files equal the tree" same_tree "$tree" "$work/restic$tree"
     check "restic forgets and prunes" run_restic forget --keep-last 1 --prune
-    check "restic finds no errors afterwards" run_restic check --read-data
+    check "restic finds no errors after pruning" run_restic check --read-data
 fi
 
 finish

@@ -49,7 +49,7 @@ check "get" session 'succeeded' <<'END'
 get work/one.txt fetched.txt
 END
 check "get fetched the bytes" cmp one.txt fetched.txt
-check "cat" session 'first version' <<'END'
+check "cat prints the content" session 'first version' <<'END'
 cat work/one.txt
 END
 

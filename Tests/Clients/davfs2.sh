@@ -54,7 +54,7 @@ check "mount" mount_share
 mountpoint -q "$mount_point" || { tail -n 20 "$server_log"; exit 1; }
 
 check "copy the tree in" cp -r "$tree" "$mount_point/tree"
-check "read it back through the mount" same_tree "$tree" "$mount_point/tree"
+check "the copied tree is equal through the mount" same_tree "$tree" "$mount_point/tree"
 
 edit() { printf 'edited\n' >>"$1/folder 00/file 0003.txt" && printf 'replaced\n' >"$1/folder 00/file 0004.txt"; }
 rename() {
@@ -75,7 +75,7 @@ check "the share holds the tree with the changes" same_tree "$tree" "$share/tree
 
 # The second mount starts with the existing cache, which must be consistent with the server.
 check "mount again" mount_share
-check "the tree exists" same_tree "$tree" "$mount_point/tree"
+check "the tree is unchanged after the second mount" same_tree "$tree" "$mount_point/tree"
 check "remove everything" rm -r "$mount_point/tree"
 check "unmount again" unmount_share
 check "lost+found is empty again" nothing_lost

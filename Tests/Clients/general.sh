@@ -57,13 +57,13 @@ rows() { python3 -c 'import sys; [print(f"row {row}") for row in range(int(sys.a
 
 file=${server_url}files/hello.txt
 [ "$is_secure" = no ] || check "curl refuses an unknown authority" eval 'curl -s "$file"; [ $? -eq 60 ]'
-check "curl: GET" prints hello ask "$file"
+check "curl: requests a file" prints hello ask "$file"
 check "curl: HEAD" contains 'Content-Length: 5' ask -I "$file"
-check "curl: a range" prints ell ask -r 1-3 "$file"
-check "curl: the last bytes" prints lo ask -r -2 "$file"
+check "curl: requests a range" prints ell ask -r 1-3 "$file"
+check "curl: requests the last bytes" prints lo ask -r -2 "$file"
 check "curl: an unsatisfiable range" status 416 -r 10-20 "$file"
 check "curl: saves the entity tag" ask --etag-save "$work/tag" -o "$work/null" "$file"
-check "curl: and sends it" status 304 --etag-compare "$work/tag" "$file"
+check "curl: sends the saved entity tag" status 304 --etag-compare "$work/tag" "$file"
 check "curl: sends a conditional request by date" status 304 -z "$share/hello.txt" "$file"
 check "curl: a PUT with an outdated tag fails" status 412 -H 'If-Match: "other"' -T "$work/tag" "$file"
 check "curl: a PUT of a new file fails if it exists" status 412 -H 'If-None-Match: *' -T "$work/tag" "$file"
@@ -88,11 +88,11 @@ check "curl: searches" prints '<D:href>/files/photos/b.jpg <D:href>/files/photos
 rm -r "$share/photos"
 
 check "curl: uploads" status 201 -T "$work/large" "${server_url}files/up"
-check "curl: and the bytes are the same" cmp "$work/large" "$share/up"
+check "curl: the stored bytes are equal" cmp "$work/large" "$share/up"
 check "curl: uploads without a length" eval 'ask -f -T - "${server_url}files/chunked" <"$work/large"'
-check "curl: and the bytes are the same" cmp "$work/large" "$share/chunked"
+check "curl: the stored bytes are equal" cmp "$work/large" "$share/chunked"
 check "curl: waits for 100 Continue" contains '< HTTP/1.1 100' ask -v -H 'Expect: 100-continue' -T "$work/large" "${server_url}files/up"
-check "curl: is refused before it sends" eval '[ "$(ask -o "$work/null" -w "%{http_code} %{size_upload}" --expect100-timeout 60 \
+check "curl: a refused upload sends no content" eval '[ "$(ask -o "$work/null" -w "%{http_code} %{size_upload}" --expect100-timeout 60 \
     -H "Expect: 100-continue" -T "$work/large" "${server_url}files/no/up")" = "409 0" ]'
 check "curl: downloads" eval 'ask "${server_url}files/up" | cmp - "$work/large"'
 check "curl: several ranges" contains 'Content-Range: bytes 9000-9000/20000000' eval 'ask -r 5-5,9000-9000 "${server_url}files/up" | tr -d "\0"'
@@ -101,11 +101,11 @@ check "curl: receives chunks" contains 'Transfer-Encoding: chunked' ask -i "${se
 check "curl: receives many chunks" eval 'ask "${server_url}rows?count=100000" | cmp - <(rows 100000)'
 check "curl: receives no chunks with HTTP/1.0" eval 'ask -0 -i "${server_url}rows?count=3" >"$work/old" && ! grep -qi "^transfer-encoding" "$work/old" && grep -q "row 2" "$work/old"'
 check "curl: receives gzip" contains 'Content-Encoding: gzip' ask -o "$work/null" -D - --compressed "${server_url}rows?count=1000"
-check "curl: and decodes it" eval 'ask --compressed "${server_url}rows?count=100000" | cmp - <(rows 100000)'
+check "curl: decodes gzip" eval 'ask --compressed "${server_url}rows?count=100000" | cmp - <(rows 100000)'
 check "curl: sends gzip" eval '[ "$(printf "a=1" | gzip | ask -H "Content-Encoding: gzip" --data-binary @- "${server_url}form")" = "a=1" ]'
 check "curl: follows redirects" prints 'row 0' ask -L "${server_url}301"
 check "curl: from POST to GET" prints 'row 0' ask -L --data x "${server_url}303"
-check "curl: from POST to POST" prints 'kept=1' ask -L --data kept=1 "${server_url}307"
+check "curl: a redirect keeps the method POST" prints 'kept=1' ask -L --data kept=1 "${server_url}307"
 check "curl: sends a form" prints $'a=1 & 2\nb=ü' ask --data-urlencode 'a=1 & 2' --data-urlencode 'b=ü' "${server_url}form"
 check "curl: sends files" prints $'a=ü\nf: large, 20000000 bytes\nf: hello.txt, 5 bytes' \
     ask -F a=ü -F "f=@$work/large" -F "f=@$share/hello.txt" "${server_url}upload"
@@ -116,13 +116,13 @@ refuses() {
     local head
     head=$(preflight "$1") && [[ $head == HTTP/1.1* ]] && ! grep -i access-control-allow <<<"$head"
 }
-check "curl: another origin gets none" refuses http://elsewhere.example
+check "curl: another origin gets no CORS headers" refuses http://elsewhere.example
 
 # Not every version of wget supports IP addresses in certificates, so use the host name.
 by_name=${server_url/127.0.0.1/localhost}
 fetch() { timeout "$limit" wget -q ${authority_option:-} "$@"; }
 [ "$is_secure" = no ] || authority_option=--ca-certificate=$authority
-check "wget: GET" prints hello fetch -O - "${by_name}files/hello.txt"
+check "wget: requests a file" prints hello fetch -O - "${by_name}files/hello.txt"
 check "wget: checks for existence" fetch --spider "${by_name}files/hello.txt"
 check "wget: reports a missing file" eval 'fetch --spider "${by_name}files/missing"; [ $? -eq 8 ]'
 check "wget: resumes a download" eval 'head -c 5000000 "$work/large" >"$work/up"; fetch -c -O "$work/up" "${by_name}files/up"; cmp "$work/up" "$work/large"'

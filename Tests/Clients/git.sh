@@ -60,7 +60,7 @@ check "the share has the branch" same_head first other
 git -C "$work/first" commit -q --amend -m 'second, rewritten'
 refused() { ! run_git -C "$work/first" push -q "$remote" main; }
 check "a push that loses commits is refused" refused
-check "and succeeds with force" run_git -C "$work/first" push -q "$remote" +main
+check "the same push succeeds with force" run_git -C "$work/first" push -q "$remote" +main
 check "the share has the forced commit" same_head first main
 check "git push deletes a branch" run_git -C "$work/first" push -q "$remote" :other
 gone() { ! git --git-dir "$share/repository.git" rev-parse -q --verify other; }

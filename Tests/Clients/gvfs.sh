@@ -40,24 +40,24 @@ copy_tree() {
 }
 escape() { python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.argv[1]))' "$1"; }
 check "copy a tree in" copy_tree "$tree" "${place}tree"
-check "the share has it" same_tree "$tree" "$share/tree"
+check "the share has the tree" same_tree "$tree" "$share/tree"
 lists() { [ "$(run_gio list -h "${place}tree/odd%20names" 2>/dev/null | sort)" = "$(ls -A "$tree/odd names" | sort)" ]; }
 check "a listing has the names" lists
 check "read a file" eval 'run_gio cat "${place}tree/large.bin" | cmp - "$tree/large.bin"'
-check "save over it" eval 'printf saved | run_gio save "${place}tree/large.bin"'
-check "it has the new content" holds "$share/tree/large.bin" saved
+check "replace the content of a file" eval 'printf saved | run_gio save "${place}tree/large.bin"'
+check "the file has the new content" holds "$share/tree/large.bin" saved
 stale() { ! printf lost | run_gio save --etag '"stale"' "${place}tree/large.bin"; }
 check "a save with an outdated entity tag fails" stale
 check "the content is unchanged" holds "$share/tree/large.bin" saved
 check "create a folder" run_gio mkdir "${place}made"
 check "rename a file" run_gio rename "${place}tree/large.bin" "name with ü & +.bin"
-check "it has the name" holds "$share/tree/name with ü & +.bin" saved
+check "the file has the new name" holds "$share/tree/name with ü & +.bin" saved
 check "move a folder" run_gio move "${place}tree/odd%20names" "${place}made/moved"
-check "it is complete" same_tree "$tree/odd names" "$share/made/moved"
+check "the moved folder is complete" same_tree "$tree/odd names" "$share/made/moved"
 check "remove a file" run_gio remove "${place}tree/$(escape 'name with ü & +.bin')"
-check "it does not exist" is_absent "$share/tree/name with ü & +.bin"
+check "the removed file does not exist" is_absent "$share/tree/name with ü & +.bin"
 check "information has size and type" eval '[[ $(run_gio info "${place}tree/folder%2000/file%200000.txt" 2>&1 || run_gio info "$(run_gio list -u "${place}tree/folder%2000" | head -n 1)") == *standard::size* ]]'
-check "the free space" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
+check "the free space is reported" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
 
 # The same through the FUSE mount, as used by other programs.
 view=
@@ -73,10 +73,10 @@ if [ -n "$view" ]; then
     check "FUSE: copy a file" cp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$view/made/copy"
     # The upload starts when a file is closed, and close returns before it is done.
     arrives() { for _ in {1..1200}; do cmp -s "$@" && return 0; sleep 0.1; done; cmp "$@"; }
-    check "FUSE: it is complete" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
+    check "FUSE: the copied file is complete" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
     check "FUSE: rename" mv "$view/made/copy" "$view/made/copy 2"
     check "FUSE: remove" rm "$view/made/copy 2"
-    check "FUSE: it does not exist" is_absent "$share/made/copy 2"
+    check "FUSE: the removed file does not exist" is_absent "$share/made/copy 2"
 else
     skipped "the FUSE view" "not available"
 fi

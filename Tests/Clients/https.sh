@@ -45,14 +45,14 @@ for version in 1.2 1.3; do
     check "curl over TLS $version" prints hello run_curl "--tlsv$version" --tls-max "$version" "${server_url}hello.txt"
 done
 check "HTTP/1.1 is used instead of HTTP/2" prints 1.1 run_curl --http2 -o "$work/null" -w '%{http_version}' "${server_url}hello.txt"
-check "with the host name" prints hello run_curl "https://localhost:$port/hello.txt"
-check "wget" prints hello timeout "$limit" wget -q -O - --ca-certificate="$work/server.pem" \
+check "the host name can be used" prints hello run_curl "https://localhost:$port/hello.txt"
+check "wget requests a file" prints hello timeout "$limit" wget -q -O - --ca-certificate="$work/server.pem" \
     ${user:+--auth-no-challenge --user="$user" --password="$password"} "https://localhost:$port/hello.txt"
 check "one session for several requests" prints hellohello run_curl "${server_url}hello.txt" "${server_url}hello.txt"
 
 # The TLS protocol.
 check "an unknown ALPN protocol is refused" contains 'alert no application protocol' client_hello -alpn h2
-check "http/1.1 is agreed on" contains 'ALPN protocol: http/1.1' client_hello -alpn h2,http/1.1
+check "ALPN selects http/1.1" contains 'ALPN protocol: http/1.1' client_hello -alpn h2,http/1.1
 check "TLS 1.1 is refused" contains 'alert protocol version' client_hello -tls1_1 -cipher 'DEFAULT@SECLEVEL=0'
 check "a session is resumed in TLS 1.2" contains 'Reused, TLSv1.2' client_hello -tls1_2 -reconnect
 resume13() {
@@ -67,14 +67,14 @@ check "a session is resumed in TLS 1.3" contains 'Reused, TLSv1.3' resume13
 check "plain HTTP is redirected" prints "301 https://127.0.0.1:$port/hello.txt?a" \
     curl -sS -o "$work/null" -w '%{http_code} %{redirect_url}' "http://127.0.0.1:$port/hello.txt?a"
 check "other methods are redirected with 308" prints 308 curl -sS -o "$work/null" -w '%{http_code}' -T "$tree/large.bin" "http://127.0.0.1:$port/x"
-check "nothing of it was written" is_absent "$share/x"
+check "the redirected upload was not stored" is_absent "$share/x"
 check "a client that follows the redirect succeeds" prints hello run_curl -L --location-trusted "http://127.0.0.1:$port/hello.txt"
 
 # Large content.
 head -c 104857600 /dev/urandom >"$work/upload"
 check "100 MiB are uploaded" run_curl -f -T "$work/upload" "${server_url}upload"
 check "the uploaded bytes are equal" cmp "$work/upload" "$share/upload"
-check "chunked, and with 100 Continue" run_curl -f -H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' \
+check "100 MiB are uploaded in chunks, with 100 Continue" run_curl -f -H 'Transfer-Encoding: chunked' -H 'Expect: 100-continue' \
     -T "$work/upload" "${server_url}chunked"
 check "the uploaded bytes are equal" cmp "$work/upload" "$share/chunked"
 check "100 MiB are downloaded" run_curl -f -o "$work/down" "${server_url}upload"
@@ -93,7 +93,7 @@ export RCLONE_CONFIG=$work/rclone.conf
     if [ -n "$user" ]; then printf 'user = %s\npass = %s\n' "$user" "$(rclone obscure "$password")"; fi
 } >"$RCLONE_CONFIG"
 check "rclone copies the tree" timeout "$limit" rclone --ca-cert "$work/server.pem" copy --create-empty-src-dirs "$tree" davit:copied
-check "the share holds it" same_tree "$tree" "$share/copied"
+check "the share has the tree" same_tree "$tree" "$share/copied"
 check "rclone finds no difference" timeout "$limit" rclone --ca-cert "$work/server.pem" check --download "$tree" davit:copied
 
 # Replacing certificates at run time.
@@ -118,19 +118,19 @@ check "the first certificate is served" contains first subject
 make_certificate second
 cp -p "$work/second.pem" "$work/server.pem"
 check "SIGHUP loads the second certificate" reloads_to second
-check "and requests succeed" prints hello run_curl "${server_url}hello.txt"
+check "requests succeed with the second certificate" prints hello run_curl "${server_url}hello.txt"
 printf 'broken' >"$work/server.pem"
 kill -HUP "$server_pid"
-check "what is broken is said" says 'certificate reload failed; keeping the current certificates'
-check "and not served" contains second subject
+check "the log reports that the reload failed" says 'certificate reload failed; keeping the current certificates'
+check "the second certificate is still served" contains second subject
 
 # The server's own authority.
 check "the server stops" stop_server
 start_server "$share" "$work/state" ${user:+--user "$user:$password"} --tls-self-signed
 authority=$work/state/tls/authority.pem
-check "its own authority is trusted for the host name" prints hello \
+check "a certificate of davit's own authority is valid for the host name" prints hello \
     timeout "$limit" curl -sS "${login[@]}" --cacert "$authority" "https://localhost:${server_url##*:}hello.txt"
-check "its fingerprint is in the log" grep -q "SHA-256 $(openssl x509 -in "$authority" -noout -fingerprint -sha256 | cut -d= -f2)" "$server_log"
+check "the fingerprint of the authority is in the log" grep -q "SHA-256 $(openssl x509 -in "$authority" -noout -fingerprint -sha256 | cut -d= -f2)" "$server_log"
 check "openssl verifies the certificate" openssl verify -x509_strict -purpose sslserver -CAfile "$authority" \
     -verify_hostname localhost -verify_ip 127.0.0.1 "$work/state/tls/server.pem"
 rm -rf "$share/copied"

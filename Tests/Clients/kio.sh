@@ -20,9 +20,9 @@ run_kio() { timeout "$limit" kioclient5 --noninteractive "$@" 2>>"$work/kio.err"
 
 mkdir "$work/made"
 check "copy a folder in" run_kio copy "$work/made" "$place"
-check "it exists" [ -d "$share/made" ]
+check "the copied folder exists" [ -d "$share/made" ]
 check "copy a tree in" run_kio copy "$tree" "${place}made/"
-check "the share has it" same_tree "$tree" "$share/made/tree"
+check "the share has the tree" same_tree "$tree" "$share/made/tree"
 lists() {
     run_kio ls "${place}made/tree/folder%2000/" >"$work/list" || return 1
     diff <(grep -vxE "\.?" "$work/list" | sort) <(ls "$tree/folder 00" | sort)
@@ -33,15 +33,15 @@ check "read a file" eval 'run_kio cat "${place}made/tree/folder%2000/${name// /%
 check "copy a tree out" run_kio copy "${place}made/tree" "$work/back"
 check "the copy equals the tree" eval 'same_tree "$tree" "$work/back" || same_tree "$tree" "$work/back/tree"'
 check "copy over a file" run_kio --overwrite copy "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "${place}made/tree/large.bin"
-check "it has the new content" cmp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/tree/large.bin"
+check "the file has the new content" cmp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/tree/large.bin"
 check "move a file" run_kio move "${place}made/tree/large.bin" "${place}made/new%20name.bin"
-check "it has the name" [ -f "$share/made/new name.bin" ]
+check "the file has the new name" [ -f "$share/made/new name.bin" ]
 check "move a folder" run_kio move "${place}made/tree/odd%20names" "${place}made/moved"
-check "it is complete" same_tree "$tree/odd names" "$share/made/moved"
+check "the moved folder is complete" same_tree "$tree/odd names" "$share/made/moved"
 check "stat has the size" eval 'run_kio stat "${place}made/new%20name.bin" >"$work/stat" && [[ $(cat "$work/stat") == *"$(stat -c %s "$share/made/new name.bin")"* ]]'
 check "remove a file" run_kio remove "${place}made/new%20name.bin"
-check "it does not exist" is_absent "$share/made/new name.bin"
+check "the removed file does not exist" is_absent "$share/made/new name.bin"
 check "remove a folder recursively" run_kio remove "${place}made"
-check "it does not exist either" is_absent "$share/made"
+check "the removed folder does not exist" is_absent "$share/made"
 
 finish

@@ -31,11 +31,11 @@ check "put a file into it" run_lftp "put -O made '$tree/large.bin'"
 check "the file is complete" cmp "$tree/large.bin" "$share/made/large.bin"
 check "resume a download" eval 'head -c 1000000 "$tree/large.bin" >"$work/large.bin" &&
     run_lftp "get -c made/large.bin -o $work/large.bin" && cmp "$tree/large.bin" "$work/large.bin"'
-check "rename it" run_lftp "mv made/large.bin 'made/new name.bin'"
-check "it has the name" cmp "$tree/large.bin" "$share/made/new name.bin"
-check "remove it" run_lftp "rm 'made/new name.bin'"
-check "it does not exist" is_absent "$share/made/new name.bin"
+check "rename the file" run_lftp "mv made/large.bin 'made/new name.bin'"
+check "the file has the new name" cmp "$tree/large.bin" "$share/made/new name.bin"
+check "remove the file" run_lftp "rm 'made/new name.bin'"
+check "the removed file does not exist" is_absent "$share/made/new name.bin"
 check "remove folders recursively" run_lftp "rm -r made tree"
-check "they do not exist" is_absent "$share/tree"
+check "the removed folders do not exist" is_absent "$share/tree"
 
 finish

@@ -73,21 +73,21 @@ fact("releases the lock on close", lambda: status("PROPPATCH", LETTER, (
     b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="urn:test:">1</x></prop></set></propertyupdate>')) == 207)
 
 document = desktop.loadComponentFromURL(address, "_blank", 0, HIDDEN)
-fact("opens it again for writing", lambda: document is not None and not document.isReadonly())
-fact("and reads the saved text", lambda: text(document) == "A first paragraph")
+fact("opens the document again for writing", lambda: document is not None and not document.isReadonly())
+fact("reads the saved text", lambda: text(document) == "A first paragraph")
 document.Text.String = "A first paragraph\nA second paragraph"
 document.store()
-fact("saves it again", lambda: not document.isModified())
+fact("saves the document again", lambda: not document.isModified())
 document.storeAsURL(url + "documents/copy%20%C3%BC." + extension, FILTER)
-fact("saves it under another name", lambda: document.URL.endswith("copy%20%C3%BC." + extension))
-fact("and keeps the first one", lambda: status("GET", LETTER) == 200)
+fact("saves the document under another name", lambda: document.URL.endswith("copy%20%C3%BC." + extension))
+fact("keeps the first document", lambda: status("GET", LETTER) == 200)
 document.close(True)
 
 # Another client has locked it.
 locked = status("LOCK", LETTER, (
     b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
     b"<owner>somebody else</owner></lockinfo>"), Timeout="Second-600")
-fact("another client locks it", lambda: locked == 200)
+fact("another client locks the document", lambda: locked == 200)
 document = desktop.loadComponentFromURL(address, "_blank", 0, HIDDEN)
 fact("a locked document opens read-only", lambda: document is None or document.isReadonly())
 if document is not None:
@@ -97,7 +97,7 @@ found = urllib.request.urlopen(urllib.request.Request(
     {"Depth": "0"}, method="PROPFIND")).read().decode()
 token = found.split("opaquelocktoken:")[1].split("<")[0] if "opaquelocktoken:" in found else found.split("urn:uuid:")[1].split("<")[0]
 scheme = "opaquelocktoken:" if "opaquelocktoken:" in found else "urn:uuid:"
-fact("the other client unlocks it", lambda: status(
+fact("the other client unlocks the document", lambda: status(
     "UNLOCK", LETTER, None, **{"Lock-Token": f"<{scheme}{token}>"}) == 204)
 print("done", flush=True)
 try:

@@ -27,7 +27,7 @@ is_document() {
     if [ "$extension" = odt ]; then unzip -p "$1" content.xml; else cat "$1"; fi | grep -q "$2"
 }
 check "the share has the last version" is_document "$share/documents/letter.$extension" 'A second paragraph'
-check "and the copy" is_document "$share/documents/copy ü.$extension" 'A second paragraph'
+check "the share has the copy" is_document "$share/documents/copy ü.$extension" 'A second paragraph'
 check "no lock file remains" eval '! ls -A "$share/documents" | grep "^\.~lock"'
 check "no lock remains on the server" no_locks "$server_url"
 

@@ -51,7 +51,7 @@ cp -rp "$tree" "$work/side"
 # bisync syncs files, and the folders that contain them.
 find "$work/side" -type d -empty -delete
 run_bisync() { run_rclone bisync --workdir "$work/bisync" "$work/side" nextcloud:both "$@"; }
-check "a folder for both sides" run_rclone mkdir nextcloud:both
+check "create a folder for both sides" run_rclone mkdir nextcloud:both
 check "the first bisync" run_bisync --resync
 check "both sides are equal" same_tree "$work/side" "$share/both"
 printf 'here\n' >"$work/side/here"
@@ -89,8 +89,8 @@ else
     check "rename through the mount" mv "$mount_point/written" "$mount_point/renamed"
     check "the share has the name" is_written "$share/both/renamed" $'one\ntwo\nthree'
     check "remove through the mount" rm "$mount_point/renamed"
-    check "it does not exist" is_absent "$share/both/renamed"
-    check "the size of the volume" eval '[ "$(df --output=size -B1 "$mount_point" | tail -n 1)" -eq "$(df --output=size -B1 "$share" | tail -n 1)" ] ||
+    check "the removed file does not exist" is_absent "$share/both/renamed"
+    check "the mount reports the size of the volume" eval '[ "$(df --output=size -B1 "$mount_point" | tail -n 1)" -eq "$(df --output=size -B1 "$share" | tail -n 1)" ] ||
         [ "$(df --output=avail -B1M "$mount_point" | tail -n 1)" -gt 0 ]'
     check "unmount" clean_up_client
 fi

@@ -35,9 +35,9 @@ printf 'a new file\n' >"$tree/new file"
 printf 'longer than before' >>"$tree/folder 00/file 0001.txt"
 rm "$tree/folder 00/file 0002.txt"
 check "a sync after changes sends the changes" transfers 2 run_rclone sync --create-empty-src-dirs "$tree" davit:synced
-check "the share has the changes, and the removal" same_tree "$tree" "$share/synced"
+check "the share has the changes and the removal" same_tree "$tree" "$share/synced"
 
-check "copy back" run_rclone copy --create-empty-src-dirs davit:synced "$work/back"
+check "copy the tree back" run_rclone copy --create-empty-src-dirs davit:synced "$work/back"
 check "the downloaded tree is equal" same_tree "$tree" "$work/back"
 
 check "move a folder on the server" run_rclone moveto davit:synced "davit:moved & renamed"
@@ -48,7 +48,7 @@ check "the copy is equal" cmp "$tree/large.bin" "$share/copy of large.bin"
 
 check "about shows the volume" run_rclone about davit:
 check "purge" run_rclone purge davit:copied
-check "purge the other" run_rclone purge "davit:moved & renamed"
+check "purge the moved folder" run_rclone purge "davit:moved & renamed"
 check "the purged folder does not exist" is_absent "$share/copied"
 
 finish

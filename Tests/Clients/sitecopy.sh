@@ -22,7 +22,7 @@ login=(${user:+--anyauth --user "$user:$password"})
 rm -rf "$tree/odd names/"*'"'* "$tree/odd names/"*'*'* "$tree/odd folders"
 printf '<p>Start' >"$tree/index.html"
 
-check "the folder of the site" curl -sS -f "${login[@]}" -X MKCOL "${server_url}site"
+check "create the folder of the site" curl -sS -f "${login[@]}" -X MKCOL "${server_url}site"
 check "sitecopy --initialize" run_sitecopy --initialize
 check "sitecopy --update sends everything" run_sitecopy --update
 check "the share has the site" same_tree "$tree" "$share/site"
@@ -35,7 +35,7 @@ check "the share has the changes" same_tree "$tree" "$share/site"
 check "sitecopy --fetch" run_sitecopy --fetch
 cp -r "$tree" "$work/before"
 rm -r "$tree/folder 00" "$tree/index.html"
-check "sitecopy --synchronize brings everything back" run_sitecopy --synchronize
+check "sitecopy --synchronize restores the site" run_sitecopy --synchronize
 check "the site is equal" same_tree "$work/before" "$tree"
 
 finish

@@ -39,9 +39,9 @@ facts >"$work/before"
 facts -type f >"$work/files"
 
 check "purge" run_rclone purge davit:kept
-check "it does not exist" is_absent "$share/kept"
+check "the purged folder does not exist" is_absent "$share/kept"
 check "the trash has one entry" lists 1 deleted
-check "it is restored by its path" trash restore kept
+check "the folder is restored by its path" trash restore kept
 check "everything is restored" is_as_before
 check "the property is restored" has_property
 check "the copy equals the tree" same_tree "$tree" "$share/kept"
@@ -49,19 +49,19 @@ check "the copy equals the tree" same_tree "$tree" "$share/kept"
 check "delete, file by file" run_rclone delete davit:kept
 check "no file remains" [ -z "$(find "$share/kept" -type f)" ]
 check "the trash has all files" lists "$(wc -l <"$work/files")" deleted
-check "all are restored by ID" restore_all
+check "all files are restored by ID" restore_all
 check "each file is restored" files_are_as_before
 check "the property is restored" has_property
 
 printf 'other content' >"$tree/large.bin"
 check "copy over a file" run_rclone copyto "$tree/large.bin" davit:kept/large.bin
-check "the old one is in the trash" lists 1 overwritten
-check "it is restored next to the new one" trash restore kept/large.bin
+check "the old file is in the trash" lists 1 overwritten
+check "the old file is restored next to the new one" trash restore kept/large.bin
 check "the restored file is the old one" [ "$(stat -c %i "$share/kept/large (1).bin")" = "$(awk '/large.bin/ { print $NF }' "$work/files")" ]
 
 check "purge again" run_rclone purge davit:kept
 check "empty keeps recent entries" trash empty --older-than 1
 check "the entry remains" lists 1 deleted
-check "empty" trash empty
+check "empty the trash" trash empty
 check "the trash folder is empty" [ -z "$(ls -A "$share/.davit-trashofthisshare")" ]
 finish

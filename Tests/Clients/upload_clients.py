@@ -313,7 +313,7 @@ def tus(server, work):
     server.wait_for_bytes(5 * chunk)
     server.kill_and_start()
     thread.join()
-    fact("the client noticed", len(ended) == 1)
+    fact("the client detects the kill", len(ended) == 1)
     third = uploader("tus", first.url)
     fact("data received before the kill is kept", third.get_offset() >= 5 * chunk)
     third.upload()

@@ -141,7 +141,7 @@ class SceneRun:
                 raise Failure("the server survived, but the request had no effect")
         except Failure as failure:
             raise Failure(f"{self.last_kill() if status else 'no kill'}: {failure}") from None
-        # The checks have put their own items into the trash, or continued an upload.
+        # The checks have moved items to the trash, or continued an upload.
         if outcome == "old" and not self.scene.keeps and not isinstance(request, UploadRequest):
             self.request = request
         return outcome if status else None
@@ -187,19 +187,19 @@ class SceneRun:
                 raise Failure(f"/{path} has different content with its old entity tag")
         if left == new:
             if answer is not None and not answer.is_success:
-                raise Failure(f"the answer is {answer.status}, but everything is new")
+                raise Failure(f"the response is {answer.status}, but everything is new")
             if answer is not None and answer.token and answer.token not in left.tokens:
-                raise Failure("the lock token of the answer is not in lockdiscovery")
+                raise Failure("the lock token of the response is not in lockdiscovery")
             tag = answer is not None and answer.fields["ETag"]
             made = tag and (answer.fields.get("Content-Location") or answer.fields.get("Location", request.path))
             if tag and tag != left.tags[urllib.parse.unquote(made).strip("/")]:
-                raise Failure("the entity tag of the answer is not that of the new content")
+                raise Failure("the entity tag of the response is not that of the new content")
             return "new"
         if left != old:
             details = ["neither old nor new", "against old:", *left.differences(old)]
             raise Failure("\n    ".join(details + ["against new:", *left.differences(new)]))
         if answer is not None and answer.is_success:
-            raise Failure(f"the answer is {answer.status}, but everything is old")
+            raise Failure(f"the response is {answer.status}, but everything is old")
         if left.tags != old.tags:
             raise Failure("everything is old, but the entity tags changed")
         return "old"
@@ -263,7 +263,7 @@ class SceneRun:
         while left_behind := leftovers(self.root):
             # A listing skips items that the background sweep is removing.
             if time.monotonic() > deadline:
-                raise Failure(f"still there {LEFTOVER_SECONDS} s after a listing: {left_behind}")
+                raise Failure(f"still exists {LEFTOVER_SECONDS} s after a listing: {left_behind}")
             time.sleep(0.002)
 
     def last_kill(self):

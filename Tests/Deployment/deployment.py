@@ -171,13 +171,13 @@ def local_sockets(work, report):
         wanted = "davit is ready at http+unix://" + str(path).replace("/", "%2F") + "/\n"
         report.check("the ready line of a local socket", server.ready == wanted.encode(), str(server.ready))
         report.check("a local socket is served", ask(path) == 200)
-        report.check("its mode is as configured", path.stat().st_mode & 0o777 == 0o660)
+        report.check("a local socket has the configured mode", path.stat().st_mode & 0o777 == 0o660)
         second = work / "second"
         second.mkdir(exist_ok=True)
         with Server(second, "--unix-socket", str(path)) as other:
             _, text = other.process.communicate(timeout=LIMIT_SECONDS)
-            report.check("a socket in use is told", other.process.returncode == 1 and b"is in use" in text, str(text))
-        report.check("and is still served", ask(path) == 200)
+            report.check("a socket in use is reported", other.process.returncode == 1 and b"is in use" in text, str(text))
+        report.check("a socket in use is still served", ask(path) == 200)
         report.check("the exit status is 0", server.stop() == 0)
     report.check("a local socket is removed on exit", not path.exists())
 
@@ -187,7 +187,7 @@ def local_sockets(work, report):
     report.check("a killed server leaves its socket", path.exists())
     with Server(work, "--unix-socket", str(path), "--port", "0").wait_until_ready() as server:
         report.check("the next server replaces the socket", ask(path) == 200)
-        report.check("in addition to a port", ask(("127.0.0.1", server.port)) == 200)
+        report.check("a local socket is served in addition to a port", ask(("127.0.0.1", server.port)) == 200)
         report.check("Internet addresses come first", server.ready.startswith(b"davit is ready at http://127."))
         server.stop()
 
@@ -238,7 +238,7 @@ def service_manager(work, report):
         status = server.process.wait(LIMIT_SECONDS)
         log.seek(0)
         text = log.read()
-        report.check("a socket for everybody needs users", status == 1 and b"0.0.0.0 is reachable from other machines" in text, str(text))
+        report.check("a socket that all users can access requires accounts", status == 1 and b"0.0.0.0 is reachable from other machines" in text, str(text))
     exposed.close()
     with open(os.devnull) as file, open(work / "file.log", "w+b") as log:
         with Server(work, sockets=[file.fileno()], log=log) as server:
@@ -346,11 +346,11 @@ def behind_nginx(work, report):
                 unlocked = ask(
                     address, "PUT", "/d.txt", [host, "X-Forwarded-For: \x01\x02", "Content-Length: 0"], source)
                 report.check(f"a malformed field causes no failure behind {name}", unlocked in (201, 400), str(unlocked))
-            report.check("the end is clean", server.stop() == 0)
+            report.check("davit exits cleanly", server.stop() == 0)
         records = [json.loads(line) for line in access.read_text().splitlines()]
         gets = [record for record in records if record.get("target") == "/a.txt" and record["method"] == "GET"]
         seen = [(record["peer"], record["tls"]) for record in gets]
-        report.check(f"the client is known behind {name}", seen == [("127.0.0.9", True)], str(records))
+        report.check(f"the log contains the client's address behind {name}", seen == [("127.0.0.9", True)], str(records))
         for file in server.share.iterdir():
             file.unlink()
 
@@ -370,7 +370,7 @@ PLACES = {
         "apache": [("ProxyPass / http://127.0.0.1:8080/ nocanon",
                     "ProxyPass /dav/ http://127.0.0.1:8080/dav/ nocanon")],
     }, ["--prefix", "/dav", "--public-url", "https://files.example.org"]),
-    "a path that is taken away": ("/dav", {
+    "a path that is removed": ("/dav", {
         "nginx": [("location / {", "location /dav/ {"),
                   ("proxy_pass http://127.0.0.1:8080;", "proxy_pass http://127.0.0.1:8080/;")],
         "caddyfile": [("handle /* {", "handle_path /dav/* {")],
@@ -538,7 +538,7 @@ def page(proxy, prefix, check):
         return
     data = json.loads(data.group(1))
     places = (data["root"], data["path"])
-    check("the page knows its place", places == (f"{prefix}/", f"{prefix}/d%20%C3%A9/"), str(places))
+    check("the page data contain the URL of the page", places == (f"{prefix}/", f"{prefix}/d%20%C3%A9/"), str(places))
     wanted = set(re.findall(r'(?:src|href)="([^"]*\.(?:js|css))"', text))
     of_page = data["files"].startswith(f"{prefix}/.davit-") and all(file.startswith(data["files"]) for file in wanted)
     check("the URLs of the page's files have the prefix", wanted and of_page, f"{data['files']} {sorted(wanted)}")
@@ -554,11 +554,11 @@ def events(proxy, prefix, check):
         connection.settimeout(LIMIT_SECONDS)
         stream = proxy.begin(connection, f"{prefix}/d%20%C3%A9/?events")
         kind = stream.headers.get("Content-Type", "")
-        check("the stream of events", stream.status == 200 and kind.startswith("text/event-stream"), f"{stream.status} {kind}")
+        check("the event stream opens", stream.status == 200 and kind.startswith("text/event-stream"), f"{stream.status} {kind}")
         if stream.status != 200:
             return
         made = proxy.ask("PUT", f"{prefix}/d%20%C3%A9/told", content=b"1")
-        check("a change while it is open", made[0] == 201, str(made))
+        check("a change is sent while the stream is open", made[0] == 201, str(made))
         line = stream.readline()
         while line and not line.startswith(b"data: "):
             line = stream.readline()
@@ -588,7 +588,7 @@ def upload(proxy, prefix, server, check):
         check("a large upload is streamed", written() - before >= half // 2, str(written() - before))
         answer = exchange(connection, bytes(half))
     size = (server.share / "large").stat().st_size if (server.share / "large").exists() else -1
-    check("and is complete", answer.startswith(b"HTTP/1.1 201") and size == 2 * half, f"{answer[:100]} {size}")
+    check("a large upload is complete", answer.startswith(b"HTTP/1.1 201") and size == 2 * half, f"{answer[:100]} {size}")
 
 
 def recipes(work, report):
@@ -636,7 +636,7 @@ def access_log(work, report):
     line = access.read_text()
     pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:[\d:]{8} \+0000\] "OPTIONS / HTTP/1\.1" 200 0 '
     pattern += r'"http://r/" "a\\x22b\\x5cc\\xc3\\xa9"\n'
-    report.check("the combined format", re.fullmatch(pattern, line) is not None, line)
+    report.check("the combined format is written", re.fullmatch(pattern, line) is not None, line)
     bad = work / "missing" / "log"
     with Server(work, "--port", "0", "--access-log", str(bad)) as server:
         _, text = server.process.communicate(timeout=LIMIT_SECONDS)
