@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-# High enough for a busy machine; exceeded only by a hang.
+# A generous limit for busy machines, which only a hang exceeds.
 LIMIT_MS = int(os.environ.get("LIMIT_SECONDS", "60")) * 1000
 
 TESTS = []
@@ -382,7 +382,7 @@ def run(arguments):
             lab = Lab(browser, arguments, body.__name__)
             lab.playwright = playwright
             problem = skipped = None
-            # Calls without a limit of their own end when the browser ends.
+            # Calls without their own time limit end when the browser is closed.
             net = threading.Timer(5 * LIMIT_MS / 1000, kill_browsers)
             net.daemon = True
             net.start()

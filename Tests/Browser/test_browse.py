@@ -365,7 +365,7 @@ def settings_of_the_share_are_shown(lab):
     page = lab.context().new_page()
 
     def answer(route):
-        # As sent by a server with these settings.
+        # The data that a server with these settings sends.
         got = route.fetch()
         body = re.sub('"title":(null|"share")', '"title":"Our <files>","footer":"Below","prologue":"Above"', got.text())
         body = re.sub('"(footer|prologue)":null,?', "", body).replace(",}", "}")

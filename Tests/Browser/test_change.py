@@ -317,7 +317,7 @@ def dragging_moves_and_copies_with_control(lab):
     toast(page, "“b.txt” copied to “into”.")
     expect(listed(lab, "into"), ["a.txt", "b.txt", "c.txt"])
     expect(listed(lab), ["b.txt", "into"])
-    # Drop on a breadcrumb.
+    # Drop the item on a breadcrumb.
     page.locator(".item a.name-link", has_text="into").click()
     lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
     page.drag_and_drop(row.format("c.txt"), ".trail a[href='/']")
@@ -336,7 +336,7 @@ def items_can_be_cut_copied_and_pasted_by_keys(lab):
     lab.select(page, "a.tar.gz")
     page.keyboard.press("Control+c")
     toast(page, "1 item copied")
-    # In the same folder: with a number before the extension, without a question.
+    # In the same folder, the copy gets a number before the extension, without a question.
     page.keyboard.press("Control+v")
     lab.wait_for_names(page, ["into", "a (1).tar.gz", "a.tar.gz", "b.txt"])
     expect((lab.share / "a (1).tar.gz").read_text(), "a")

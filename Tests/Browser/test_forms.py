@@ -59,7 +59,7 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "two")
     expect((lab.share / "Mine & yours?" / "ä b (1).txt").read_text(), "again")
 
-    # Move two to the parent by a path, and copy one by choosing a folder.
+    # Move two items to the parent by its path, and copy one by choosing a folder.
     tick(page, "ä b.txt", "large.bin")
     page.get_by_role("button", name="Move…").click()
     expect(page.locator("h2").text_content(), "Move to which folder?")
@@ -74,7 +74,7 @@ def everything_works_without_scripts(lab):
     page.get_by_role("button", name="Copy", exact=True).click()
     expect((lab.share / "Zoo" / "A.md").read_text(), "A.md")
 
-    # Rename one on its own page.
+    # Rename an item on its own page.
     page.get_by_label("More options for A.md", exact=True).click()
     page.locator("input[name=name]").fill("Z <1>.md")
     lab.screenshot(page, "forms-about")

@@ -96,7 +96,7 @@ def modules_are_preloaded(lab):
 
 @test
 def page_works_without_browser_storage(lab):
-    """As in Chrome with site data blocked: reading `localStorage` throws."""
+    """Simulates Chrome with site data blocked, where reading `localStorage` throws."""
     lab.allow("Failed to load resource")
     lab.write("a.txt", "a")
     lab.write("folder/b.txt", "b")
@@ -127,7 +127,7 @@ def page_works_without_browser_storage(lab):
     page.locator(".toast", has_text="“a.txt” moved").wait_for()
     lab.wait_for_names(page, ["a.txt", "b.txt"])
     expect((lab.share / "folder/a.txt").read_bytes(), b"a")
-    # Changes by other clients, and uploads.
+    # Changes by other clients and uploads also work.
     lab.server.request("PUT", "/folder/c.txt", b"c")
     lab.wait_for_names(page, ["a.txt", "b.txt", "c.txt"])
     mine = lab.work / "d.txt"

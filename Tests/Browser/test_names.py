@@ -21,7 +21,7 @@ def dropped_folder_keeps_all_names(lab):
     (lab.work / "mine/tree/em:pty/in?").mkdir(parents=True)
     drop(page, lab.work / "mine/tree")
     keep_names(page)
-    # Including six folders, two of them empty.
+    # The count includes six folders, two of them empty.
     wait_for_uploads(lab, page, len(UNSAFE) + 8)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
@@ -44,13 +44,13 @@ def dropped_file_of_any_name_is_uploaded(lab):
 @test
 def chosen_folder_keeps_all_names(lab):
     """The button uses an input: the members of a handle of showDirectoryPicker would be incomplete."""
-    # With the browser's file pickers.
+    # Keep the browser's file pickers.
     page = lab.page()
     ready(lab, page)
     files = [local(lab, f"tree/{name}", 100) for name in UNSAFE]
     choose(page, lab.work / "mine/tree", folder=True)
     keep_names(page)
-    # Including six folders.
+    # The count includes six folders.
     wait_for_uploads(lab, page, len(UNSAFE) + 6)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))

@@ -179,7 +179,7 @@ def everything_works(lab, url, inner, **options):
     page.go_back()
     lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
 
-    # The same with forms.
+    # Test the same actions with forms.
     plain = lab.context(java_script_enabled=False, **options).new_page()
     plain.goto(url + "folder/")
     plain.locator("summary", has_text="New folder").click()

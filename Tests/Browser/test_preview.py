@@ -95,7 +95,7 @@ def previews_can_be_navigated_and_left(lab):
     page.get_by_text("this is b.txt").wait_for()
     page.keyboard.press("Escape")
     lab.until(page, "document.querySelector('dialog.preview') === null && location.search === ''")
-    # By a direct link.
+    # Open a preview by its link.
     page.goto(lab.url + "?preview=c.txt")
     page.get_by_text("this is c.txt").wait_for()
     page.locator(".preview-scroll").press("ArrowLeft")

@@ -169,7 +169,7 @@ def conflict_question_is_asked_once(lab):
     expect(page.evaluate("questions.length"), 1, "questions")
     expect_same(mine[0], lab.share / "one")
     expect((lab.share / "two").read_bytes(), b"somebody else's")
-    # The next conflict asks again.
+    # The next conflict causes another question.
     theirs = local(lab, "two", 70)
     choose(page, theirs)
     lab.until(page, "questions.length === 2")

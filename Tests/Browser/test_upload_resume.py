@@ -486,7 +486,7 @@ def uploads_over_plain_http_are_verified(lab):
         for one in mine:
             expect_same(one, lab.share / one.name)
         made = page.evaluate("fields['Content-Digest']")
-        # One for the small file, and one for each part of the large file.
+        # One digest for the small file, and one for each part of the large file.
         assert len(made) >= 3 and all(one.startswith("sha-256=:") for one in made), made
         expect(page.evaluate("fields['Repr-Digest']"), [whole_digest(mine[0])])
 

@@ -167,7 +167,7 @@ else
     [ "$is_secure" = no ] || check "Chromium refuses an unknown authority" browse "${by_name%/}" untrusted
     [ "$is_secure" = no ] || check "Chromium imports the authority" trust_authority "$authority"
     check "Chromium: pages, forms, files, events, and pages of other origins" browse "${by_name%/}" routes "$origin" "$share"
-    # davit serve alone, with a login.
+    # Tests davit serve alone, with a login.
     server_program=
     for scheme in basic digest; do
         check "the server stops" stop_server

@@ -59,7 +59,7 @@ check "the removed file does not exist" is_absent "$share/tree/name with ü & +.
 check "information has size and type" eval '[[ $(run_gio info "${place}tree/folder%2000/file%200000.txt" 2>&1 || run_gio info "$(run_gio list -u "${place}tree/folder%2000" | head -n 1)") == *standard::size* ]]'
 check "the free space is reported" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
 
-# The same through the FUSE mount, as used by other programs.
+# Repeats these steps through the FUSE mount, which other programs use.
 view=
 for _ in {1..1200}; do
     mkdir -p "$XDG_RUNTIME_DIR/gvfs"

@@ -16,7 +16,7 @@ pipe=davit$$
 # Small documents for short sessions.
 extension=odt filter=writer8
 [ "$TREE_FILES" != small ] || extension=txt filter=Text
-# In a separate process group, because it starts other processes.
+# LibreOffice runs in a separate process group, because it starts other processes.
 setsid soffice --headless --norestore --nologo --nofirststartwizard "-env:UserInstallation=file://$work/office" \
     "--accept=pipe,name=$pipe;urp;" >"$work/office.log" 2>&1 &
 office=$!

@@ -13,7 +13,7 @@ not_here=()
 case ${1:-} in
     '') clients=("${few[@]}") ;;
     --all)
-        # Used for each of several uploads.
+        # This file is used for each of several uploads.
         export UPLOAD_MEGABYTES=${UPLOAD_MEGABYTES:-1024}
         clients=("${lab[@]}" "${few[@]}")
         not_here=(

@@ -31,7 +31,7 @@ lists() {
 }
 restore_all() { trash list | tail -n +2 | cut -d ' ' -f 1 | xargs timeout "$limit" "$DAVIT" trash restore --state-dir "$work/state" "$share"; }
 
-# Mac metadata files are not kept in the trash separately.
+# The trash does not keep macOS metadata files separately.
 find "$tree" \( -name .DS_Store -o -name '._*' \) -delete
 check "copy sends the tree" run_rclone copy --create-empty-src-dirs "$tree" davit:kept
 check "a property is set" run_curl -o /dev/null -X PROPPATCH --data "$property" "$marked"

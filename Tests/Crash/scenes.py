@@ -329,7 +329,7 @@ NOTHING = ("free name", False)
 FILE, FILE_ROWS = ("file", False), ("file", True)
 TREE, TREE_ROWS = ("tree", False), ("tree", True)
 
-# A volume without unnamed files, and without renames that refuse to replace, or that exchange.
+# Simulates volumes without unnamed files, and without renames that exchange or that refuse to replace.
 PLAIN = "opentmpfile:ENOTSUP,renameat2:EINVAL"
 
 SCENES = [
@@ -379,7 +379,7 @@ SCENES = [
           (TREE_ROWS, TREE_ROWS))],
     transfer("MOVE", TREE_ROWS, FILE_ROWS, ("/other/a", "/b"), " on another volume, back", needs_volume=True),
     transfer("COPY", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True),
-    Scene("MOVE a locked file onto another on another volume", move_locked_across_volumes, needs_volume=True),
+    Scene("MOVE a locked file over another file, on another volume", move_locked_across_volumes, needs_volume=True),
     *[Scene(f"{scene.name}, plain volume", scene.build, fail_call=PLAIN) for scene in (
         Scene("PUT new", put_new),
         Scene("PUT over, properties and lock", put_over_with_rows),

@@ -189,7 +189,7 @@ struct TLSSessionTests {
     static let nonsense: [[UInt8]] = [
         Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), [UInt8](repeating: 0, count: 100),
         [22, 3, 1, 0, 4, 1, 0, 0, 200], [22, 3, 1, 255, 255, 1],
-        // An alert instead of a hello.
+        // An alert instead of a ClientHello.
         [21, 3, 1, 0, 2, 2, 40],
     ]
 

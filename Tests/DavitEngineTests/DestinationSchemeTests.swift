@@ -38,7 +38,7 @@ struct DestinationSchemeTests {
             // Other schemes need no authority.
             Row(destination: "file:///b", status: 502), Row(destination: "urn:uuid:b", status: 502),
             Row(destination: "mailto:anna@localhost", status: 502), Row(destination: "ftp:/b", status: 502),
-            // Malformed.
+            // Malformed values.
             Row(destination: "http:", status: 400), Row(destination: "http:/b", status: 400),
             Row(destination: "http:b", status: 400), Row(destination: "http:///b", status: 400),
             Row(destination: "http://anna@/b", status: 400),

@@ -32,10 +32,9 @@ struct PartialUpdateTests {
                 start, put("bytes 4-5/10", "xy", 204), content("0123xy6789"),
                 put("bytes 0-9/10", "abcdefghij", 204), content("abcdefghij"),
                 put("bytes 9-9/*", "!", 204), content("abcdefghi!"),
-                // The request with which curl -C and Cyberduck resume: the rest, appended to the stored
-                // bytes.
+                // curl -C and Cyberduck resume with this request: it appends the rest to the stored bytes.
                 put("bytes 10-12/13", "KLM", 204), content("abcdefghi!KLM"),
-                // A part that extends past the end.
+                // The range extends past the end of the file.
                 put("bytes 12-14/15", "mno", 204), content("abcdefghi!KLmno"),
                 // One of several parts: the complete length is larger than the stored content.
                 put("bytes 15-15/100", "p", 204), content("abcdefghi!KLmnop"),

@@ -50,7 +50,7 @@ struct PropFindTests {
             "PROPFIND", "/f/", [("Depth", depth)], text: askProperty("p"))
         #expect(answer.status == 207)
         #expect(Self.values(in: answer.body) == expected)
-        // allprop includes them.
+        // The response to allprop contains the properties, too.
         let all = try await share.client.send("PROPFIND", "/f/", [("Depth", depth)])
         #expect(Self.values(in: all.body) == expected)
     }

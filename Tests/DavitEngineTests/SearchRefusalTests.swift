@@ -5,7 +5,7 @@ import Testing
 /// Refused queries: the status, and the condition of RFC 5323 §2.4.
 struct SearchRefusalTests {
     static let refused: [(body: String, status: UInt16)] = [
-        // Not well-formed, or without required elements (RFC 4918 §8.2).
+        // Documents that are not well-formed, or lack required elements (RFC 4918 §8.2).
         ("", 400), ("<", 400), ("text", 400), ("<D:searchrequest xmlns:D='DAV:'>", 400),
         ("<D:searchrequest xmlns:D='DAV:'/>", 400), ("<D:query-schema-discovery xmlns:D='DAV:'/>", 400),
         ("<D:searchrequest xmlns:D='DAV:'><D:basicsearch/></D:searchrequest>", 400),
@@ -32,7 +32,7 @@ struct SearchRefusalTests {
         (query(order: ordered("x:a", "<D:ascending/><D:descending/>")), 400),
         (query(limit: -1), 400), (query(limit: 1).replacing(">1<", with: "><"), 400),
         (query(limit: 1).replacing(">1<", with: ">many<"), 400),
-        // §2.2.2: another document type.
+        // §2.2.2: documents of another type.
         ("<D:propfind xmlns:D='DAV:'><D:allprop/></D:propfind>", 422), ("<searchrequest/>", 422),
         // §5.5.2: unknown operators.
         (query("<D:contains>text</D:contains>"), 422), (query("<D:near/>"), 422), (query("<x:eq/>"), 422),
@@ -43,7 +43,7 @@ struct SearchRefusalTests {
         (query(compare("eq", "x:a", "1", type: "duration")), 422),
         (query(compare("eq", "x:a", "1", type: "int").replacing("xs:int", with: "x:int")), 422),
         (query(compare("eq", "x:a", "1", type: "int").replacing("xs:int", with: "a:b:int")), 422),
-        // Above the limits.
+        // Queries above the limits.
         (query("<D:and>\(String(repeating: "<D:is-collection/>", count: 256))</D:and>"), 422),
         (query(scope: Array(repeating: "/", count: 65).joined(separator: " ")), 422),
         (query(order: String(repeating: ordered("x:a"), count: 257)), 422),
@@ -53,7 +53,7 @@ struct SearchRefusalTests {
                     + String(repeating: "</D:not>", count: 70)), 400
         ),
         (query(compare("eq", "x:a", String(repeating: "a", count: 1 << 20))), 413),
-        // RFC 4918 §17, §20.6.
+        // RFC 4918 §17, §20.6: documents with a DOCTYPE.
         ("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]>" + query(), 403),
     ]
 

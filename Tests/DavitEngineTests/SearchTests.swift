@@ -137,7 +137,7 @@ struct SearchTests {
     static let scopes: [(scope: String, depth: String, found: [String])] = [
         ("/", "0", ["/"]), ("/d", "1", ["/d/", "/d/a.txt", "/d/deep/"]), ("/d/", "0", ["/d/"]),
         ("http://localhost/e/", "1", ["/e/", "/e/empty"]), ("/a.txt", "infinity", ["/a.txt"]),
-        // §5.4.1: relative to the request's URI.
+        // §5.4.1: references relative to the request's URI.
         ("", "1", ["/d/deep/", "/d/deep/f_g.html"]), ("f_g.html", "0", ["/d/deep/f_g.html"]),
         (".", "0", ["/d/deep/"]),
         ("..", "1", ["/d/", "/d/a.txt", "/d/deep/"]), ("../../e/./", "1", ["/e/", "/e/empty"]),

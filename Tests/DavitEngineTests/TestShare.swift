@@ -24,7 +24,7 @@ final class TestShare: Sendable {
     let resources: WatchedStore
     /// The folder for sidecar files; nil unless the rules of the share require it.
     let aside: TemporaryFolder?
-    /// Nil unless requested.
+    /// Nil unless the test requests a journal.
     let journal: ShareJournal?
     private let stateFolder: TemporaryFolder?
     private let files: FileResourceStore
@@ -76,7 +76,7 @@ final class TestShare: Sendable {
 
     deinit { journal?.close() }
 
-    /// Number of jobs passed to another thread.
+    /// The number of jobs passed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }
 
     /// Advances the clock.
@@ -92,7 +92,7 @@ final class TestShare: Sendable {
     }
 }
 
-/// Set once, before the first request.
+/// The clock of a share, which is set once, before the first request.
 private final class Now: @unchecked Sendable {
     var value: @Sendable () -> Timestamp = { Timestamp(seconds: 0) }
 }

@@ -105,7 +105,7 @@ struct TrashEvictionByBytesTests {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
-        // Leave 64 KiB for the metadata of the tmpfs: one page, of at most 64 KiB.
+        // Leave 64 KiB for the metadata of the tmpfs, which need one page of at most 64 KiB.
         let count = row.mebibytes * Self.mebi - 65_536
         if isUpload {
             let upload = try await share.createUpload("/v/new", [("Upload-Length", "\(count)")])

@@ -178,7 +178,7 @@ struct UploadDigestTests {
         try await put([])
         #expect(try await checksums(share, "/a") == nil)
         try await put()
-        // Changes by another program, also of equal length.
+        // Another program changes the content, also without changing its length.
         #expect(share.shell("printf j | dd of=a conv=notrunc") == 0)
         #expect(try await checksums(share, "/a") == nil)
         try await put()

@@ -42,7 +42,7 @@ struct UploadEngineTests {
             switch method {
             case "HEAD": #expect(try await offset() == "\(length)")
             case "PATCH":
-                // Answered immediately, both with a wrong and with the current offset.
+                // Both a wrong and the current offset are answered immediately.
                 #expect(try await append("two", at: 4, isLast: false) == 409)
                 #expect(try await append("two", at: length, isLast: true) / 100 == 2)
             default:

@@ -5,7 +5,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// `X-OC-MTime` and `X-OC-CTime`.
+/// The fields `X-OC-MTime` and `X-OC-CTime`, which set times of uploaded files.
 struct UploadTimeTests {
     static let folders = ["/tmp", "/dev/shm"]
 

@@ -27,7 +27,7 @@ final class WatchedStore: ResourceStore {
     private let store: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
 
-    /// Number of open cursors.
+    /// The number of open cursors.
     let cursors = CursorCount()
 
     init(_ store: any ResourceStore) { self.store = store }

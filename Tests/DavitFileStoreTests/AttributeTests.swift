@@ -18,7 +18,7 @@ struct AttributeTests {
         try #require(try store.lookup(resource(path), last: .followed, wait: .allowed).info)
     }
 
-    /// On a volume with nanosecond timestamps, and on one with whole seconds.
+    /// Tests volumes with nanosecond timestamps and with whole seconds.
     @Test(arguments: [0, 1_650_000_000, -5, 4_000_000_000] as [Int64], [false, true])
     func settingTheTimeChangesTheEntityTag(second: Int64, cutsTimes: Bool) throws {
         let sandbox = try sandbox()

@@ -74,7 +74,7 @@ struct FileChangeTests {
         try withFaults(FaultPlan(failCalls: missing)) {
             try store.rename(resource("file"), toFree: resource("folder/moved"))
             try store.rename(resource("folder"), toFree: resource("elsewhere"))
-            // The link itself moves, and dangles afterwards.
+            // The link itself moves, and is broken afterwards.
             try store.rename(resource("link"), toFree: resource("elsewhere/link"))
             #expect(sandbox.names() == ["elsewhere", "other"])
             #expect(sandbox.names("elsewhere") == ["inner", "link", "moved"])

@@ -4,7 +4,7 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// The free space of a volume, and the part of it to keep free.
+/// The free space of a volume, part of which is reserved.
 struct FreeSpaceTests {
     private func store(_ sandbox: Sandbox, keepsFree: Int64?) throws -> FileResourceStore {
         try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)

@@ -218,7 +218,7 @@ struct LookupTests {
         #expect(throws: StoreError.nameTooLong) { try store.put("", at: tooLong) }
     }
 
-    /// Longer than PATH_MAX: no single system call accepts such a path.
+    /// The path is longer than PATH_MAX, so no single system call accepts it.
     @Test func pathsOfAnyLengthAreServed() throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()

@@ -28,9 +28,9 @@ struct OpenFileCacheTests {
         "chmod 000 @",
         "chmod 755 @",
         "touch -d 2001-09-09 @",
-        // Same length, with the modification time restored.
+        // Writes of the same length, with the modification time restored.
         "touch -r @ spare && printf 2222 > @ && touch -r spare @",
-        // Through a hard link, also with the modification time restored.
+        // Writes through a hard link, also with the modification time restored.
         "printf 2222 > alias",
         "touch -r @ spare && printf 2222 > alias && touch -r spare alias",
         "mv folder ../outside/folder",

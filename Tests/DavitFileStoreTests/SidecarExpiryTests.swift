@@ -4,7 +4,7 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// Sidecar files expire.
+/// Expiry and size limits of sidecar files.
 struct SidecarExpiryTests {
     private let sandbox: Sandbox
     private let store: SidecarStore
@@ -80,7 +80,7 @@ struct SidecarExpiryTests {
     }
 
     @Test("content of exactly the limit is accepted") func contentOfTheMaximumSizeIsAccepted() throws {
-        // Independent of the free space of the volume.
+        // The limit does not depend on the free space of the volume.
         try withFaults(FaultPlan(availableBytes: 2 * SidecarStore.limitBytes)) {
             _ = try store.stageContent(for: resource("._large"), expectedLength: SidecarStore.limitBytes)
             #expect(throws: StoreError.outOfSpace) {

@@ -93,7 +93,7 @@ struct SpellingTests {
         }
     }
 
-    /// More events than the kernel queues without a reader.
+    /// Causes more events than the kernel queues without a reader.
     @Test func folderIsReadAgainAfterLostEvents() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.write("a")

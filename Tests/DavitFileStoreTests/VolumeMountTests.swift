@@ -57,7 +57,7 @@ struct VolumeMountTests {
         #expect(sandbox.names("mnt") == ["file", "other"])
     }
 
-    /// A volume with timestamps of whole seconds: an ext file system with the smallest inodes.
+    /// Uses an ext file system with the smallest inodes, whose timestamps are whole seconds.
     @Test func versionsDifferOnAVolumeOfWholeSeconds() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")

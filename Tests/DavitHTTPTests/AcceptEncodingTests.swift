@@ -9,7 +9,7 @@ struct AcceptEncodingTests {
         // The examples of the section.
         (["compress, gzip"], .gzip), (["*"], .identity), (["compress;q=0.5, gzip;q=1.0"], .gzip),
         (["gzip;q=1.0, identity; q=0.5, *;q=0"], .gzip),
-        // Aliases, case, several lines.
+        // Aliases, names in other cases, and several field lines.
         (["x-gzip"], .gzip), (["GZip"], .gzip), (["br", "deflate, gzip"], .gzip), (["gzipx"], .identity),
         // Weights.
         (["gzip;q=0"], .identity), (["gzip;q=0.000"], .identity), (["gzip;q=0.001"], .gzip),
@@ -110,7 +110,7 @@ struct CompressibleTypeTests {
     ]
 
     @Test(arguments: types)
-    func compressibleTypesAreKnown(type: String, isCompressible: Bool) {
+    func compressibleTypesAreRecognized(type: String, isCompressible: Bool) {
         #expect(MediaType.isCompressible(Array(type.utf8).span) == isCompressible)
     }
 }

@@ -19,7 +19,7 @@ struct BodyFramingTests {
         (["Content-Length: 5", "Transfer-Encoding: chunked"], nil, 400),
         (["Transfer-Encoding: chunked", "Content-Length: 5"], nil, 400),
         (["Transfer-Encoding: gzip", "Content-Length: 5"], nil, 400),
-        // Item 5: invalid Content-Length.
+        // Item 5: an invalid Content-Length.
         (["Content-Length: 5", "Content-Length: 6"], nil, 400),
         (["Content-Length: 5", "Content-Length: 5"], nil, 400),
         (["Content-Length: 5, 5"], nil, 400),

@@ -23,7 +23,7 @@ struct ByteRangeTests {
         ("bytes=0-\(huge)", 10, .single(range(0, 10))),
         ("bytes=-\(huge)", 10, .single(range(0, 10))),
         ("bytes=0-", .max, .single(range(0, .max))),
-        // Unsatisfiable: 416.
+        // Unsatisfiable ranges: 416.
         ("bytes=10-", 10, .unsatisfiable),
         ("bytes=10-20", 10, .unsatisfiable),
         ("bytes=-0", 10, .unsatisfiable),
@@ -33,7 +33,7 @@ struct ByteRangeTests {
         ("bytes=20-30,0-0", 10, .single(range(0, 1))),
         // A suffix of empty content.
         ("bytes=-1", 0, .whole),
-        // Malformed, or of another unit: ignored.
+        // Ranges that are malformed or have another unit are ignored.
         ("", 10, .whole), ("bytes", 10, .whole), ("bytes=", 10, .whole), ("bytes=,", 10, .whole),
         ("bytes=-", 10, .whole), ("bytes=a-", 10, .whole), ("bytes=2-1", 10, .whole), ("bytes=1", 10, .whole),
         ("bytes=1-2-3", 10, .whole), ("bytes=1 -2", 10, .whole), ("bytes =1-2", 10, .whole),

@@ -9,7 +9,7 @@ struct HostFieldTests {
         ("a:", "a", nil, .name), ("a:0", "a", 0, .name), ("a:00080", "a", 80, .name),
         ("a_b-c.d~", "a_b-c.d~", nil, .name), ("%C3%A9.example", "%c3%a9.example", nil, .name),
         ("127.0.0.1", "127.0.0.1", nil, .ipv4), ("255.255.255.255:1", "255.255.255.255", 1, .ipv4),
-        // Not addresses according to RFC 3986 §3.2.2, although some resolvers accept them.
+        // These are not IPv4 addresses according to RFC 3986 §3.2.2, although some resolvers accept them.
         ("127.1", "127.1", nil, .name), ("0x7f.0.0.1", "0x7f.0.0.1", nil, .name),
         ("127.0.0.01", "127.0.0.01", nil, .name), ("256.0.0.1", "256.0.0.1", nil, .name),
         ("2130706433", "2130706433", nil, .name), ("1.2.3.4.", "1.2.3.4.", nil, .name),

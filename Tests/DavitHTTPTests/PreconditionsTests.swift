@@ -50,7 +50,7 @@ struct PreconditionsTests {
 
     static let rows: [(method: String, fields: [String], current: Current, outcome: PreconditionOutcome)] = [
         ("GET", [], .strong, .proceed),
-        // RFC 9110 §13.1.1: If-Match, strong.
+        // RFC 9110 §13.1.1: If-Match compares strongly.
         ("PUT", ["If-Match: \"a\""], .strong, .proceed),
         ("PUT", ["If-Match: \"b\""], .strong, .failed),
         ("PUT", ["If-Match: \"b\", , \"a\""], .strong, .proceed),
@@ -67,7 +67,7 @@ struct PreconditionsTests {
         ("PUT", ["If-Match:"], .strong, .failed),
         ("PUT", ["If-Match: *, \"a\""], .strong, .failed),
         ("PUT", ["If-Match: \"a\" \"b\""], .strong, .failed),
-        // §13.1.4: If-Unmodified-Since, in whole seconds.
+        // §13.1.4: If-Unmodified-Since compares whole seconds.
         ("PUT", ["If-Unmodified-Since: \(date)"], .strong, .proceed),
         ("PUT", ["If-Unmodified-Since: \(later)"], .strong, .proceed),
         ("PUT", ["If-Unmodified-Since: \(earlier)"], .strong, .failed),
@@ -79,7 +79,7 @@ struct PreconditionsTests {
         // §13.2.2 steps 1 and 2: If-Match takes precedence.
         ("PUT", ["If-Match: \"a\"", "If-Unmodified-Since: \(earlier)"], .strong, .proceed),
         ("PUT", ["If-Match: \"b\"", "If-Unmodified-Since: \(later)"], .strong, .failed),
-        // §13.1.2: If-None-Match, weak.
+        // §13.1.2: If-None-Match compares weakly.
         ("GET", ["If-None-Match: \"a\""], .strong, .notModified),
         ("HEAD", ["If-None-Match: W/\"a\""], .strong, .notModified),
         ("GET", ["If-None-Match: \"a\""], .weak, .notModified),
@@ -96,7 +96,7 @@ struct PreconditionsTests {
         ("PUT", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("PROPFIND", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("GET", ["If-None-Match: a"], .strong, .proceed),
-        // §13.1.3: If-Modified-Since, GET and HEAD only.
+        // §13.1.3: If-Modified-Since applies only to GET and HEAD.
         ("GET", ["If-Modified-Since: \(date)"], .strong, .notModified),
         ("HEAD", ["If-Modified-Since: \(later)"], .strong, .notModified),
         ("GET", ["If-Modified-Since: \(earlier)"], .strong, .proceed),

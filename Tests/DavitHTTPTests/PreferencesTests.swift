@@ -27,7 +27,7 @@ struct PreferencesTests {
         Row(
             ["respond-async, wait=10;x=\"a, b\", return=minimal; foo=\"some, thing\", depth-noroot"],
             .minimal, true),
-        // The first of two values applies, even if unknown.
+        // The first of two values applies, even if it is unknown.
         Row(["return=minimal, return=representation"], .minimal),
         Row(["return=nothing, return=minimal"], nil),
         // Malformed preferences and text in quoted strings are ignored.

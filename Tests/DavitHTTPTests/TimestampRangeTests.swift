@@ -8,7 +8,7 @@ struct TimestampRangeTests {
 
     @Test func secondsSaturate() {
         #expect(Timestamp(seconds: 9_223_372_036) == Timestamp(nanoseconds: 9_223_372_036_000_000_000))
-        // 9999-12-31, used by certificates without an expiration date.
+        // 9999-12-31 is used by certificates without an expiration date.
         for seconds: Int64 in [9_223_372_037, 253_402_300_799, .max] {
             #expect(Timestamp(seconds: seconds) == Self.last)
             #expect(Timestamp(seconds: -seconds) == Self.first)

@@ -40,7 +40,7 @@ struct BadInputTests {
         row("/multipart", multipart, "\(part)a; filename=f\r\n\r\n12345678901\r\n--b--", 413, "10 bytes"),
         row("/multipart", multipart, String(repeating: "\(part)a\r\n\r\n1\r\n", count: 4), 413, "3 parts"),
         row("/file", "", String(repeating: "x", count: 101), 413, "100 bytes"),
-        // Malformed
+        // Malformed input
         row("/form", form, "a=1&b=%", 400, "byte 6"),
         row("/text", "text/plain; charset=us-ascii", "abö", 400, "byte 2"),
         row("/json", "application/json", "[1,]", 400, "byte 3"),
@@ -51,7 +51,7 @@ struct BadInputTests {
         row("/form", form, "a=1", 400, "encoded content", coding: "gzip"),
         // A value of a different type
         row("/json", "application/json", "{\"a\":1}", 422, "wrong type"),
-        // Unsupported
+        // Unsupported media types
         row("/form", "text/plain", "a=1", 415, "form"),
         row("/form", form + "; charset=x", "a=1", 415, "charset"),
         row("/text", "text/plain; charset=koi8-r", "a", 415, "charset"),

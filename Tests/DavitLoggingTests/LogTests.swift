@@ -10,7 +10,7 @@ struct LogTests {
 
         func append(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
 
-        /// The lines without their time.
+        /// The collected lines without their time.
         var all: [String] { lines.withLock { $0.map { String($0.drop { $0 != " " }.dropFirst()) } } }
         var first: String? { lines.withLock { $0.first } }
     }
@@ -52,7 +52,7 @@ struct LogTests {
             lines.all == ["access \"GET /a\\x22b\"\n", "access a\\x0ab\\x1b[31m\\xc3\\xa9\n"])
     }
 
-    // The five usual levels, and one for responses (W073 in docs/coming-from-gcdwebserver.md).
+    // There are five usual levels, and one for responses (W073 in docs/coming-from-gcdwebserver.md).
     @Test func everyLevelIncludesThePrecedingOnes() {
         #expect(Log.Level.allCases == [.error, .warning, .info, .access, .verbose, .debug])
         let lines = Lines()

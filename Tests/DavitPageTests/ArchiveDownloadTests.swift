@@ -286,7 +286,7 @@ struct ArchiveDownloadTests {
         #expect(try await client.send("POST", "/d/1?action=archive", [type, own], text: form).status == 405)
     }
 
-    /// Archives change nothing.
+    /// Archives change nothing, so they can also be requested from read-only shares.
     @Test func readOnlyShareProvidesArchives() async throws {
         let share = try ArchiveDownloadTests { $0.isReadOnly = true }
         try share.shell("echo 1 > 1")

@@ -4,7 +4,7 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// Selecting the members of one page without storing the others.
+/// Selects the members of one page without storing the others.
 struct FolderSelectionTests {
     static func entry(_ number: Int) -> ListingEntry {
         ListingEntry(
@@ -35,7 +35,7 @@ struct FolderSelectionTests {
             seen += page.entries
             guard let first = page.entries.first, let last = page.entries.last else { break }
             starts.append(first)
-            // The position as parsed from a URL.
+            // Use the position as parsed from a URL.
             guard let place = ListingEntry(place: last.place) else {
                 Issue.record("\(last.place)")
                 break

@@ -11,7 +11,7 @@ struct NaturalOrderTests {
         // Names that differ only in case or zeros still have an order.
         ["A", "a"],
         ["file 01", "file 1", "file 2"],
-        // Longer than any integer type.
+        // Numbers that exceed any integer type.
         ["99999999999999999999998", "99999999999999999999999", "100000000000000000000000"],
         ["", "a"],
     ]

@@ -76,7 +76,7 @@ struct GroupCommitQueueTests {
         witness.expectOutcomes(8)
     }
 
-    /// Blocking threads and non-blocking callers, concurrently.
+    /// Blocking threads and non-blocking callers send requests concurrently.
     @Test func everyRequestIsWrittenOnceByOneThreadAtATime() {
         let witness = Witness()
         withThreads(8) { thread in

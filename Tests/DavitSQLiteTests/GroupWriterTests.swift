@@ -37,7 +37,7 @@ struct GroupWriterTests {
         #expect(failures == [nil, nil, nil])
         #expect(try pathsIn(folder) == ["/a", "/b", "/c"])
         #expect(witness.published.withLock { $0 } == [1, 2, 3])
-        // One call before the commit and one after it.
+        // The commit function is called once before the commit and once after it.
         #expect(witness.commitCalls.withLock { $0 } == 2)
     }
 

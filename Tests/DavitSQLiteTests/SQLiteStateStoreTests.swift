@@ -146,7 +146,7 @@ struct SQLiteStateStoreTests {
         try Schema.migrate(connection, migrations: [first, second])
         #expect(try connection.integer("PRAGMA user_version") == 2)
         #expect(try connection.integer("SELECT x FROM b") == 7)
-        // No migration remains.
+        // No migration is left to run.
         try Schema.migrate(connection, migrations: [first, second])
     }
 

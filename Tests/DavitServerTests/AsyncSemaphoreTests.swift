@@ -2,7 +2,7 @@ import DavitServer
 import Testing
 
 struct AsyncSemaphoreTests {
-    /// Callers up to the limit wait; one more is refused.
+    /// At most `waitingLimit` callers wait; another one is refused.
     @Test func waitingCallersAreLimited() async {
         let semaphore = AsyncSemaphore(limit: 1, waitingLimit: 2)
         #expect(await semaphore.enter())

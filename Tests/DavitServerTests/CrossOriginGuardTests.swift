@@ -24,7 +24,7 @@ struct CrossOriginGuardTests {
         ("POST", "a.example", [("Sec-Fetch-Site", "new-value")], false),
         // Sec-Fetch-Site overrides Origin.
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://a.example")], false),
-        // RFC 6454 §7: only Origin.
+        // RFC 6454 §7: clients that send only Origin.
         ("POST", "a.example", [("Origin", "http://a.example")], true),
         ("POST", "a.example", [("Origin", "https://A.example:443")], true),
         ("POST", "a.example:8080", [("Origin", "http://a.example:8080")], true),

@@ -12,7 +12,7 @@ struct HostGuardTests {
         // A foreign name that may resolve to this server.
         ("evil.example", false), ("localhost.evil.example", false), ("files.example.org.evil.example", false),
         ("evil.files.example.org", false), ("localhost.", false), ("files.example.or", false),
-        // Not IPv4 literals according to RFC 3986, although some resolvers accept them.
+        // These are not IPv4 literals according to RFC 3986, although some resolvers accept them.
         ("127.1", false), ("0x7f000001", false), ("2130706433", false),
     ]
 

@@ -41,7 +41,7 @@ final class MemoryFile: TemporaryContent {
         fileprivate let appended = Mutex<[Int]>([])
         fileprivate let kept = Mutex<[String]>([])
 
-        /// The length of each piece appended.
+        /// The length of each appended piece.
         var pieces: [Int] { appended.withLock { $0 } }
         var keptPaths: [String] { kept.withLock { $0 } }
     }

@@ -39,7 +39,7 @@ struct MountTests {
     /// Clients query the server's capabilities above the share.
     static let announced: [(target: String, isAnnounced: Bool)] = [
         ("*", true), ("/", true), ("/x", true), ("/x/", true),
-        // The mounted handler responds itself.
+        // The mounted handler responds to these requests.
         ("/x/files", false), ("/x/files/a", false), ("/outer/inner", false),
     ]
 

@@ -41,12 +41,12 @@ struct MountedReplyTests {
             ("GET", "/outer/inner/a", "/outer/inner /a", true, false),
             ("GET", "/behind/a", "/behind /a", true, false),
             ("GET", "//files/%61", "//files /%61", true, false),
-            // Not routed to the handler.
+            // These requests are not routed to the handler.
             ("GET", "/files/own", "own", false, false), ("PUT", "/files/a", "pattern", false, false),
             ("GET", "/filesystem", "Not found.\n", true, true),
             ("GET", "/outer", "Not found.\n", true, false),
             ("GET", "/else", "Not found.\n", true, true),
-            // Not answered without waiting.
+            // These requests need a task.
             ("DELETE", "/files/a", "later", false, false), ("OPTIONS", "/files/a", "later", false, false),
         ]
 

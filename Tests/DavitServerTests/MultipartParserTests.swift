@@ -73,7 +73,7 @@ struct MultipartParserTests {
         // Delimiters and headers with lines that end in a bare LF.
         ("--b \n\(d)a\r\n\r\n1\r\n--b--", .malformed(offset: 4)), ("--b\r\r\n", .malformed(offset: 3)),
         ("--b\r\n\(d)a\nX: y\r\n\r\n1\r\n--b--", .malformed(offset: 43)),
-        // Missing name; missing, malformed and repeated disposition.
+        // Missing names, and missing, malformed and repeated dispositions.
         ("--b\r\nContent-Disposition: form-data\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
         ("--b\r\n\(d)\"a\r\n\r\n1\r\n--b--", .malformed(offset: 5)),
@@ -132,7 +132,7 @@ struct MultipartParserTests {
         if isValid { #expect(outcome.parts.map(\.description) == ["a: --\(boundary.dropLast())"]) }
     }
 
-    /// Content crafted to resemble delimiters, split in all ways; compared with a naive search.
+    /// Content that resembles delimiters is split in all ways, and the result compared with a naive search.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func delimitersMatchANaiveSearch(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -38,7 +38,7 @@ struct SiteCodingTests {
         // The precompressed file is older than the plain one.
         ("/old.css", "gzip", .made), ("/big.js", "gzip", .made), ("/big.js", "gzip;q=0", .plain),
         ("/big.js", nil, .plain),
-        // Already compressed, or too short.
+        // These files are already compressed, or too short.
         ("/photo.jpg", "gzip", .plain), ("/small.txt", "gzip", .plain),
     ]
 
@@ -170,7 +170,7 @@ struct SiteCodingTests {
         // The content is unchanged, so a cached copy is still valid.
         let fields = [("Accept-Encoding", "gzip"), ("If-None-Match", before.stored)]
         #expect(try await client.send("GET", "/page.html", fields).status == 304)
-        // The bytes differ.
+        // The precompressed bytes have changed.
         let range = [("Accept-Encoding", "gzip"), ("If-Range", before.stored), ("Range", "bytes=5-")]
         #expect(try await client.send("GET", "/page.html", range).status == 200)
     }

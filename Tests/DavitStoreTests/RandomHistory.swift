@@ -31,7 +31,7 @@ struct RandomHistory {
     /// Usually an existing lock, sometimes the next one, rarely an old one.
     private mutating func anyLock() -> (token: LockToken, root: ResourcePath) {
         let position = max(0, roots.count - 1 - number(0..<12))
-        // Rarely with a different root.
+        // Rarely, use a different root.
         let root = number(0..<20) == 0 ? anyPath() : roots[position]
         return (LockToken(uri: "urn:uuid:\(position)"), root)
     }

@@ -1,7 +1,7 @@
 import DavitSystem
 import Testing
 
-/// The order of turns, without threads and clocks.
+/// The order of turns, tested without threads and clocks.
 struct LongWorkScheduleTests {
     private let threads = LongWorkThreads()
 

@@ -6,7 +6,7 @@ import DavitZlib
 import Synchronization
 import Testing
 
-/// Compressed content on a connection.
+/// Compressed responses, as sent over a connection.
 struct CompressedStreamTests {
     /// A stream of text lines that is not live; from line `closedFrom` on, it waits for the gate.
     private final class GatedLines: BodyStream {

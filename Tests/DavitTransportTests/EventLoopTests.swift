@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Event loops")
 struct EventLoopTests {
-    /// A loop on a thread of its own.
+    /// An event loop on a separate thread.
     private struct Running {
         let loop: EventLoop
         private let ended = Latch(count: 1)

@@ -98,7 +98,7 @@ struct LocalBindingTests {
         #expect(!isThere)
     }
 
-    /// All clients share one peer on a local socket, for example a proxy.
+    /// All clients of a local socket can have the same peer, for example a proxy.
     @Test func localSocketHasNoLimitPerPeer() throws {
         let server = try server { $0.maxConnectionsPerAddress = 1 }
         let name = String(path.dropFirst(5))

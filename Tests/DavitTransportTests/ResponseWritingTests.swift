@@ -11,7 +11,7 @@ struct ResponseWritingTests {
     /// Sizes around the limits at which responses take a different code path.
     static let sizes = [0, 1, 1024, 32 * 1024, 32 * 1024 + 1, 64 * 1024, 300_000, 5_000_000]
 
-    /// More than the system's buffers of one connection hold, in both directions together.
+    /// More bytes than the system's buffers of one connection hold, in both directions together.
     static let systemLimit = 16 * 1024 * 1024
 
     static func content(_ count: Int) -> [UInt8] {
@@ -120,7 +120,7 @@ struct ResponseWritingTests {
         let peer = try server.connect()
         try peer.send(RequestTests.get + RequestTests.get)
         #expect(throws: (any Error).self) {
-            // At most the declared length, and no further response.
+            // The client receives at most the declared length, and no further response.
             #expect(try peer.response().content.count <= length)
             _ = try peer.response()
         }

@@ -235,7 +235,7 @@ struct TLSTests {
             $0.deadlines.keepAlive = .milliseconds(50)
             $0.deadlines.parking = .milliseconds(1)
         }
-        // The clock of the event loop.
+        // Use the clock of the event loop.
         let start = Clock.coarseNow()
         let peer = try Self.peer(server)
         #expect(try peer.rest() == [], "an idle timeout sends close_notify")

@@ -13,7 +13,7 @@ struct TransferRateMonitorTests {
         var guardian = Self.make()
         #expect(guardian.beginWait(now: 0) == Self.seconds(10))
         guardian.endWait(now: Self.seconds(4))
-        // A hundred seconds without waiting for the peer.
+        // A hundred seconds pass without waiting for the peer.
         #expect(guardian.beginWait(now: Self.seconds(104)) == Self.seconds(110))
     }
 

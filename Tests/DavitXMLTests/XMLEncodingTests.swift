@@ -27,14 +27,14 @@ struct XMLEncodingTests {
     }
 
     static let rows: [Row] = [
-        // Documents with a declaration only, or without one.
+        // Documents that specify their encoding only in the declaration, or not at all.
         Row(), Row(declared: "utf-8"), Row(declared: "UTF-8"), Row(declared: "uTf8"),
         Row(declared: "ISO-8859-1", form: .latin1), Row(declared: "latin1", form: .latin1),
         Row(declared: "Windows-1252", form: .latin1),
         Row(declared: "iso-8859-1", text: "caf\u{C3}\u{A9}"),
         Row(declared: "us-ascii", text: nil), Row(form: .latin1, text: nil),
         Row(declared: "utf-8", form: .latin1, text: nil),
-        // Unknown names.
+        // Unknown encoding names.
         Row(declared: "bogus", text: nil), Row(declared: "", text: nil), Row(declared: "utf-7", text: nil),
         Row(declared: "ucs-4", text: nil), Row(declared: "ebcdic-us", text: nil),
         Row(declared: "utf-8 ", text: nil),
@@ -146,7 +146,7 @@ struct XMLEncodingTests {
         }
     }
 
-    /// Truncated at every byte, including inside code units and surrogate pairs.
+    /// Documents are truncated at every byte, including inside code units and surrogate pairs.
     @Test func everyTruncationIsMalformed() throws {
         let text =
             "<?xml version='1.0' encoding='utf-16'?><D:a xmlns:D='DAV:' b='\u{1F600}'>\u{10348}\u{E9}</D:a>"
@@ -158,7 +158,7 @@ struct XMLEncodingTests {
                 for length in 0..<bytes.count {
                     #expect(throws: XMLError.self) { try XMLDocument.parse(Array(bytes[..<length])) }
                 }
-                // Lone and swapped surrogates.
+                // Lone and swapped surrogates are refused.
                 var swapped = bytes
                 let pair = bytes.count - 2 * "\u{10348}\u{E9}</D:a>".utf16.count
                 for offset in 0..<2 { swapped.swapAt(pair + offset, pair + 2 + offset) }

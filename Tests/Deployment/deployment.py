@@ -123,7 +123,7 @@ def fork_and_execute(command, prepare, log):
     pid = os.fork()
     if pid == 0:
         try:
-            # Outside the range of the passed descriptors.
+            # These descriptors are outside the range of the passed ones.
             high = os.dup2(writer, 200)
             error = os.dup2(log.fileno() if log else 2, 201)
             prepare()
@@ -622,7 +622,7 @@ def access_log(work, report):
     with Server(work, "--port", "0", "--access-log", str(access)).wait_until_ready() as server:
         agent = 'User-Agent: a"b\\c\u00e9'
         ask(("127.0.0.1", server.port), "OPTIONS", "/", [agent, "Referer: http://r/"])
-        # Like logrotate.
+        # Rename the file, as logrotate does.
         old = access.rename(work / "combined.log.1")
         server.process.send_signal(signal.SIGHUP)
         for _ in range(2400):

@@ -8,7 +8,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/davit-examples.XXXXXX")
 output=$work/output server_log=$work/server.log
 trap leave EXIT
 trap 'exit 130' INT TERM
-# Shares store their state here.
+# The state of shares is stored here.
 export HOME=$work/home
 unset XDG_STATE_HOME
 mkdir "$HOME" "$work/folder"

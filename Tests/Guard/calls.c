@@ -89,7 +89,7 @@ static int trace(pid_t child, uint64_t *counts) {
             if (!count(thread, counts)) fail("PTRACE_GET_SYSCALL_INFO");
             signal = 0;
         } else if (status >> 16 != 0 || signal == SIGSTOP) {
-            // A trace event, or the initial stop of a new thread.
+            // The thread reports a trace event, or the initial stop of a new thread.
             signal = 0;
         }
         ptrace(PTRACE_SYSCALL, thread, 0, (long)signal);

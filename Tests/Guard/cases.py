@@ -4,7 +4,7 @@ import os
 
 KIB = bytes(range(256)) * 4
 MIB = KIB * 1024
-# Three folders below the root.
+# A path with three folders.
 DEEP = "one/two/three"
 
 PROPFIND_BODY = (

@@ -67,7 +67,7 @@ struct BasicAuthenticationTests {
     func requestsWithoutValidCredentialsAreChallenged(fields: [String], method: String) async throws {
         let response = try await Self.makeGate().send(fields, method: method)
         #expect(response.status == .unauthorized)
-        // RFC 9110 §11.6.1: at least one challenge; one realm.
+        // RFC 9110 §11.6.1: the response has at least one challenge, and all have the same realm.
         #expect(response.fields.challenges.last == #"Basic realm="files", charset="UTF-8""#)
         #expect(response.fields.challenges.allSatisfy { $0.contains(#" realm="files""#) })
         #expect(response.fields.first(.etag) == nil)

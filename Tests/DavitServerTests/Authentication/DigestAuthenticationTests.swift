@@ -90,7 +90,7 @@ struct DigestAuthenticationTests {
         return try Client(try #require(own), algorithm: algorithm)
     }
 
-    // §3.3, §3.7: the strongest algorithm first.
+    // §3.3, §3.7: the strongest algorithm comes first.
     @Test func everyAlgorithmIsOffered() async throws {
         let challenges = try await Self.makeGate().send([]).fields.challenges
         #expect(challenges.count == 3)
@@ -104,7 +104,7 @@ struct DigestAuthenticationTests {
             #expect((Self.parameter("opaque", of: challenge) ?? "").utf8.count >= 8)
         }
         #expect(challenges[2].hasPrefix("Basic "))
-        // §5.12: a new nonce each time.
+        // §5.12: each challenge has a new nonce.
         let gate = try Self.makeGate()
         let first = try await Self.begin(gate).nonce
         #expect(try await Self.begin(gate).nonce != first)
@@ -187,7 +187,7 @@ struct DigestAuthenticationTests {
         ["algorithm": "SHA-512-256"], ["algorithm": "SHA-256-sess"], ["algorithm": "MD5-sess"],
         ["algorithm": "\"\""],
         ["realm": "\"elsewhere\""], ["realm": "\"\""],
-        // §3.4: eight digits, starting at one.
+        // §3.4: the count has eight digits and starts at one.
         ["nc": "00000000"], ["nc": "1"], ["nc": "000000001"], ["nc": "0000000g"], ["nc": "-0000001"],
         ["cnonce": "\"\""], ["cnonce": "\"a\\\"b\""], ["cnonce": "\"a b\""],
         ["cnonce": "\"\(String(repeating: "c", count: 257))\""],

@@ -9,14 +9,14 @@ import Testing
 private final class SteppedWork: BlockingWorkRunner {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
-        /// Steps allowed before work arrived.
+        /// The number of steps allowed before work arrived.
         var steps = 0
         var count = 0
     }
 
     private let state = Mutex(State())
 
-    /// Amount of work started.
+    /// The number of jobs started.
     var count: Int { state.withLock { $0.count } }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
@@ -35,7 +35,7 @@ private final class SteppedWork: BlockingWorkRunner {
         return work()
     }
 
-    /// Lets `count` pieces of work finish.
+    /// Lets `count` jobs finish.
     func step(_ count: Int = 1) {
         let resumed = state.withLock { state in
             let resumed = state.waiting.prefix(count)

@@ -8,7 +8,7 @@ struct DefectTests {
         try Served.share { client throws in
             #expect(try client.send("PUT /a", content: "old").status == 201)
             #expect(try client.send("PUT /b", content: "other").status == 201)
-            // Rejected after the lookup, before any change.
+            // This request is rejected after the lookup, before any change.
             #expect(try client.send("PUT /a", ["If-Match: \"none\""], content: "new").status == 412)
             #expect(try client.send("GET /a").content == "old")
             #expect(try client.send("MOVE /b", ["Destination: /a", "Overwrite: F"]).status == 412)

@@ -96,7 +96,7 @@ struct ResponseRowTests {
             for target in ["/", "/none"] {
                 let answer = try client.send("GET \(target)")
                 #expect(answer["Date"]?.hasSuffix(" GMT") == true && answer["Server"] == "davit")
-                // Sent only because the client requested it.
+                // The connection is closed only because the client requested it.
                 #expect(answer["Connection"] == "close")
             }
         }
