@@ -136,7 +136,7 @@ def micro_limit(name):
 
 
 def equal_targets(results):
-    """Returns the general rule as a target for each row with an equal peer."""
+    """Returns a target of EQUAL_LIMIT for each row that has an equal peer."""
     return [Target(name, result["measure"], EQUAL_LIMIT, "best equal peer") for name, result in results.items()
             if result["best_equal"] and "davit" in result["servers"]]
 

@@ -143,7 +143,7 @@ def everything_works(lab, url, inner, **options):
         expect_same(file, lab.share / file.name)
     lab.wait_for_names(page, ["folder", "a.txt", "b b.txt", "large.bin", "small.bin"])
 
-    # Archives.
+    # Downloading several items as an archive.
     lab.select(page, "folder", "a.txt")
     with page.expect_download() as started:
         page.get_by_role("button", name="Download").click()

@@ -102,14 +102,19 @@ check "Python's requests, by Digest and Basic" python3 "$work/session.py" "$serv
 made() { (umask 077 && printf '%s\n' "$2" | "$DAVIT" password "${@:3}" >"$1") && ! grep -q "$2" "$1"; }
 check "davit password" made "$work/hashed" 'a long password' anna
 check "davit password --digest" made "$work/secrets" 'a long password' anna --digest --realm 'my files'
-check "start with a hash" restart --user-file "$work/hashed"
-check "curl --basic with a hash" uses 'Basic ' --basic -u 'anna:a long password' "$file"
-check "curl --anyauth with a hash takes Basic" uses 'Basic ' --anyauth -u 'anna:a long password' "$file"
-check "Digest is not offered with a hash" answered 401 --digest -u 'anna:a long password' "$file"
-check "a wrong password with a hash" answered 401 --basic -u 'anna:a short password' "$file"
+check "start with passwords stored as hashes" restart --user-file "$work/hashed"
+check "curl --basic, password stored as a hash" uses 'Basic ' --basic -u 'anna:a long password' "$file"
+check "curl --anyauth uses Basic if the password is stored as a hash" \
+    uses 'Basic ' --anyauth -u 'anna:a long password' "$file"
+check "Digest is not offered if the password is stored as a hash" \
+    answered 401 --digest -u 'anna:a long password' "$file"
+check "a wrong password is refused if the password is stored as a hash" \
+    answered 401 --basic -u 'anna:a short password' "$file"
 check "start with Digest secrets" restart --user-file "$work/secrets" --realm 'my files'
-check "curl --basic with a secret" uses 'Basic ' --basic -u 'anna:a long password' "$file"
-check "curl --digest with a secret" uses 'Digest .*realm="my files"' --digest -u 'anna:a long password' "$file"
+check "curl --basic, password stored as a Digest secret" \
+    uses 'Basic ' --basic -u 'anna:a long password' "$file"
+check "curl --digest, password stored as a Digest secret" \
+    uses 'Digest .*realm="my files"' --digest -u 'anna:a long password' "$file"
 
 refused_start() { ! timeout 120 "$DAVIT" serve "$share" --port 0 --state-dir "$work/other" "$@" >"$work/out" 2>&1; }
 check "secrets of another realm are refused" refused_start --user-file "$work/secrets"

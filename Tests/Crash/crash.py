@@ -24,7 +24,7 @@ from overwrite import kill_overwrites
 from run import Result, run_scene
 from scenes import SCENES
 
-OVERWRITE = "PUT over, killed from outside"
+OVERWRITE = "PUT over a file, killed from outside"
 
 
 def parse():

@@ -199,9 +199,9 @@ class SceneRun:
             details = ["neither old nor new", "against old:", *left.differences(old)]
             raise Failure("\n    ".join(details + ["against new:", *left.differences(new)]))
         if answer is not None and answer.is_success:
-            raise Failure(f"the response is {answer.status}, but everything is old")
+            raise Failure(f"the response is {answer.status}, but nothing has changed")
         if left.tags != old.tags:
-            raise Failure("everything is old, but the entity tags changed")
+            raise Failure("nothing has changed except the entity tags")
         return "old"
 
     def end_upload(self, client, request, outcome):
@@ -211,7 +211,7 @@ class SceneRun:
             head = client.request("HEAD", upload)
             if head.fields.get("Upload-Complete") == "?1":
                 if outcome == "old":
-                    raise Failure("the upload is complete, but everything is old")
+                    raise Failure("the upload is complete, but nothing has changed")
                 continue
             if not request.is_begun:
                 client.must("DELETE", upload)

@@ -101,7 +101,7 @@ struct SearchTests {
             "<D:not><D:is-defined><D:prop><D:displayname/></D:prop></D:is-defined></D:not>", ["/"]
         ),
         ("§5.9: the volume", compare("gt", "D:quota-used-bytes", "0"), all),
-        // §5.14.
+        // §5.14: `like`.
         ("§5.14", compare("like", "D:displayname", "%.txt"), ["/a.txt", "/c%20100%25.txt", "/d/a.txt"]),
         (
             "§5.14", compare("like", "D:displayname", "%.txt", caseless: true),
@@ -113,7 +113,7 @@ struct SearchTests {
         ("§5.14: the whole string", compare("like", "D:displayname", "a"), []),
         ("§5.14: undefined", "<D:not>\(compare("like", "x:p", "M%"))</D:not>", []),
         ("§5.14", compare("like", "x:p", "M_ller"), ["/a.txt"]),
-        // §5.15, §5.16.
+        // §5.15, §5.16: the language of a property.
         ("§5.15", "<D:language-defined><D:prop><x:p/></D:prop></D:language-defined>", ["/a.txt"]),
         (
             "§5.15", "<D:not><D:language-defined><D:prop><x:n/></D:prop></D:language-defined></D:not>",
@@ -358,7 +358,7 @@ struct SearchTests {
     @Test(arguments: scenarios)
     func responsesMatchTheScenario(scenario: Scenario) async throws { try await TestShare.play(scenario) }
 
-    // §3.1.
+    // RFC 5323 §3.1.
     @Test func optionsIncludeDASL() async throws {
         let share = try await Self.makeShare()
         for target in ["/", "/a.txt", "/new"] {

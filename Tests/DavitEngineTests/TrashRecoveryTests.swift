@@ -12,8 +12,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Recovery of the trash at startup, after a crash or outside changes: `k` is the file of an entry, `n` was
-/// to replace it, `x` is unrelated.
+/// Recovery of the trash at startup, after a crash or changes by other programs: `k` is the file of an entry,
+/// `n` was to replace it, `x` is unrelated.
 struct TrashRecoveryTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String

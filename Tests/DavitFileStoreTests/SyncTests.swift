@@ -32,7 +32,8 @@ struct SyncTests {
             try $0.put("new", at: resource("folder/new"))
         },
         Change(
-            "PUT over", data: ["fsync", "linkat", "renameat"], full: ["fsync", "linkat", "renameat", "fsync"]
+            "PUT over a file", data: ["fsync", "linkat", "renameat"],
+            full: ["fsync", "linkat", "renameat", "fsync"]
         ) {
             try $0.put("new", at: resource("file"))
         },

@@ -3,7 +3,7 @@ import Testing
 
 /// RFC 7616 §3.4. Refusals are tested with the server, changing one parameter at a time.
 struct DigestCredentialsTests {
-    /// §3.9.1.
+    /// The example of RFC 7616 §3.9.1.
     static let example = """
         Digest username="Mufasa", realm="http-auth@example.org", uri="/dir/index.html", algorithm=MD5, \
         nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", nc=00000001, \

@@ -22,7 +22,7 @@ struct NetworkAddressTests {
             [0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF],
             "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
         ),
-        // §5.
+        // §5: IPv4 addresses embedded in IPv6 addresses.
         ([0, 0, 0, 0, 0, 0xFFFF, 0xC000, 0x0221], "::ffff:192.0.2.33"),
         ([0, 0, 0, 0, 0, 0xFFFE, 0xC000, 0x0221], "::fffe:c000:221"),
     ]

@@ -124,7 +124,7 @@ struct PreconditionsTests {
         #expect(try Self.evaluate(method, fields, current) == outcome)
     }
 
-    /// §13.1.5.
+    /// RFC 9110 §13.1.5.
     static let ranges: [(method: String, fields: [String], applies: Bool)] = [
         ("GET", ["Range: bytes=0-1"], true),
         ("GET", [], false),

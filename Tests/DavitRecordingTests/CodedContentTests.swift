@@ -20,7 +20,7 @@ struct CodedContentTests {
         (Array("one two".utf8), nil, "one two"), (Array("one two".utf8), "identity", "one two"),
         // RFC 9110 §8.4.1.3, and the alias.
         (gzip, "gzip", "one two"), (gzip, "X-GZIP", "one two"), (gzip + gzip, "gzip", "one twoone two"),
-        // §8.4.1.2.
+        // §8.4.1.2, and raw deflate, which some servers send instead.
         (zlib, "deflate", "one two"), (raw, "deflate", "one two"),
         // §8.4: codings are listed in the order in which they were applied.
         (gzipOfZlib, "deflate, gzip", "one two"),

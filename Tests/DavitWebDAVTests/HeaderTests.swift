@@ -24,7 +24,7 @@ struct HeaderTests {
         #expect(Depth.excludesRoot(Array(value.utf8).span) == excludesRoot)
     }
 
-    // §10.6.
+    // RFC 4918 §10.6.
     static let overwrites: [(String, Overwrite?)] = [
         ("T", .allowed), ("F", .forbidden), ("t", .allowed), ("f", .forbidden), (" F ", .forbidden),
         ("", nil), ("TF", nil), ("true", nil), ("0", nil),
@@ -35,7 +35,7 @@ struct HeaderTests {
         #expect(Overwrite.parse(Array(value.utf8).span) == overwrite)
     }
 
-    // §10.7.
+    // RFC 4918 §10.7.
     static let timeouts: [(String, [TimeoutHeader.RequestedTimeout])] = [
         ("Infinite", [.infinite]), ("infinite", [.infinite]), ("Second-604800", [.seconds(604_800)]),
         ("Infinite, Second-4100000000", [.infinite, .seconds(4_100_000_000)]),
@@ -64,7 +64,7 @@ struct HeaderTests {
         #expect(header.granted(default: 100, maximum: 1000) == seconds)
     }
 
-    // §10.5.
+    // RFC 4918 §10.5.
     static let lockTokens: [(String, String?)] = [
         ("<urn:uuid:1>", "urn:uuid:1"), (" <a> ", "a"),
         ("", nil), ("<>", nil), ("<", nil), (">", nil), ("a", nil), ("<a", nil), ("a>", nil),

@@ -41,7 +41,7 @@ struct LockDiscoveryWriterTests {
 
     @Test(arguments: locks)
     func lockResponsesAreWritten(locks: [ActiveLock], elements: String) throws {
-        // §9.10.1.
+        // RFC 4918 §9.10.1.
         let body = LockDiscoveryWriter.lockResponse(locks)
         #expect(
             String(decoding: body, as: UTF8.self) == """

@@ -21,7 +21,7 @@ struct LockInfoTests {
             .exclusive,
             "<owner xmlns=\"DAV:\" xml:lang=\"en\">\n <href>mailto:a@b</href><x:y xmlns:x=\"urn:x\"/></owner>"
         ),
-        // §17.
+        // RFC 4918 §17: unknown elements are ignored.
         (
             info("<x/><D:lockscope><x/><D:shared/></D:lockscope><D:locktype><x/><D:write/></D:locktype>"),
             .shared, nil

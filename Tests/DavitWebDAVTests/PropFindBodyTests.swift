@@ -22,7 +22,7 @@ struct PropFindBodyTests {
             "<propfind xmlns='DAV:'><prop><p xmlns=''/></prop></propfind>",
             .prop([PropertyName(namespace: "", local: "p")])
         ),
-        // §9.1.
+        // RFC 4918 §9.1.
         (
             "<D:propfind xmlns:D='DAV:'><D:allprop/><D:include><D:lockdiscovery/><p xmlns='urn:x'/></D:include>"
                 + "</D:propfind>", .allprop(include: [.dav("lockdiscovery"), x])

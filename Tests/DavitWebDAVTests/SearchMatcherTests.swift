@@ -54,7 +54,7 @@ struct SearchMatcherTests {
         Adversarial("%a…%b%", String(repeating: "%a", count: 400) + "%b%", 2),
         Adversarial("%a…b", "%" + String(repeating: "a", count: 1000) + "b", 2),
         Adversarial("a…b%", String(repeating: "a", count: 1000) + "b%", 2),
-        // With `_`, eight steps plus one for every 64 characters of the part.
+        // A part with `_` costs at most eight steps per character, plus one for every 64 characters of it.
         Adversarial("%a_b%", "%a_b%", 9),
         Adversarial("%a{62}_b%", "%" + String(repeating: "a", count: 62) + "_b%", 9),
         Adversarial("%a{63}_b%", "%" + String(repeating: "a", count: 63) + "_b%", 10),

@@ -275,7 +275,7 @@ int main(int count, char **arguments) {
     unit_limit = strtoull(arguments[6], NULL, 10);
     poller = epoll_create1(0);
     struct connection **connections = calloc(connection_count, sizeof *connections);
-    // In batches, because a server may not accept a connection before data was sent on it.
+    // Connect in batches: a server may not accept a connection until data has been sent on it.
     for (int first = 0; first < connection_count; first += BATCH) {
         int batch = connection_count - first < BATCH ? connection_count - first : BATCH;
         for (int index = first; index < first + batch; index++) {

@@ -37,7 +37,7 @@ struct Semantics: CustomStringConvertible, Sendable {
 extension Semantics {
     static let nothing: String? = nil
 
-    /// §9, §15.5.6, §15.6.2.
+    /// RFC 9110 §9, §15.5.6, §15.6.2.
     static let methods: [Semantics] = [
         Semantics(
             "9.3.1", "GET /files/a", 200, ["Content-Length": "10", "ETag": "{tag}"], answer: "0123456789"),
@@ -137,7 +137,7 @@ extension Semantics {
         Semantics("13.2.1", "PUT /files/no/parent", ["If-None-Match: {tag}"], content: "x", 409),
     ]
 
-    /// §14.
+    /// RFC 9110 §14.
     static let ranges: [Semantics] = [
         Semantics("14.3", "GET /files/a", 200, ["Accept-Ranges": "bytes", "Content-Range": nothing]),
         Semantics(
@@ -192,7 +192,7 @@ extension Semantics {
             answer: "0123456789"),
     ]
 
-    /// §4, §6, §7, §10.
+    /// RFC 9110 §4, §6, §7, §10.
     static let messages: [Semantics] = [
         Semantics("6.6.1", "GET /hello", 200, ["Date": "*"]),
         Semantics("6.6.1", "GET /none", 404, ["Date": "*"]),

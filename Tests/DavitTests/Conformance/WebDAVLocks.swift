@@ -1,5 +1,5 @@
 extension WebDAVExchange {
-    /// §6, §7, §9.10, §9.11, §10.7.
+    /// RFC 4918 §6, §7, §9.10, §9.11, §10.7.
     static let locks: [WebDAVExchange] = [
         WebDAVExchange(
             "9.10.1, 9.10.6, 9.11, 10.5, 6.5", "LOCK and UNLOCK",

@@ -89,7 +89,7 @@ extension WebDAVExchange {
             ]),
     ]
 
-    /// §9.8, §9.9, §10.2, §10.3, §10.6, §8.3.
+    /// RFC 4918 §9.8, §9.9, §10.2, §10.3, §10.6, §8.3.
     static let transfers: [WebDAVExchange] = [
         WebDAVExchange(
             "9.8.2, 9.8.5, 10.6", "COPY of content: new, replaced, forbidden",
@@ -97,7 +97,7 @@ extension WebDAVExchange {
                 ask("PUT /a", [], "A", 201), ask("PROPPATCH /a", [], update(set("<x:p>1</x:p>")), 207),
                 ask("COPY /a", ["Destination: /b"], 201), ask("GET /b", 200, holds: ["A"]),
                 ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
-                // These are now two resources.
+                // The copy and its source are now separate resources.
                 ask("PROPPATCH /b", [], update(set("<x:p>2</x:p>")), 207), ask("PUT /b", [], "B", 204),
                 ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
                 ask("GET /a", 200, holds: ["A"]),

@@ -1,5 +1,5 @@
 extension WebDAVExchange {
-    /// §9.1, §9.2, §15.
+    /// RFC 4918 §9.1, §9.2, §15.
     static let properties: [WebDAVExchange] = [
         WebDAVExchange(
             "4.4", "names without a namespace, and equal names in several namespaces",

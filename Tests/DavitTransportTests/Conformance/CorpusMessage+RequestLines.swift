@@ -55,7 +55,7 @@ extension CorpusMessage {
         CorpusMessage("3", "GET /a\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET /a \r\nHost: h\r\n\r\n", .refused(400)),
-        // Exactly one space.
+        // The parts of a request line are separated by exactly one space.
         CorpusMessage("3", "GET  /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET /a  HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET /a HTTP/1.1 \r\nHost: h\r\n\r\n", .refused(400)),
