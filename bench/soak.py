@@ -267,7 +267,7 @@ class Soak:
                 self.count(name + ": connection ended")
                 time.sleep(0.1)
 
-    # The normal client
+    # The client that does ordinary work during the attacks
 
     def normal(self):
         number = 0

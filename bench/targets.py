@@ -86,7 +86,7 @@ TARGETS = [
     *figure(16, "MiB", 1 / MIB, "over_idle", "up1", "up-chunked"),
     *figure(8 * 16, "MiB", 1 / MIB, "over_idle", "up8"),
     *at_most(1.3, "nginx", "mkcol", "delete", "move"),
-    # The cost of being resumable, in the same run.
+    # The additional cost of a resumable upload, compared with a plain one of the same run.
     Target("up1-resumable", "cpu", 1.15, row_of="up1"),
     *at_least(0.6, "zip", "zip"),
     *at_most(1.05, "cp", "copy-100m", "copy-tree"),

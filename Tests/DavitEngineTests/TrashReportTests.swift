@@ -12,7 +12,7 @@ struct TrashReportTests {
         for name in ["/d/e/c", "/d/b", "/d/e", "/a"] {
             _ = try await share.client.send("DELETE", name, principal: name == "/d/b" ? "a&b" : nil)
         }
-        func told(_ target: String, _ depth: String) async throws -> [String] {
+        func reportedNames(_ target: String, _ depth: String) async throws -> [String] {
             let response = try await share.client.send(
                 "REPORT", target, [("Depth", depth)], text: Self.body)
             #expect(response.status == 207)
@@ -20,11 +20,11 @@ struct TrashReportTests {
                 String($0.prefix { $0 != "<" })
             }
         }
-        #expect(try await told("/", "infinity") == ["/d/e/c", "/d/b", "/d/e/", "/a"])
-        #expect(try await told("/", "1") == ["/a"])
-        #expect(try await told("/d/", "1") == ["/d/b", "/d/e/"])
-        #expect(try await told("/d/", "infinity") == ["/d/e/c", "/d/b", "/d/e/"])
-        #expect(try await told("/d/", "0") == [])
+        #expect(try await reportedNames("/", "infinity") == ["/d/e/c", "/d/b", "/d/e/", "/a"])
+        #expect(try await reportedNames("/", "1") == ["/a"])
+        #expect(try await reportedNames("/d/", "1") == ["/d/b", "/d/e/"])
+        #expect(try await reportedNames("/d/", "infinity") == ["/d/e/c", "/d/b", "/d/e/"])
+        #expect(try await reportedNames("/d/", "0") == [])
         let text = try await share.client.send("REPORT", "/d/", [("Depth", "1")], text: Self.body).text
         for part in [
             ":principal xmlns:N=\"urn:davit:trash\">a&amp;b<", ":reason xmlns:N=\"urn:davit:trash\">deleted<",

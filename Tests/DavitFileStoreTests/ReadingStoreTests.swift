@@ -85,13 +85,13 @@ struct ReadingStoreTests {
 
     /// The space reported to clients is never negative; the shortage can be larger than an upload.
     @Test(arguments: rooms)
-    func roomIsNegativeIfReservedSpaceIsMissing(keepsFree: Int64?, room: Int64) throws {
+    func roomIsNegativeWithinTheReservedSpace(keepsFree: Int64?, room: Int64) throws {
         let sandbox = try Sandbox()
         let store = try FileResourceStore(root: sandbox.share, keepsFree: keepsFree)
         try withFaults(FaultPlan(availableBytes: 100)) {
-            let (found, told) = (try store.room(at: .root), try store.quota(at: .root).available)
+            let (found, reported) = (try store.room(at: .root), try store.quota(at: .root).available)
             #expect(found == room)
-            #expect(told == max(0, room))
+            #expect(reported == max(0, room))
         }
     }
 

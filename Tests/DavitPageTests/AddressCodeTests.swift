@@ -28,7 +28,7 @@ struct AddressCodeTests {
 
     private func picture(of address: String) -> String? { QRCode(encoding: address)?.svg() }
 
-    @Test func codeIsTheRequestedAddress() async throws {
+    @Test func codeContainsTheRequestedAddress() async throws {
         _ = try await client.send("MKCOL", "/my%20files")
         let response = try await client.send("GET", "/my%20files?qr")
         #expect(response["Content-Type"] == "image/svg+xml")

@@ -31,7 +31,7 @@ struct FileCallFaultTests {
         }
     }
 
-    @Test func stepsThatAreNotCallsAreCounted() {
+    @Test func stepsOtherThanSystemCallsAreRecorded() {
         let plan = FaultPlan(failAt: (1, 5))
         FileFaults.$plan.withValue(plan) {
             FileFaults.step("sqlite-commit")

@@ -42,7 +42,7 @@ struct ConnectionCounterTests {
         #expect(calls.count == 1)
     }
 
-    @Test func roomIsAnnouncedOnce() {
+    @Test func listenerIsNotifiedOfFreeCapacityOnce() {
         let connectionCounter = ConnectionCounter(limit: 1, limitPerAddress: 10)
         let calls = Counter()
         #expect(connectionCounter.hasRoom { calls.increment() })
@@ -56,8 +56,8 @@ struct ConnectionCounterTests {
         #expect(calls.count == 1)
     }
 
-    /// Several listeners can wait for room.
-    @Test func roomIsAnnouncedToAllListeners() {
+    /// Several listeners can wait for capacity.
+    @Test func allListenersAreNotifiedOfFreeCapacity() {
         let connectionCounter = ConnectionCounter(limit: 1, limitPerAddress: 10)
         let calls = (Counter(), Counter())
         #expect(connectionCounter.enter(Self.first))
