@@ -44,6 +44,8 @@ final class TestShare: Sendable {
         self.folder = folder
         work = TestWork(pool)
         var configuration = ShareConfiguration()
+        // No test may depend on the speed of the machine.
+        configuration.syncTimeout = .seconds(3600)
         configure(&configuration)
         state = try ShareState(store: store)
         let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
