@@ -103,7 +103,7 @@ struct StateAccess {
                 resources: files, state: try ShareState(store: store), work: InlineWorkRunner(),
                 configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
-            try share.recover()
+            try share.recovery.recover()
             return share
         } catch {
             throw .stateUnreadable(path, reason: error.text)

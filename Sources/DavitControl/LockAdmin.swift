@@ -17,7 +17,7 @@ struct LockAdmin: Sendable {
     /// Returns one page of locks.
     func list(from skipped: Int) -> ControlResponse {
         do throws(StoreError) {
-            let locks = try share.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)
+            let locks = try share.locks.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)
             return .lines(locks.map { ListedLock($0).line })
         } catch {
             return .refused(reason: "cannot read locks: \(error)")
@@ -28,7 +28,7 @@ struct LockAdmin: Sendable {
         guard let choice = BreakLockTarget(selection) else { return .lines([]) }
         do throws(StoreError) {
             for _ in 0..<Self.attempts {
-                if let locks = try share.breakLocks(choice, from: origin) {
+                if let locks = try share.locks.breakLocks(choice, from: origin) {
                     return .lines(locks.map { ListedLock($0).line })
                 }
                 SystemThread.sleep(milliseconds: Self.restMilliseconds)

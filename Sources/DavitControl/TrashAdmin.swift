@@ -16,16 +16,16 @@ struct TrashAdmin: Sendable {
     ///
     /// - Throws: ``StateError`` if the state cannot be read.
     func entries(after number: Int64) throws(StateError) -> [String] {
-        try share.trash(after: number, limit: Self.pageEntries).map { TrashLine($0).text }
+        try share.trash.entries(after: number, limit: Self.pageEntries).map { TrashLine($0).text }
     }
 
     /// Restores an entry to its original path, or to a numbered name if the path is taken.
     func restore(_ id: String) throws(StateError) -> [String] {
-        guard let entry = try share.trash(id) else {
+        guard let entry = try share.trash.entry(id) else {
             return [TrashLine.Restored.refused("it is not in the trash").text]
         }
         do throws(HTTPError) {
-            return [TrashLine.Restored.at(try share.restoreHere(entry)).text]
+            return [TrashLine.Restored.at(try TrashRestoration(share: share).restoreHere(entry)).text]
         } catch {
             return [TrashLine.Restored.refused(Self.reason(error)).text]
         }
@@ -36,7 +36,7 @@ struct TrashAdmin: Sendable {
         let now = Timestamp(nanoseconds: Clock.wallNow())
         if isTooLarge || age > now.seconds { return ["0"] }
         let end = now.adding(seconds: -age)
-        return ["\(share.purge { days == 0 || $0.deleted < end })"]
+        return ["\(share.trashMaintenance.purge { days == 0 || $0.deleted < end })"]
     }
 
     /// A message for the user.

@@ -123,7 +123,7 @@ public struct WebDAVHandler: Handler {
     private func putDraft(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         if let response = try await DraftUploads(share: share).put(context) { return response }
         let method = try PutMethod(share: share, request: context.request)
-        return try await share.change(method, context: context)
+        return try await ChangeCommitter(method, context).run()
     }
 
     /// An allow-list, so that a read-only share rejects methods that are added later.

@@ -227,15 +227,15 @@ struct MacMetadataTests {
         #expect(try await share.client.send("PROPPATCH", "/._a", text: setProperty("p", "1")).status == 207)
         let locked = try await share.client.send("LOCK", "/._a", text: lockBody(scope: "shared"))
         let token = try #require(locked["Lock-Token"])
-        #expect(!share.share.expire(path) { true })
+        #expect(!share.share.locks.removeUnlocked(path) { true })
         #expect(try await share.client.send("UNLOCK", "/._a", [("Lock-Token", token)]).status == 204)
         let outcome = share.share.pathLocks.withPathLockIfFree([PathLockRequest(path: path, mode: .shared)]) {
-            share.share.expire(path) { true }
+            share.share.locks.removeUnlocked(path) { true }
         }
         #expect(outcome == false)
-        #expect(!share.share.expire(path) { false })
+        #expect(!share.share.locks.removeUnlocked(path) { false })
         #expect(share.state.hasRows(at: path))
-        #expect(share.share.expire(path) { true })
+        #expect(share.share.locks.removeUnlocked(path) { true })
         #expect(!share.state.hasRows(at: path))
     }
 

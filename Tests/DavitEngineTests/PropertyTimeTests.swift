@@ -270,7 +270,7 @@ struct PropertyTimeTests {
             attributes: ResourceAttributes(modified: Timestamp(seconds: 1_528_107_072)))
         try share.state.commit([.putIntent(intent)])
         if !isSameResource { #expect(share.shell("echo other > b; mv b a") == 0) }
-        try share.share.recover()
+        try share.share.recovery.recover()
         #expect(try share.state.intents().isEmpty)
         let modified = try await share.client.send("HEAD", "/a")["Last-Modified"]
         #expect((modified == Self.time) == isSameResource)
@@ -290,7 +290,7 @@ struct PropertyTimeTests {
             id: 1, source: path, destination: path, moved: identity, replaced: nil, isCopy: false,
             attributes: time)
         try share.state.commit([.putIntent(intent)])
-        try share.share.recover()
+        try share.share.recovery.recover()
         #expect(try share.state.intents().isEmpty)
         #expect(try await share.client.send("HEAD", "/a")["ETag"] == before)
     }

@@ -83,8 +83,8 @@ struct RecoveryTests {
             resources: resources, state: state, work: InlineRecoveryWork(),
             configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
-        share.removesLeftovers()
-        try share.recover()
+        share.recovery.removesLeftovers()
+        try share.recovery.recover()
 
         #expect(try state.intents() == [])
         for location in places {

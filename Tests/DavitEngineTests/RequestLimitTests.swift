@@ -236,7 +236,7 @@ struct RequestLimitTests {
         #expect(try await share.client.send("HEAD", upload).status == 204)
         share.wait(seconds: 1)
         #expect(try await share.client.send("HEAD", upload).status == 410)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(try await share.client.send("HEAD", upload).status == 404)
         #expect(ShareConfiguration().uploadSeconds == 7 * 86_400)
     }
@@ -264,7 +264,7 @@ struct RequestLimitTests {
             #expect(try await share.client.send("PUT", "/a", text: "1").status == 201)
             #expect(try await share.client.send("DELETE", "/a").status == 204)
             share.wait(seconds: seconds)
-            share.share.maintainTrash()
+            share.share.trashMaintenance.run()
             #expect(try share.trash() == kept)
         }
     }

@@ -72,8 +72,8 @@ final class TestShare: Sendable {
             configuration: configuration, now: { now.value() }, report: { _ in }, limitLog: limitLog)
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
-        share.removesLeftovers()
-        try share.recover()
+        share.recovery.removesLeftovers()
+        try share.recovery.recover()
     }
 
     deinit { journal?.close() }

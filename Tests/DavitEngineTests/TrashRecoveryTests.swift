@@ -109,7 +109,7 @@ struct TrashRecoveryTests {
         let share = Share(
             resources: resources, state: state, work: Inline(), configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
-        try share.recover()
+        try share.recovery.recover()
 
         #expect(try state.intents() == [])
         for (location, name) in Self.places {
@@ -121,7 +121,7 @@ struct TrashRecoveryTests {
         #expect(state.trashTotals.count == (row.isKept ? 1 : 0) + (row.isAdopted ? 1 : 0))
         // The next start has nothing to do.
         let before = try state.trash(after: 0, limit: 9)
-        try share.recover()
+        try share.recovery.recover()
         #expect(try state.trash(after: 0, limit: 9) == before)
     }
 
@@ -146,7 +146,7 @@ struct TrashRecoveryTests {
         let share = Share(
             resources: resources, state: state, work: Inline(), configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { Issue.record("\($0)") })
-        try share.recover()
+        try share.recovery.recover()
         #expect(try resources.identity(at: Self.path("a")) == identity)
         #expect(try resources.identity(at: trash.location.path) == nil)
         #expect(state.trashTotals.count == 0)
@@ -181,13 +181,13 @@ struct TrashRecoveryTests {
         }
         // Known entries are unchanged.
         let before = try first.trash()
-        first.share.adoptMountedTrash()
+        first.share.recovery.trash.adoptMounted()
         #expect(try first.trash() == before)
 
         let share = try TestShare.keeping(folder)
         #expect(try share.state.trash(after: 0, limit: 9).count == 1)
         for _ in 0..<2 {
-            share.share.adoptMountedTrash()
+            share.share.recovery.trash.adoptMounted()
             #expect(try share.state.trash(after: 0, limit: 9).count == 2)
         }
         let found = try share.state.trash(after: 0, limit: 9).first { $0.path.segments.count == 2 }

@@ -231,7 +231,7 @@ struct TrashTests {
         if isRestored {
             #expect(try await share.restore(share.lastTrash).status == 201)
         } else {
-            #expect(share.share.purge { _ in true } == 1)
+            #expect(share.share.trashMaintenance.purge { _ in true } == 1)
         }
         _ = try await share.client.send("PUT", "/a", text: "333")
         #expect(try share.trash() == ["overwritten /a 2"])
@@ -312,7 +312,7 @@ struct TrashTests {
         #expect(share.shell("mkdir d; echo 123456 >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d")
         #expect(try share.trash().count == 3)
-        share.share.maintainTrash()
+        share.share.trashMaintenance.run()
         #expect(try share.trash() == ["deleted /d/ 7"])
         #expect(share.trashedNames() == 1)
     }
@@ -325,7 +325,7 @@ struct TrashTests {
         share.wait(seconds: 86_400)
         _ = try await share.client.send("DELETE", "/b")
         share.wait(seconds: 86_401)
-        share.share.maintainTrash()
+        share.share.trashMaintenance.run()
         #expect(try share.trash() == ["deleted /b 1"])
     }
 
@@ -338,7 +338,7 @@ struct TrashTests {
         share.wait(seconds: -400 * 86_400)
         _ = try await share.client.send("DELETE", "/b")
         share.wait(seconds: 3 * 86_400)
-        share.share.maintainTrash()
+        share.share.trashMaintenance.run()
         #expect(try share.trash() == ["deleted /a 1"])
     }
 
@@ -364,11 +364,11 @@ struct TrashTests {
             let section = try await share.share.pathLocks.acquire([
                 PathLockRequest(path: path, mode: .exclusive)
             ])
-            #expect(share.share.purge { _ in true } == 0)
+            #expect(share.share.trashMaintenance.purge { _ in true } == 0)
             #expect(try share.trash().count == 1)
             section.release()
         }
-        #expect(share.share.purge { _ in true } == 1)
+        #expect(share.share.trashMaintenance.purge { _ in true } == 1)
         #expect(try share.trash() == [])
     }
 
@@ -477,10 +477,10 @@ struct TrashTests {
         _ = try await share.client.send("DELETE", "/d/f")
         let entry = try #require(try share.state.trash(after: 0, limit: 1).first)
         _ = try await share.client.send("DELETE", "/d")
-        #expect(try share.share.restoreHere(entry) == entry.path)
+        #expect(try TrashRestoration(share: share.share).restoreHere(entry) == entry.path)
         #expect(try await share.shown("/d/f") == "f\n")
-        #expect(throws: HTTPError.self) { try share.share.restoreHere(entry) }
-        #expect(share.share.purge { _ in true } == 1)
+        #expect(throws: HTTPError.self) { try TrashRestoration(share: share.share).restoreHere(entry) }
+        #expect(share.share.trashMaintenance.purge { _ in true } == 1)
         #expect(try share.trash() == [])
     }
 

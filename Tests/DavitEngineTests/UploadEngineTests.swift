@@ -156,14 +156,14 @@ struct UploadEngineTests {
         #expect(try await share.client.send("HEAD", other).status == 410)
         #expect(try await share.append("x", to: other, at: 0).status == 410)
         #expect(try await share.offset(of: upload) == 3)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(try await share.client.send("HEAD", other).status == 404)
         #expect(share.names().count == 1)
         #expect(try await share.append("!", to: upload, at: 3, isLast: true).status == 201)
         // A completed upload is remembered for a limited time.
         #expect(try await share.offset(of: upload) == 4)
         share.wait(seconds: 101)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(!share.state.hasUploads)
         #expect(share.names() == ["a"])
     }
@@ -189,7 +189,7 @@ struct UploadEngineTests {
         let last = try #require(uploads.last)
         #expect(try await share.append(" more!", to: last, at: 3, isLast: true).status == 201)
         share.wait(seconds: 101)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(!share.state.hasUploads)
         #expect(share.names() == ["\(count - 1)"])
     }

@@ -163,7 +163,7 @@ struct UploadFailureTests {
         )
         #expect(try await share.append("abc", to: upload, at: 7).status == 409)
         share.wait(seconds: 101)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(share.names() == [])
     }
 
@@ -221,10 +221,10 @@ struct UploadFailureTests {
         let slow = share.beginAppending(Array("one".utf8), to: upload, until: gate)
         await gate.untilReached()
         share.wait(seconds: 101)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         gate.open()
         #expect(try await slow.value == 204)
-        share.share.expireUploads()
+        UploadEngine(share: share.share).removeExpired()
         #expect(try await share.offset(of: upload) == 3)
     }
 

@@ -43,6 +43,6 @@ final class MacMetadataFolder: Sendable {
             lastSweep.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
         let time = Timestamp(nanoseconds: now).adding(seconds: -SidecarStore.keptSeconds)
-        store.expire(before: time) { path, removal in share.expire(path, removal) }
+        store.expire(before: time) { path, removal in share.locks.removeUnlocked(path, removal) }
     }
 }

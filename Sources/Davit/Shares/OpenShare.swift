@@ -132,8 +132,8 @@ final class OpenShare: LifecycleObserver {
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { log(.error, "background operation failed", ["fault": $0]) },
                 limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
-            share.removesLeftovers()
-            try share.recover()
+            share.recovery.removesLeftovers()
+            try share.recovery.recover()
             return share
         } catch {
             throw .stateNotUsable(path: folder.path, reason: "\(error)")
@@ -143,7 +143,7 @@ final class OpenShare: LifecycleObserver {
     /// Enables the removal of leftovers. Keeps the uploads of this share and of the server's other shares,
     /// because a folder can be shared twice, and one share can contain another.
     func removesLeftovers(besides others: [OpenShare]) {
-        share.removesLeftovers(besides: others.map(\.share))
+        share.recovery.removesLeftovers(besides: others.map(\.share.recovery))
     }
 
     // MARK: Life cycle of the server
@@ -179,9 +179,9 @@ final class OpenShare: LifecycleObserver {
                 resources.sweepLeftovers(isCancelled: isCancelled)
                 macMetadata?.folder.sweepLeftovers(isCancelled: isCancelled)
                 macMetadata?.sweep(share)
-                share.adoptMountedTrash()
-                share.maintainTrash()
-                share.expireUploads()
+                share.recovery.trash.adoptMounted()
+                share.trashMaintenance.run()
+                UploadEngine(share: share).removeExpired()
             }
         }
     }
@@ -189,8 +189,8 @@ final class OpenShare: LifecycleObserver {
     func performMaintenance() -> Bool {
         var isNeededAgain = resources.closeUnusedFiles()
         if share.changeEvents?.poll() == true { isNeededAgain = true }
-        FileFaults.uncounted { share.maintainTrash() }
-        share.expireUploads()
+        FileFaults.uncounted { share.trashMaintenance.run() }
+        UploadEngine(share: share).removeExpired()
         if let macMetadata {
             macMetadata.sweep(share)
             if macMetadata.folder.closeUnusedFiles() { isNeededAgain = true }

@@ -13,8 +13,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// The context of the request; the steps under path locks use the same one with the current time.
     let context: RequestContext
 
-    private var share: Share { method.share }
-    private var hooks: ShareHooks { share.configuration.hooks }
+    var share: Share { method.share }
+    var hooks: ShareHooks { share.configuration.hooks }
 
     /// The maximum number of attempts if other programs change symbolic links on the path or create the same
     /// name.
@@ -30,13 +30,13 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         // The dispatcher refuses changes already; this also covers other callers.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first = try await lookUp()
-        let asked = hooks.allows == nil ? nil : share.action(of: method, on: first)
+        let asked = hooks.allows == nil ? nil : action(on: first)
         let prepared = try await prepare(first, asked)
         let committed: Committed
         do throws(WebDAVError) {
             // For an upload, ask now that the hook can read the content.
             if let asked, asked.kind == .upload {
-                try await share.ask(about: asked, method.content(of: prepared))
+                try await ask(about: asked, method.content(of: prepared))
             }
             committed = try await commit(prepared, from: first)
         } catch {
@@ -70,7 +70,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         _ first: ChangeTarget, _ asked: ShareAction?
     ) async throws(WebDAVError) -> Method.Prepared {
         // Ask before an expensive copy is built.
-        if let asked, asked.kind != .upload { try await share.ask(about: asked) }
+        if let asked, asked.kind != .upload { try await ask(about: asked) }
         return try await method.prepare(first)
     }
 
@@ -137,7 +137,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             let check: WriteGuard
             (current, check) = try checkedTarget(context, .first(.never))
             guard current.hasSamePaths(as: claimed) else { return (nil, current) }
-            try share.checkAllowed(method, from: first, on: current)
+            try checkAllowed(from: first, on: current)
             update = try method.rowChange(current, prepared, guard: check)
         } catch {
             if error.wouldBlock { return nil }
@@ -170,7 +170,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
         // A link was changed after the lookup, so the change affects paths that are not locked.
         guard current.hasSamePaths(as: claimed) else { return (nil, current) }
-        try share.checkAllowed(method, from: first, on: current)
+        try checkAllowed(from: first, on: current)
         if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
         guard try share.checkHeight(of: method, on: current, measured: height) else {
             if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
@@ -189,7 +189,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Removes replaced content and notifies hooks.
     private func finish(_ committed: Committed) async throws(WebDAVError) -> HTTPResponse {
         let response = try await method.finish(committed.outcome, on: committed.change)
-        share.notify(share.action(of: method, on: committed.change), response)
+        notify(of: committed.change, response)
         return response
     }
 
@@ -233,7 +233,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ) throws(WebDAVError) -> (change: ChangeTarget, check: WriteGuard) {
         let change = try resolve(context, mode)
         let effects = try method.effects(on: change)
-        if share.rules != nil { try share.checkName(of: method, on: change) }
+        if share.rules != nil { try checkName(on: change) }
         try share.checkDepth(of: method, on: change)
         let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
         try check.check(change, effects: effects)
@@ -354,20 +354,11 @@ extension ChangeCommitter where Method.Prepared == Void {
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome {
-                share.notify(share.action(of: method, on: attempt.change), HTTPResponse(.created))
+                notify(of: attempt.change, HTTPResponse(.created))
                 return (outcome, attempt.change)
             }
             change = attempt.change
         }
         throw .busy
-    }
-}
-
-extension Share {
-    /// Runs a change; see ``ChangeMethod``.
-    func change<Method: ChangeMethod>(
-        _ method: Method, context: RequestContext
-    ) async throws(WebDAVError) -> HTTPResponse {
-        try await ChangeCommitter(method, context).run()
     }
 }

@@ -142,7 +142,7 @@ extension Share {
     /// nothing.
     func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
         // The most recent entry may be the largest.
-        measureTrash()
+        trashMaintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
         return try covers(shortage)
     }
@@ -163,14 +163,14 @@ extension Share {
     ///
     /// - Returns: Whether there is enough space, or something was removed.
     private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        measureTrash()
+        trashMaintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path) else { return false }
         if shortage.bytes <= 0 { return true }
         guard try covers(shortage) else { return false }
         var missing = shortage.bytes
         var hasEvicted = false
         try forEachTrashEntry(in: shortage.trash) { entry, length in
-            guard purge(entry) else { return true }
+            guard trashMaintenance.purge(entry) else { return true }
             hasEvicted = true
             missing -= length
             if let room = try? resources.room(at: shortage.collection), room >= bytes { missing = 0 }

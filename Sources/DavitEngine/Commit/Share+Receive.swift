@@ -57,4 +57,12 @@ extension Share {
         }
         return expected == Int64(buffer.count)
     }
+
+    /// - Parameter length: Length of the new content in bytes, or of the part received so far.
+    /// - Throws: 413 if the length exceeds the maximum.
+    func checkLength(_ length: Int64) throws(WebDAVError) {
+        if let maximum = configuration.maximumFileBytes, length > maximum {
+            throw WebDAVError(.contentTooLarge)
+        }
+    }
 }

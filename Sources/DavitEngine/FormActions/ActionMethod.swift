@@ -37,12 +37,12 @@ struct ActionMethod: Sendable {
             return [
                 try await request.result(of: name) { () async throws(WebDAVError) in
                     let member = try request.member(name)
-                    return try await share.change(MkColMethod(share: share), context: member)
+                    return try await ChangeCommitter(MkColMethod(share: share), member).run()
                 }
             ]
         case .delete:
             return try await request.each { (_, member) async throws(WebDAVError) in
-                try await share.change(DeleteMethod(share: share), context: member)
+                try await ChangeCommitter(DeleteMethod(share: share), member).run()
             }
         case .move, .copy:
             let transfer = try TransferForm(share: share, request, isMove: request.action == .move)
@@ -56,14 +56,15 @@ struct ActionMethod: Sendable {
             let transfer = Transfer(to: new, overwrites: request.isTicked("replace"))
             return try await request.each { (_, member) async throws(WebDAVError) in
                 if share.urls.isHidden(new) { throw WebDAVError(.forbidden) }
-                return try await share.change(
-                    MoveMethod(share: share, transfer: transfer), context: member)
+                return try await ChangeCommitter(
+                    MoveMethod(share: share, transfer: transfer), member
+                ).run()
             }
         case .unlock: return [try await unlock(request)]
         case .restore: return try await restore(request)
         case .purge:
             return try await request.eachTrashed { (entry) async throws(WebDAVError) in
-                try await share.change(PurgeMethod(share: share, entry: entry), context: request.context)
+                try await ChangeCommitter(PurgeMethod(share: share, entry: entry), request.context).run()
             }
         case .archive: return []
         }
@@ -98,7 +99,7 @@ struct ActionMethod: Sendable {
         let name = isOfMember ? try request.members()[0] : nil
         return try await request.result(of: name) { () async throws(WebDAVError) in
             let target = try name.map { (name) throws(WebDAVError) in try request.member(name) }
-            return try await share.change(method, context: target ?? request.context)
+            return try await ChangeCommitter(method, target ?? request.context).run()
         }
     }
 
@@ -108,7 +109,7 @@ struct ActionMethod: Sendable {
             throw WebDAVError(.badRequest)
         }
         return try await request.eachTrashed { (entry) async throws(WebDAVError) in
-            try await share.restore(entry, ifTaken: choice, request.context)
+            try await TrashRestoration(share: share).restore(entry, ifTaken: choice, request.context)
         }
     }
 
@@ -228,7 +229,7 @@ extension ActionRequest {
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
         var entries: [TrashEntry] = []
-        for id in fields.all("id") { entries.append(try await share.trashEntry(id)) }
+        for id in fields.all("id") { entries.append(try await TrashRestoration(share: share).entry(id)) }
         if entries.isEmpty { throw WebDAVError(.badRequest) }
         var results: [FormResult] = []
         for entry in entries {

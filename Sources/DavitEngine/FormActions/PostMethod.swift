@@ -54,7 +54,7 @@ struct PostMethod: ChangeMethod {
             guard let path = context.path.appending(name), !share.urls.isHidden(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received, put: put)
-                return try await share.change(method, context: context)
+                return try await ChangeCommitter(method, context).run()
             } catch {
                 guard error.lostRace else { throw error }
             }

@@ -89,8 +89,8 @@ struct TransferForm {
         let transfer = Transfer(to: destination, overwrites: replaces)
         var response =
             isMove
-            ? try await share.change(MoveMethod(share: share, transfer: transfer), context: member)
-            : try await share.change(CopyMethod(share: share, transfer: transfer), context: member)
+            ? try await ChangeCommitter(MoveMethod(share: share, transfer: transfer), member).run()
+            : try await ChangeCommitter(CopyMethod(share: share, transfer: transfer), member).run()
         if response.status == .created { response.fields.append(.location, member.href(of: destination)) }
         return response
     }

@@ -40,7 +40,7 @@ struct UploadForm {
                 return try await PostMethod.add(MemberNames(name), collection, share: share)
             }
             let put = try PutMethod(share: share, request: member.request)
-            return try await share.change(put, context: member)
+            return try await ChangeCommitter(put, member).run()
         }
     }
 }

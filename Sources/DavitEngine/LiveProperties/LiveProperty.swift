@@ -69,7 +69,7 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether the value may depend on a row; see ``Share/keep(_:at:of:)``.
+    /// Whether the value may depend on a row; see ``ResourceRows/keep(_:at:of:)``.
     var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
     /// Whether allprop includes the property: allprop includes the properties of RFC 4918, but not those that

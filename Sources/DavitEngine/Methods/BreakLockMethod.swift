@@ -29,7 +29,7 @@ struct BreakLockMethod: ChangeMethod {
     func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Lock
     {
         let update = try update(change, check)
-        try storing { () throws(StoreError) in try share.record(update.rows) }
+        try storing { () throws(StoreError) in try share.rows.commit(update.rows) }
         return update.outcome
     }
 

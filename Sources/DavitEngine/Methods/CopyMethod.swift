@@ -68,7 +68,7 @@ struct CopyMethod: ChangeMethod {
         guard let destination = change.destination else { throw WebDAVError(.conflict) }
         if !staged.failures.isEmpty && destination.info != nil { return Outcome(staged: staged) }
         staged.destination = destination.path
-        let kept = try share.swapIn(staged, from: change.target.path, to: destination, change.context)
+        let kept = try share.mover.swapIn(staged, from: change.target.path, to: destination, change.context)
         return Outcome(staged: staged, kept: kept)
     }
 
@@ -94,7 +94,7 @@ struct CopyMethod: ChangeMethod {
             return MemberFailure.response(failures.map(MemberFailure.init), change: change)
         }
         var response = Transfer.response(change)
-        await share.finishTrash(kept: outcome.kept, &response, for: change.context)
+        await share.trashMaintenance.finish(kept: outcome.kept, &response, for: change.context)
         return response
     }
 }

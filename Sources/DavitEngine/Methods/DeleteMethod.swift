@@ -43,7 +43,9 @@ struct DeleteMethod: InlineCommitMethod {
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .delete }
 
     func canCommitInline(_ prepared: Void) -> Bool { true }
-    func commitsInline(on change: ChangeTarget) -> Bool { share.commitsInline(replacing: change.target) }
+    func commitsInline(on change: ChangeTarget) -> Bool {
+        share.trash.commitsInline(replacing: change.target)
+    }
 
     /// If locks exist below the target, members are removed one by one, so that locked members are kept.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Void) -> Bool {
@@ -59,7 +61,7 @@ struct DeleteMethod: InlineCommitMethod {
             try storing { () throws(StoreError) in
                 try share.resources.removeContent(at: change.target.location)
             }
-            share.dropRows(under: path)
+            share.rows.drop(under: path)
             return .removed
         }
         let unheld = try check.unheldLocks(in: path)
@@ -73,9 +75,9 @@ struct DeleteMethod: InlineCommitMethod {
         }
         if let kept = try moveToTrash(change) { return .kept(kept) }
         return try storing { () throws(StoreError) in
-            let rows = try share.savedRows(under: path)
+            let rows = try share.rows.saved(under: path)
             let tree = try share.resources.detach(path)
-            share.dropRows(under: path)
+            share.rows.drop(under: path)
             return .detached(tree, rows)
         }
     }
@@ -84,7 +86,7 @@ struct DeleteMethod: InlineCommitMethod {
     private func moveToTrash(_ change: ChangeTarget) throws(WebDAVError) -> TrashEntry? {
         guard let info = change.target.info else { return nil }
         return try storing { () throws(StoreError) in
-            try share.moveToTrash(info, at: change.target.location, change.context)
+            try share.trash.moveToTrash(info, at: change.target.location, change.context)
         }
     }
 
@@ -95,13 +97,13 @@ struct DeleteMethod: InlineCommitMethod {
         case .removed: return HTTPResponse(.noContent)
         case .kept(let entry):
             var response = HTTPResponse(.noContent)
-            await share.finishTrash(kept: entry, &response, for: change.context)
+            await share.trashMaintenance.finish(kept: entry, &response, for: change.context)
             return response
         case .partial(let failures, let kept):
             var response =
                 failures.isEmpty
                 ? HTTPResponse(.noContent) : MemberFailure.response(failures, change: change)
-            await share.finishTrash(kept: kept, &response, for: change.context)
+            await share.trashMaintenance.finish(kept: kept, &response, for: change.context)
             return response
         case .detached(let tree, let rows):
             let failures =
@@ -131,7 +133,7 @@ struct DeleteMethod: InlineCommitMethod {
         return try await share.work.run { () throws(WebDAVError) in
             do throws(StoreError) {
                 try tree.restore()
-                try share.putBack(rows)
+                try share.rows.putBack(rows)
                 return true
             } catch .alreadyExists {
                 return false

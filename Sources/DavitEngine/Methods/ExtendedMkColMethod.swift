@@ -108,11 +108,11 @@ struct ExtendedMkColMethod: ChangeMethod {
     /// effect.
     private func create(_ path: ResourcePath, _ rows: [StateChange]) throws(StoreError) {
         let staged = try share.resources.stageCollection(at: path)
-        try share.record(share.patch(of: path, staged.info, rows))
+        try share.rows.commit(share.properties.transaction(at: path, staged.info, rows))
         do throws(StoreError) {
             try staged.publish(isReplacing: false)
         } catch {
-            share.dropRows(under: path)
+            share.rows.drop(under: path)
             throw error
         }
     }

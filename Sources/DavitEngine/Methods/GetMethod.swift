@@ -84,7 +84,7 @@ struct GetMethod: Sendable {
         default: return
         }
         let path = resource.canonicalPath ?? context.path
-        if let language = try await share.contentLanguage(at: path, of: resource.info) {
+        if let language = try await share.languages.language(at: path, of: resource.info) {
             response.fields.append(.contentLanguage, language.description)
         }
     }

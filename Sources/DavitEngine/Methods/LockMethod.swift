@@ -100,7 +100,7 @@ struct LockMethod: ChangeMethod {
             if update.outcome.isNewResource, let lock = update.outcome.locks.last {
                 try createResource(lock)
             } else {
-                try share.record(update.rows)
+                try share.rows.commit(update.rows)
             }
         }
         return update.outcome
@@ -156,11 +156,11 @@ struct LockMethod: ChangeMethod {
     private func createResource(_ lock: Lock) throws(StoreError) {
         let staged = try share.resources.stageContent(for: lock.root, expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
-        try share.record(Self.rows(lock, on: info))
+        try share.rows.commit(Self.rows(lock, on: info))
         do throws(StoreError) {
             try staged.publish(isReplacing: false)
         } catch {
-            try? share.record([.removeLock(lock.token, root: lock.root)])
+            try? share.rows.commit([.removeLock(lock.token, root: lock.root)])
             throw error
         }
     }

@@ -73,7 +73,8 @@ struct MemberRemoval {
     private mutating func moveToTrash(_ member: Member, at path: ResourcePath) -> Bool {
         guard share.configuration.trash != nil, !locked.contains(where: path.contains) else { return false }
         let info = member.canonicalPath == nil ? member.info : linkInfo(at: path)
-        guard let info, let entry = try? share.moveToTrash(info, at: ResourceLocation(path), context) else {
+        guard let info, let entry = try? share.trash.moveToTrash(info, at: ResourceLocation(path), context)
+        else {
             return false
         }
         kept.append(entry)
@@ -127,7 +128,7 @@ struct MemberRemoval {
     ) -> Bool {
         do throws(StoreError) {
             try removal(share.stored)
-            share.dropRows(under: path)
+            share.rows.drop(under: path)
             return true
         } catch {
             failures.append(MemberFailure((path: path, error: error)))

@@ -60,7 +60,7 @@ struct MoveMethod: InlineCommitMethod {
     func commitsLongWork(on change: ChangeTarget, _ prepared: Void) -> Bool { buildsCopy }
 
     func commitsInline(on change: ChangeTarget) -> Bool {
-        guard let destination = change.destination, share.commitsInline(replacing: destination) else {
+        guard let destination = change.destination, share.trash.commitsInline(replacing: destination) else {
             return false
         }
         // Content replaced by a collection is first hidden, under an intent.
@@ -75,7 +75,7 @@ struct MoveMethod: InlineCommitMethod {
         if buildsCopy { return try moveByCopy(change, source, to: destination) }
         do throws(StoreError) {
             let location = change.target.location
-            return switch try share.rename(source, from: location, to: destination, change.context) {
+            return switch try share.mover.rename(source, from: location, to: destination, change.context) {
             case .nothing: .moved
             case .hidden(let tree): .replaced(tree)
             case .kept(let entry): .kept(entry)
@@ -104,7 +104,7 @@ struct MoveMethod: InlineCommitMethod {
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }
         let origin = RenameIntent.Origin(path: change.target.path, identity: source.identity)
-        let (hidden, kept) = try share.swapIn(
+        let (hidden, kept) = try share.mover.swapIn(
             staged, of: seen, moving: origin, to: destination, change.context)
         return .copied(staged, source: hidden, kept: kept)
     }
@@ -124,13 +124,14 @@ struct MoveMethod: InlineCommitMethod {
             } else {
                 await share.work.cleanUp { _ = tree.destroy() }
             }
-        case .kept(let entry): await share.finishTrash(kept: entry, &response, for: change.context)
+        case .kept(let entry):
+            await share.trashMaintenance.finish(kept: entry, &response, for: change.context)
         case .copied(let staged, let source, let kept):
             await share.work.cleanUpTree(for: change.context.request.client) {
                 staged.destroy()
                 _ = source?.destroy()
             }
-            await share.finishTrash(kept: kept, &response, for: change.context)
+            await share.trashMaintenance.finish(kept: kept, &response, for: change.context)
         case .crossesVolumes:
             var method = self
             method.buildsCopy = true

@@ -36,7 +36,8 @@ struct PropPatchMethod: ChangeMethod {
         let plan = try plan(change, update)
         guard plan.attributes.count > 0 else {
             do throws(StoreError) {
-                try share.record(share.patch(of: change.target.path, plan.info, plan.rows))
+                try share.rows.commit(
+                    share.properties.transaction(at: change.target.path, plan.info, plan.rows))
             } catch .quotaExceeded {
                 return plan.outcomeIfTooLarge
             } catch {
@@ -45,7 +46,8 @@ struct PropPatchMethod: ChangeMethod {
             return plan.outcome
         }
         do throws(StoreError) {
-            try share.patch(change.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
+            try share.properties.update(
+                change.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
         } catch .forbidden {
             // The file belongs to another user: only the properties stored as its attributes cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
@@ -63,7 +65,8 @@ struct PropPatchMethod: ChangeMethod {
         let plan = try plan(change, update)
         guard plan.attributes.count == 0 else { return nil }
         return RowChange(
-            rows: share.patch(of: change.target.path, plan.info, plan.rows), outcome: plan.outcome,
+            rows: share.properties.transaction(at: change.target.path, plan.info, plan.rows),
+            outcome: plan.outcome,
             outcomeIfTooLarge: plan.outcomeIfTooLarge)
     }
 

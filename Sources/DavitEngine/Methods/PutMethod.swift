@@ -63,7 +63,9 @@ struct PutMethod: InlineCommitMethod {
         return false
     }
 
-    func commitsInline(on change: ChangeTarget) -> Bool { share.commitsInline(replacing: change.target) }
+    func commitsInline(on change: ChangeTarget) -> Bool {
+        share.trash.commitsInline(replacing: change.target)
+    }
 
     /// Staged content is on the volume of its folder; buffered content can be written anywhere.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
@@ -168,8 +170,8 @@ struct PutMethod: InlineCommitMethod {
             }
             let new = try staged.seal(replacing: old, modified: upload.modified)
             let language =
-                upload.isPart ? nil : try share.languageChange(to: upload.language, at: path, of: old)
-            let kept = try share.publish(
+                upload.isPart ? nil : try share.languages.change(to: upload.language, at: path, of: old)
+            let kept = try share.publisher.publish(
                 staged, at: change.target, over: old, as: new, language: language, change.context)
             return Outcome(
                 info: new, isNew: old == nil, kept: kept, storesMetadata: storeMetadata(at: path, of: new))
@@ -187,12 +189,12 @@ struct PutMethod: InlineCommitMethod {
         }
         if !verified.isEmpty { facts.append(StoredProperty(verified, of: new.entityTag)) }
         if let created = upload.created { facts.append(StoredProperty(created: created)) }
-        return !facts.isEmpty && share.keep(facts, at: path, of: new)
+        return !facts.isEmpty && share.rows.keep(facts, at: path, of: new)
     }
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         var response = response(to: outcome)
-        await share.finishTrash(kept: outcome.kept, &response, for: change.context)
+        await share.trashMaintenance.finish(kept: outcome.kept, &response, for: change.context)
         return response
     }
 
@@ -209,36 +211,5 @@ struct PutMethod: InlineCommitMethod {
         }
         if upload.created != nil, outcome.storesMetadata { response.fields.append(.xOCCTime, "accepted") }
         return response
-    }
-}
-
-extension Share {
-    /// - Parameter length: Length of the new content in bytes, or of the part received so far.
-    /// - Throws: 413 if the length exceeds the maximum.
-    func checkLength(_ length: Int64) throws(WebDAVError) {
-        if let maximum = configuration.maximumFileBytes, length > maximum {
-            throw WebDAVError(.contentTooLarge)
-        }
-    }
-
-    /// Returns the changes that also bind the rows at `path` to the new resource, before it replaces the old
-    /// one. After a crash, the rows then belong to whichever of the two exists. If there are no rows, returns
-    /// nothing and runs no query.
-    func binding(
-        _ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo
-    ) -> [StateChange] {
-        guard let old, state.hasRows(at: path) else { return [] }
-        return [.bind(path, current: old.identity, pending: new.identity)]
-    }
-}
-
-extension StoreError {
-    init(_ error: StateError) {
-        switch error {
-        case .outOfSpace: self = .outOfSpace
-        // A configured limit, not the capacity of the volume (RFC 4331 §6).
-        case .propertiesTooLarge: self = .quotaExceeded
-        case .failed(let reason): self = .failed(reason: reason)
-        }
     }
 }

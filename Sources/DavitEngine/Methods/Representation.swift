@@ -34,7 +34,7 @@ struct Representation: Sendable {
         }
         answer.fields.appendMissing(content.head.fields)
         let canonical = resource.canonicalPath ?? path
-        if let language = try? await share.contentLanguage(at: canonical, of: resource.info) {
+        if let language = try? await share.languages.language(at: canonical, of: resource.info) {
             answer.fields.append(.contentLanguage, language.description)
         }
         answer.fields.append(.contentLocation, context.href(of: path))

@@ -28,7 +28,7 @@ struct UnlockMethod: ChangeMethod {
 
     func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
         guard let update = try rowChange(change, prepared, guard: check) else { return }
-        try storing { () throws(StoreError) in try share.record(update.rows) }
+        try storing { () throws(StoreError) in try share.rows.commit(update.rows) }
     }
 
     func rowChange(

@@ -23,8 +23,16 @@ public final class Share: Sendable {
     package let pathLocks = PathLocks()
     let plans = PropFindPlans()
     let uploads = UploadTable()
-    let versions = RecentVersions()
-    let trashMaintenance = TrashMaintenance()
+    let rows: ResourceRows
+    let intents: RenameIntents
+    package let trash: TrashCan
+    package let trashMaintenance: TrashMaintenance
+    let languages: ContentLanguages
+    let publisher: ContentPublisher
+    let mover: ResourceMover
+    let properties: PropertyUpdater
+    package let locks: LockRegistry
+    package let recovery: CrashRecovery
     let digests: DigestReader
     let work: BlockingWork
     let configuration: ShareConfiguration
@@ -66,6 +74,25 @@ public final class Share: Sendable {
         changeEvents = journal.map {
             ChangeEventFeed($0, state, readerLimit: configuration.eventStreamLimit, now: now)
         }
+        rows = ResourceRows(state, stored, now: now, report: report)
+        intents = RenameIntents(self.resources, rows, report: report)
+        trash = TrashCan(
+            configuration.trash, self.resources, stored, rules, state, rows, intents, now: now,
+            report: report)
+        trashMaintenance = TrashMaintenance(
+            trash, self.resources, state, pathLocks, self.work, now: now, report: report)
+        languages = ContentLanguages(self.resources, state, rows, intents, self.work)
+        publisher = ContentPublisher(state, rows, trash, languages)
+        mover = ResourceMover(
+            self.resources, state, intents, trash, propertyLimitBytes: configuration.propertyLimitBytes)
+        properties = PropertyUpdater(
+            self.resources, state, rows, intents, trash.versions,
+            limitBytes: configuration.propertyLimitBytes)
+        locks = LockRegistry(self.resources, state, rows, pathLocks, configuration, now: now)
+        recovery = CrashRecovery(
+            TrashRecovery(
+                self.resources, stored, state, rows, trashMaintenance, pathLocks, now: now, report: report),
+            self.resources, stored, state, intents, report: report)
         digests = DigestReader(
             self.resources, lookup, state, self.work, limitBytes: configuration.digestLimitBytes, now: now)
         largeReads = ClientSlots(
@@ -76,14 +103,5 @@ public final class Share: Sendable {
             ClientSlots(
                 "concurrent requests with a large body", limit: configuration.largeBodyLimit,
                 limitPerClient: configuration.largeBodyLimitPerClient, limitLog))
-    }
-
-    /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state
-    /// of the share may call this, before ``recover()``, because no other process knows which of these files
-    /// are uploads.
-    /// - Parameter others: shares of this server that contain this one or are contained in it.
-    package func removesLeftovers(besides others: [Share] = []) {
-        let states = [state] + others.map(\.state)
-        stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
     }
 }

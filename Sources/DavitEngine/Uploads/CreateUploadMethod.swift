@@ -49,7 +49,7 @@ struct CreateUploadMethod: ChangeMethod {
             guard let room = try? share.resources.room(at: collection), room < length else {
                 return
             }
-            share.measureTrash()
+            share.trashMaintenance.measure()
         }
     }
 

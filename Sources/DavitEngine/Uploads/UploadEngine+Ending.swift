@@ -124,8 +124,9 @@ extension UploadEngine {
             do throws(WebDAVError) {
                 let method = CompleteUploadMethod(
                     share: share, put: put, content: content, needsFreeName: choosesName)
-                var response = try await share.change(
-                    method, context: record.request(for: context, at: target))
+                var response = try await ChangeCommitter(
+                    method, record.request(for: context, at: target)
+                ).run()
                 response.fields.append(.contentLocation, context.href(of: target))
                 return response
             } catch {

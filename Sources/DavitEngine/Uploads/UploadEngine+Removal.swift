@@ -51,18 +51,16 @@ extension UploadEngine {
             share.stored.removeLeftover(at: staged)
         }
     }
-}
 
-extension Share {
     /// Removes expired uploads, except those in use. May block.
-    package func expireUploads() {
-        let engine = UploadEngine(share: self)
+    package func removeExpired() {
+        let (uploads, state, now) = (share.uploads, share.state, share.now)
         uploads.forget { state.upload($0) == nil }
         for record in state.endedUploads(now: now()) where !uploads.isInUse(record.id) {
             // A request that has just ended may have extended its lifetime.
             guard let record = state.upload(record.id), record.progress.expiry <= now() else { continue }
-            do throws(WebDAVError) { try engine.drop(record) } catch {
-                report("removing an expired upload failed: status \(error.status.code)")
+            do throws(WebDAVError) { try drop(record) } catch {
+                share.report("removing an expired upload failed: status \(error.status.code)")
             }
         }
     }

@@ -7,8 +7,10 @@ internal import DavitWebDAV
 ///
 /// The bytes are stored in a hidden file in the folder of the target; a database row describes the upload.
 /// When all bytes are stored, the file gets the name of the target in the same way as in any other change.
-struct UploadEngine: Sendable {
+package struct UploadEngine: Sendable {
     let share: Share
+
+    package init(share: Share) { self.share = share }
 
     // MARK: Lookup
 
@@ -111,10 +113,11 @@ struct UploadEngine: Sendable {
             do throws(WebDAVError) {
                 let made = CreateUploadMethod.CreatedUpload()
                 let method = CreateUploadMethod(share: share, terms: terms, put: put, made: made)
-                _ = try await share.change(
+                _ = try await ChangeCommitter(
                     method,
-                    context: context.replacing(
-                        request, at: target, endsInSlash: context.endsInSlash && target == context.path))
+                    context.replacing(
+                        request, at: target, endsInSlash: context.endsInSlash && target == context.path)
+                ).run()
                 guard let outcome = made.take() else { throw .busy }
                 return try await enter(outcome, put.upload.digests, context.request)
             } catch {

@@ -133,10 +133,10 @@ struct BreakLockTests {
         #expect(unlocked.status == (isAllowed ? 204 : 403))
         let asked = "asked breakLock /d/ by bert"
         #expect(notes.take() == (isAllowed ? [asked, "broken /d", "told breakLock /d/ by bert"] : [asked]))
-        #expect(try share.share.heldLocks().count == (isAllowed ? 0 : 1))
+        #expect(try share.share.locks.heldLocks().count == (isAllowed ? 0 : 1))
         if isAllowed { return }
         // The administrator can break the lock even if the hook refuses.
-        #expect(try share.share.breakLocks(.token(String(token)), from: "here")?.count == 1)
+        #expect(try share.share.locks.breakLocks(.token(String(token)), from: "here")?.count == 1)
         #expect(notes.take() == ["broken /d", "told breakLock /d/"])
     }
 
@@ -147,7 +147,7 @@ struct BreakLockTests {
         let share = try TestShare {
             $0.hooks.allows = { action in
                 guard action.kind == .breakLock, let share = box.withLock({ $0 }) else { return true }
-                _ = try? share.share.breakLocks(.token(tokens.withLock { $0[0] }), from: "here")
+                _ = try? share.share.locks.breakLocks(.token(tokens.withLock { $0[0] }), from: "here")
                 return true
             }
         }
@@ -162,7 +162,7 @@ struct BreakLockTests {
         let answer = try await share.client.send(
             "POST", "/?action=unlock", Self.form, text: "member=a&token=\(token)")
         #expect(answer.status == 409)
-        #expect(try share.share.heldLocks().count == 1)
+        #expect(try share.share.locks.heldLocks().count == 1)
     }
 
     // MARK: Administration
@@ -176,15 +176,15 @@ struct BreakLockTests {
             #expect(answer.status == 200)
         }
         #expect(share.shell("rm gone; touch gone") == 0)
-        let locks = try share.share.heldLocks()
+        let locks = try share.share.locks.heldLocks()
         #expect(locks.map(\.root.description) == ["/", "/b", "/d/a", "/d/a"])
         #expect(
             locks.allSatisfy { $0.created == Timestamp(seconds: 1_800_000_000) && $0.principal == "anna" })
         let path = try #require(ResourcePath(segments: ["d".utf8.map(\.self), "a".utf8.map(\.self)]))
-        #expect(try share.share.breakLocks(.root(path), from: "here")?.count == 2)
-        #expect(try share.share.breakLocks(.token(locks[0].token.uri), from: "here")?.count == 1)
-        #expect(try share.share.breakLocks(.token("urn:uuid:1"), from: "here")?.isEmpty == true)
-        #expect(try share.share.heldLocks().map(\.root.description) == ["/b"])
+        #expect(try share.share.locks.breakLocks(.root(path), from: "here")?.count == 2)
+        #expect(try share.share.locks.breakLocks(.token(locks[0].token.uri), from: "here")?.count == 1)
+        #expect(try share.share.locks.breakLocks(.token("urn:uuid:1"), from: "here")?.isEmpty == true)
+        #expect(try share.share.locks.heldLocks().map(\.root.description) == ["/b"])
     }
 
     // MARK: Visible to other users

@@ -1,11 +1,13 @@
 internal import DavitHTTP
 internal import DavitStore
 
-extension Share {
+extension ChangeCommitter {
     /// Checks that the rules allow the name of the content that a change creates.
     /// - Throws: 403 if they do not.
-    func checkName<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
-        guard let rules, let made = Self.madeContent(by: method.actionKind(on: change), on: change) else {
+    func checkName(on change: ChangeTarget) throws(WebDAVError) {
+        guard let rules = share.rules,
+            let made = Self.madeContent(by: method.actionKind(on: change), on: change)
+        else {
             return
         }
         if rules.refuses(content: made.name) { throw WebDAVError(.forbidden) }
@@ -22,42 +24,43 @@ extension Share {
     }
 
     /// Returns the action that hooks are asked about or notified of; nil without hooks.
-    func action<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> ShareAction? {
-        if configuration.hooks.areEmpty { return nil }
+    func action(on change: ChangeTarget) -> ShareAction? {
+        if hooks.areEmpty { return nil }
         guard let kind = method.actionKind(on: change) else { return nil }
         if let entry = method.trashEntry {
-            return ShareAction(kind, of: entry, on: change, locatedBy: configuration.filePath)
+            return ShareAction(kind, of: entry, on: change, locatedBy: share.configuration.filePath)
         }
         if let lock = method.brokenLock {
             // If the lock root is not the target, it is a collection above the target.
             let isCollection = lock.root != change.target.path || change.target.info?.isCollection == true
             return ShareAction(
-                breaking: lock, isCollection, by: change.context.principal, locatedBy: configuration.filePath)
+                breaking: lock, isCollection, by: change.context.principal,
+                locatedBy: share.configuration.filePath)
         }
-        return ShareAction(kind, on: change, locatedBy: configuration.filePath)
+        return ShareAction(kind, on: change, locatedBy: share.configuration.filePath)
     }
 
     /// Asks the hook whether an action is allowed, if a hook is set.
     /// - Throws: 403 if the action is not allowed.
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
-        guard let allows = configuration.hooks.allows else { return }
+        guard let allows = hooks.allows else { return }
         var action = action
-        if action.kind == .upload { action.content = UploadedContent(content, work) }
+        if action.kind == .upload { action.content = UploadedContent(content, share.work) }
         guard await allows(action) else { throw WebDAVError(.forbidden) }
     }
 
     /// Checks that the action is still the one that the hook allowed.
     /// - Throws: 503 if the resources have changed so that it is another action.
-    func checkAllowed<Method: ChangeMethod>(
-        _ method: Method, from first: ChangeTarget, on current: ChangeTarget
+    func checkAllowed(
+        from first: ChangeTarget, on current: ChangeTarget
     ) throws(WebDAVError) {
-        guard configuration.hooks.allows != nil, let now = action(of: method, on: current) else { return }
-        guard let then = action(of: method, on: first), now.isSame(as: then) else { throw .busy }
+        guard hooks.allows != nil, let now = action(on: current) else { return }
+        guard let then = action(on: first), now.isSame(as: then) else { throw .busy }
     }
 
     /// Notifies the hook of a change that succeeded completely.
-    func notify(_ action: ShareAction?, _ response: HTTPResponse) {
-        guard let completed = configuration.hooks.completed, let action else { return }
+    func notify(of change: ChangeTarget, _ response: HTTPResponse) {
+        guard let completed = hooks.completed, let action = action(on: change) else { return }
         // A 207 response reports failures.
         if response.status != .multistatus, response.status.code < 300 { completed(action) }
     }

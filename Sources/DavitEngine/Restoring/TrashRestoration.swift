@@ -2,22 +2,17 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// How a restore handles a name that is already in use.
-enum RestoreConflictPolicy: String, Sendable {
-    /// Restores under a numbered name: `name (1).txt`.
-    case rename
-    /// Moves the existing resource to the trash.
-    case replace
-    /// Refuses with 412; the entry remains in the trash.
-    case refuse
-}
+/// Restores trash entries to their original paths.
+package struct TrashRestoration: Sendable {
+    let share: Share
 
-extension Share {
+    package init(share: Share) { self.share = share }
+
     /// Returns the entry with an id.
     /// - Throws: 404 if there is none.
-    func trashEntry(_ id: String) async throws(WebDAVError) -> TrashEntry {
-        let state = state
-        return try await work.run { () throws(WebDAVError) in
+    func entry(_ id: String) async throws(WebDAVError) -> TrashEntry {
+        let state = share.state
+        return try await share.work.run { () throws(WebDAVError) in
             do throws(StateError) {
                 if let entry = try state.trashEntry(id) { return entry }
             } catch {
@@ -27,25 +22,17 @@ extension Share {
         }
     }
 
-    /// Returns the entries with higher numbers, oldest first. May block.
-    package func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
-        try state.trash(after: number, limit: limit)
-    }
-
-    /// Returns the entry with an id; nil if there is none. May block.
-    package func trash(_ id: String) throws(StateError) -> TrashEntry? { try state.trashEntry(id) }
-
     /// Restores an entry to its original path. Creates missing parent collections.
     func restore(
         _ entry: TrashEntry, ifTaken choice: RestoreConflictPolicy, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
-        if urls.isHidden(entry.path) { throw WebDAVError(.conflict) }
-        for path in try await work.run({ () throws(WebDAVError) in
+        if share.urls.isHidden(entry.path) { throw WebDAVError(.conflict) }
+        for path in try await share.work.run({ () throws(WebDAVError) in
             try self.missingCollections(above: entry.path)
         }) {
             do throws(WebDAVError) {
                 let member = context.member(path)
-                _ = try await self.change(MkColMethod(share: self), context: member)
+                _ = try await ChangeCommitter(MkColMethod(share: share), member).run()
             } catch {
                 // Another request has created the collection in the meantime.
                 guard error.status == .methodNotAllowed else { throw error }
@@ -54,8 +41,8 @@ extension Share {
         for path in Self.names(for: entry, choice) {
             do throws(WebDAVError) {
                 let method = RestoreMethod(
-                    share: self, entry: entry, path: path, replaces: choice == .replace)
-                return try await self.change(method, context: context)
+                    share: share, entry: entry, path: path, replaces: choice == .replace)
+                return try await ChangeCommitter(method, context).run()
             } catch {
                 guard error.lostRace else { throw error }
             }
@@ -69,17 +56,17 @@ extension Share {
     /// - Throws: 503 if another change holds a path lock there.
     package func restoreHere(_ entry: TrashEntry) throws(HTTPError) -> ResourcePath {
         do throws(WebDAVError) {
-            let root = try RequestContext(HTTPRequest(), now: now())
+            let root = try RequestContext(HTTPRequest(), now: share.now())
             for path in try missingCollections(above: entry.path) {
                 do throws(WebDAVError) {
-                    _ = try ChangeCommitter(MkColMethod(share: self), root.member(path)).runBlocking()
+                    _ = try ChangeCommitter(MkColMethod(share: share), root.member(path)).runBlocking()
                 } catch {
                     guard error.status == .methodNotAllowed else { throw error }
                 }
             }
             for path in Self.names(for: entry, .rename) {
                 do throws(WebDAVError) {
-                    let method = RestoreMethod(share: self, entry: entry, path: path, replaces: false)
+                    let method = RestoreMethod(share: share, entry: entry, path: path, replaces: false)
                     let change = try ChangeCommitter(method, root).runBlocking().change
                     return change.destination?.path ?? path
                 } catch {
@@ -98,7 +85,7 @@ extension Share {
         var next = path.parent
         while let collection = next, !collection.isRoot {
             let lookup = try storing { () throws(StoreError) in
-                try self.lookup.resource(at: collection, wait: .allowed)
+                try share.lookup.resource(at: collection, wait: .allowed)
             }
             switch lookup.state {
             case .unmapped, .missingAncestor: missing.append(collection)

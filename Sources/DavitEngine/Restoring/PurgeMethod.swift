@@ -15,7 +15,7 @@ struct PurgeMethod: ChangeMethod {
     var trashEntry: TrashEntry? { entry }
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .purge }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] { Share.claims(on: entry) }
+    func claims(on change: ChangeTarget) -> [PathLockRequest] { TrashCan.claims(on: entry) }
 
     func commit(
         _ change: ChangeTarget, _ prepared: Void, guard: WriteGuard
@@ -25,7 +25,7 @@ struct PurgeMethod: ChangeMethod {
             throw WebDAVError(state: error)
         }
         guard let current else { throw WebDAVError(.notFound) }
-        return try storing { () throws(StoreError) in try share.takeOut(current) }
+        return try storing { () throws(StoreError) in try share.trash.takeOut(current) }
     }
 
     func finish(

@@ -1,14 +1,40 @@
 internal import DavitHTTP
 internal import DavitStore
 
-extension Share {
+/// Restores the agreement between the trash entries and the files in the trash.
+package final class TrashRecovery: Sendable {
+    private let resources: any ResourceStore
+    private let stored: any ResourceStore
+    private let state: ShareState
+    private let rows: ResourceRows
+    private let maintenance: TrashMaintenance
+    private let pathLocks: PathLocks
+    private let now: @Sendable () -> Timestamp
+    private let report: @Sendable (String) -> Void
+
+    /// - Parameter stored: all stored resources, including those that rules hide.
+    init(
+        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: ShareState,
+        _ rows: ResourceRows, _ maintenance: TrashMaintenance, _ pathLocks: PathLocks,
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
+    ) {
+        self.resources = resources
+        self.stored = stored
+        self.state = state
+        self.rows = rows
+        self.maintenance = maintenance
+        self.pathLocks = pathLocks
+        self.now = now
+        self.report = report
+    }
+
     /// Reconciles the entries with the files in the trash after a crash: an entry is committed before its
     /// rename, and dropped after the file is renamed back or removed. A file without an entry gets one, so
     /// that nothing is lost if the state is lost.
     ///
     /// Called once, before the first request and after all renames are finished. Takes time linear in the
     /// number of entries.
-    func recoverTrash() throws(StateError) {
+    func recover() throws(StateError) {
         guard let own = resources.trashFolder else { return }
         var entries: [ResourcePath: [ResourcePath: TrashEntry]] = [own: [:]]
         try state.forEachTrashEntry { entry in
@@ -19,7 +45,7 @@ extension Share {
             do throws(StoreError) {
                 // A volume that is not mounted now may be mounted later.
                 guard try resources.identity(at: folder) != nil else { continue }
-                try recoverTrash(entries, in: folder)
+                try recover(entries, in: folder)
             } catch {
                 report("reading the trash failed: \(error)")
             }
@@ -29,7 +55,7 @@ extension Share {
     /// Creates entries for trash files without one on the volumes mounted in the share: the state was lost,
     /// or belongs to another share. Runs in the background while others use the trash, because a volume may
     /// not respond. Blocks.
-    package func adoptMountedTrash() {
+    package func adoptMounted() {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
                 for found in try resources.trashed(in: folder) {
@@ -51,7 +77,7 @@ extension Share {
         }
     }
 
-    private func recoverTrash(
+    private func recover(
         _ entries: [ResourcePath: TrashEntry], in folder: ResourcePath
     ) throws(StoreError) {
         var missing = entries
@@ -69,18 +95,18 @@ extension Share {
                 }
                 // Remove new content that was never renamed to its path.
                 _ = try stored.detach(found.location).destroy()
-                forget(entry)
+                rows.forget(entry)
             } else if found.info.hasOtherNames,
                 try resources.identity(at: entry.path) == entry.identity
             {
                 // On some volumes, a file being moved briefly has both names.
                 try resources.removeContent(at: ResourceLocation(found.location))
-                forget(entry)
+                rows.forget(entry)
             } else {
-                trashMaintenance.recordUnmeasured(entry)
+                maintenance.recordUnmeasured(entry)
             }
         }
-        for entry in missing.values { forget(entry) }
+        for entry in missing.values { rows.forget(entry) }
     }
 
     private func identify(_ entry: TrashEntry, as found: TrashedResource) throws(StoreError) {
@@ -88,8 +114,8 @@ extension Share {
         new.identity = found.info.identity
         new.isCollection = found.info.isCollection
         if !new.isCollection { new.length = found.info.length }
-        try record([.dropTrash(entry), .putTrash(new)])
-        trashMaintenance.recordUnmeasured(new)
+        try rows.commit([.dropTrash(entry), .putTrash(new)])
+        maintenance.recordUnmeasured(new)
     }
 
     /// Creates an entry for a file whose original path is unknown.
@@ -110,7 +136,7 @@ extension Share {
             identity: info.identity,
             deleted: now(), principal: nil, length: info.isCollection ? nil : info.length,
             isCollection: info.isCollection, reason: .deleted)
-        try record([.putTrash(entry)])
-        trashMaintenance.recordUnmeasured(entry)
+        try rows.commit([.putTrash(entry)])
+        maintenance.recordUnmeasured(entry)
     }
 }

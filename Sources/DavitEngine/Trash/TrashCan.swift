@@ -1,18 +1,99 @@
 internal import DavitHTTP
-internal import DavitStore
+package import DavitStore
 internal import DavitWebDAV
-
-/// A trash entry that a change is about to create.
-struct TrashReservation: Sendable {
-    let entry: TrashEntry
-    let trash: TrashLocation
-}
 
 /// A resource is moved to the trash by a rename. Its entry is committed before the rename, so that a single
 /// commit is enough: after a crash, an entry whose location is empty or holds another file records a rename
-/// that did not happen, and the next start drops the entry (``Share/recoverTrash()``). If rows move as well,
+/// that did not happen, and the next start drops the entry (``TrashRecovery/recover()``). If rows move as well,
 /// an intent identifies the rename, as for MOVE.
-extension Share {
+package final class TrashCan: Sendable {
+    /// Nil if the trash is disabled.
+    let limits: TrashLimits?
+    let versions = RecentVersions()
+    private let resources: any ResourceStore
+    private let stored: any ResourceStore
+    private let rules: ShareRules?
+    private let state: ShareState
+    private let rows: ResourceRows
+    private let intents: RenameIntents
+    private let now: @Sendable () -> Timestamp
+    private let report: @Sendable (String) -> Void
+    /// A persistent failure would otherwise be logged for each change.
+    private let failureReports = HourlyTimer()
+
+    /// - Parameter stored: all stored resources, including those that `rules` hide.
+    init(
+        _ limits: TrashLimits?, _ resources: any ResourceStore, _ stored: any ResourceStore,
+        _ rules: ShareRules?, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
+    ) {
+        self.limits = limits
+        self.resources = resources
+        self.stored = stored
+        self.rules = rules
+        self.state = state
+        self.rows = rows
+        self.intents = intents
+        self.now = now
+        self.report = report
+    }
+
+    // MARK: Entries
+
+    /// Whether trash entries from this path are visible: paths hidden by the rules are hidden in the trash
+    /// too.
+    func shows(_ path: ResourcePath) -> Bool { rules?.refuses(in: path) != true }
+
+    /// Returns the entries with higher numbers, oldest first. May block.
+    package func entries(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        try state.trash(after: number, limit: limit)
+    }
+
+    /// Returns the entry with an id; nil if there is none. May block.
+    package func entry(_ id: String) throws(StateError) -> TrashEntry? { try state.trashEntry(id) }
+
+    /// Hides the file of an entry and drops the entry. If a crash prevents the removal of the file, the file
+    /// is removed later as a leftover.
+    ///
+    /// The caller must hold the path lock on the file's location in the trash.
+    func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
+        let exists = try resources.identity(at: entry.location) == entry.identity
+        let tree = exists ? try stored.detach(entry.location) : nil
+        do throws(StoreError) {
+            try rows.commit([.removeRows(under: entry.location), .dropTrash(entry)])
+        } catch {
+            try? tree?.restore()
+            throw error
+        }
+        versions.forget(entry.path)
+        return tree
+    }
+
+    /// Returns the path locks needed to change an entry: exclusive for its location in the trash, shared for
+    /// its original path. An entry is committed before its file is moved; until then, the change that moves
+    /// the file holds a lock on the original path.
+    static func claims(on entry: TrashEntry) -> [PathLockRequest] {
+        [
+            PathLockRequest(path: entry.location, mode: .exclusive),
+            PathLockRequest(path: entry.path, mode: .shared),
+        ]
+    }
+
+    // MARK: Moving to the trash
+
+    /// The maximum size in bytes of content that can be removed quickly enough on an event loop.
+    private static let inlineCommitBytes: Int64 = 1 << 20
+
+    /// Whether replacing or removing a name is quick if the volume's metadata is in memory: the old resource
+    /// is not a collection, not large, and has no rows.
+    func commitsInline(replacing old: Lookup) -> Bool {
+        guard let info = old.info else { return !state.hasRows(atOrUnder: old.path) }
+        // Moving a resource to the trash commits an entry.
+        if limits != nil { return false }
+        return !info.isCollection && info.length <= Self.inlineCommitBytes
+            && !state.hasRows(atOrUnder: old.path)
+    }
+
     /// Returns the trash entry for a resource that a change removes; nil if it is removed permanently.
     ///
     /// - Parameters:
@@ -25,7 +106,7 @@ extension Share {
         isAsked: Bool = false,
         _ context: RequestContext
     ) throws(StoreError) -> TrashReservation? {
-        guard let limits = configuration.trash, !MacMetadataName.isSidecar(location.path.name) else {
+        guard let limits, !MacMetadataName.isSidecar(location.path.name) else {
             return nil
         }
         if reason == .overwritten, !info.isCollection, !isAsked {
@@ -74,10 +155,8 @@ extension Share {
 
     /// Logs that a resource is removed permanently because the trash is unavailable. At most once an hour.
     func reportUnkept(_ path: ResourcePath, _ error: StoreError) {
-        guard trashMaintenance.isFailureDue(now: now()) else { return }
-        report(
-            "moving to the trash failed; removing permanently: \(path): \(error)"
-        )
+        guard failureReports.isDue(now: now()) else { return }
+        report("moving to the trash failed; removing permanently: \(path): \(error)")
     }
 
     /// Moves a resource to the trash with all its members and their properties. Drops its locks.
@@ -110,9 +189,9 @@ extension Share {
     {
         let (entry, trash) = (reservation.entry, reservation.trash.location)
         guard state.hasRows(atOrUnder: location.path) else {
-            try record([.putTrash(entry)])
+            try rows.commit([.putTrash(entry)])
             do throws(StoreError) { try rename(location, into: trash) } catch {
-                forget(entry)
+                rows.forget(entry)
                 throw error
             }
             return
@@ -120,7 +199,7 @@ extension Share {
         let intent = RenameIntent(
             id: state.nextIntentID(), source: location.path, destination: trash.path, moved: entry.identity,
             replaced: nil, isCopy: false)
-        try withIntent(intent, rows: [], reservation: entry) { () throws(StoreError) in
+        try intents.perform(intent, reservation: entry) { () throws(StoreError) in
             try rename(location, into: trash)
         } undo: { () throws(StoreError) in
             try resources.rename(trash.path, toFree: location.path)
@@ -131,91 +210,4 @@ extension Share {
         if try resources.renameInOneStep(location, toFree: trash) { return }
         try resources.rename(location.path, toFree: trash.path)
     }
-
-    /// Publishes sealed content at its target. Moves the replaced content to the trash, if the trash keeps
-    /// it.
-    ///
-    /// The resource retains its properties; the kept version gets a copy of them.
-    /// - Parameters:
-    ///   - old: The resource at the target; nil if there is none.
-    ///   - new: The sealed content.
-    ///   - language: The change of `getcontentlanguage`; nil if it is unchanged.
-    func publish(
-        _ staged: any StagedContent, at target: Lookup, over old: ResourceInfo?, as new: ResourceInfo,
-        language: LanguageChange?, _ context: RequestContext
-    ) throws(StoreError) -> TrashEntry? {
-        let path = target.path
-        let languageUpdate = language.map { LanguageUpdate($0, at: path, over: old, as: new, in: self) }
-        let rowsBefore = binding(path, from: old, to: new) + (languageUpdate?.rowsBefore ?? [])
-        guard let old,
-            let reservation = try reservation(old, at: target.location, because: .overwritten, context)
-        else {
-            if !rowsBefore.isEmpty { try record(rowsBefore) }
-            try publishing(languageUpdate) { () throws(StoreError) in
-                try staged.publish(isReplacing: old != nil)
-            }
-            if let old { versions.follow(path, from: old.entityTag, to: new.entityTag) }
-            return nil
-        }
-        let entry = reservation.entry
-        var rows: [StateChange] = [.putTrash(entry)]
-        if state.hasRows(at: path) { rows += try properties(of: entry) }
-        try record(rows + rowsBefore)
-        let isKept: Bool
-        do throws(StoreError) {
-            isKept = try publishing(languageUpdate) { () throws(StoreError) in
-                try staged.publish(keepingReplacedAt: reservation.trash)
-            }
-        } catch {
-            forget(entry)
-            throw error
-        }
-        if isKept {
-            versions.record(path, by: context.principal, now: context.now, content: new.entityTag)
-            return entry
-        }
-        reportUnkept(path, .crossVolume)
-        forget(entry)
-        return nil
-    }
-
-    /// Returns the changes that copy the dead properties of content to its kept version.
-    private func properties(of entry: TrashEntry) throws(StoreError) -> [StateChange] {
-        let stored: [StoredProperty]
-        do throws(StateError) {
-            stored = try state.properties(at: entry.path, identity: entry.identity)
-        } catch {
-            throw StoreError(error)
-        }
-        if stored.isEmpty { return [] }
-        return [
-            .putRecord(
-                entry.location, PropertyRecord(binding: Binding(identity: entry.identity), properties: stored)
-            )
-        ]
-    }
-
-    /// Drops an entry whose file is not in the trash, together with its rows.
-    func forget(_ entry: TrashEntry) {
-        let rows: [StateChange] =
-            state.hasRows(atOrUnder: entry.location) ? [.removeRows(under: entry.location)] : []
-        let changes = rows + [.dropTrash(entry)]
-        do throws(StateError) { try state.commit(changes) } catch {
-            state.commitLater(changes)
-            report("dropping a trash entry failed; retrying later: \(error)")
-        }
-    }
-}
-
-extension HTTPResponse {
-    /// Adds the ids of trash entries to the response.
-    mutating func addRestoreHint(kept entries: [TrashEntry]) {
-        if entries.isEmpty { return }
-        // A collection removed member by member may have many entries; send as many as fit into a field.
-        let ids = entries.prefix(32).map(\.id).joined(separator: ", ")
-        fields.append(.davitTrash, ids)
-    }
-
-    /// Adds the id of a trash entry, if any, to the response.
-    mutating func addRestoreHint(kept entry: TrashEntry?) { addRestoreHint(kept: entry.map { [$0] } ?? []) }
 }

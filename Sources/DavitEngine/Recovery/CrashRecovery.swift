@@ -1,12 +1,42 @@
 internal import DavitHTTP
-public import DavitStore
+package import DavitStore
 
-extension Share {
+/// Completes or reverts what a crash interrupted.
+package final class CrashRecovery: Sendable {
+    package let trash: TrashRecovery
+    private let resources: any ResourceStore
+    private let stored: any ResourceStore
+    private let state: ShareState
+    private let intents: RenameIntents
+    private let report: @Sendable (String) -> Void
+
+    /// - Parameter stored: all stored resources, including those that rules hide.
+    init(
+        _ trash: TrashRecovery, _ resources: any ResourceStore, _ stored: any ResourceStore,
+        _ state: ShareState, _ intents: RenameIntents, report: @escaping @Sendable (String) -> Void
+    ) {
+        self.trash = trash
+        self.resources = resources
+        self.stored = stored
+        self.state = state
+        self.intents = intents
+        self.report = report
+    }
+
+    /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state
+    /// of the share may call this, before ``recover()``, because no other process knows which of these files
+    /// are uploads.
+    /// - Parameter others: shares of this server that contain this one or are contained in it.
+    package func removesLeftovers(besides others: [CrashRecovery] = []) {
+        let states = [state] + others.map(\.state)
+        stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
+    }
+
     /// Completes or discards the renames that a crash interrupted. Called once, before the first request.
     ///
     /// If the destination has the identity of the moved resource, the rename happened: its rows are moved,
     /// and the replaced resource is removed or moved to the trash. Otherwise the rename did not happen.
-    public func recover() throws(StateError) {
+    package func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
                 if let attributes = intent.attributes {
@@ -16,7 +46,7 @@ extension Share {
                 // Whether the new content is in place is checked below, and there is nothing to exchange.
                 if intent.contentLanguage == nil { try finishExchange(intent) }
                 guard try resources.identity(at: intent.destination) == intent.moved else {
-                    forget(intent)
+                    intents.forget(intent)
                     continue
                 }
                 if intent.contentLanguage == nil {
@@ -29,7 +59,7 @@ extension Share {
             }
             try state.commit(intent.rowsAfterwards)
         }
-        try recoverTrash()
+        try trash.recover()
     }
 
     /// Sets the attributes that belong to committed rows. Attributes that are set already are not set again,
@@ -41,7 +71,7 @@ extension Share {
             let missing = attributes.unlike(info)
             if missing.count > 0 { try stored.setAttributes(missing, at: path) }
         }
-        forget(intent)
+        intents.forget(intent)
     }
 
     /// Completes the exchange on a volume that cannot exchange two names atomically: there, one of them is

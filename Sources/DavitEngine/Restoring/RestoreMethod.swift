@@ -5,7 +5,7 @@ internal import DavitWebDAV
 /// Restores a trash entry with its properties and times: a MOVE whose source has no URL.
 struct RestoreMethod: ChangeMethod {
     struct Outcome: Sendable {
-        let replaced: Share.Replaced
+        let replaced: ResourceMover.Replaced
     }
 
     let share: Share
@@ -38,7 +38,7 @@ struct RestoreMethod: ChangeMethod {
     }
 
     func claims(on change: ChangeTarget) -> [PathLockRequest] {
-        Share.claims(on: entry)
+        TrashCan.claims(on: entry)
             + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
@@ -48,18 +48,18 @@ struct RestoreMethod: ChangeMethod {
         }
         return try storing { () throws(StoreError) in
             guard try share.resources.identity(at: entry.location) == entry.identity else {
-                share.forget(entry)
+                share.rows.forget(entry)
                 throw .notFound
             }
             let moved = ResourceInfo(
                 kind: entry.isCollection ? .collection : .content, length: entry.length ?? 0,
                 modified: entry.deleted, created: nil, identity: entry.identity, volume: 0,
                 isExecutable: false)
-            let replaced = try share.rename(
+            let replaced = try share.mover.rename(
                 moved, from: ResourceLocation(entry.location), to: destination, isAsked: true, change.context)
-            share.versions.forget(entry.path)
+            share.trash.versions.forget(entry.path)
             // If this fails, the next start drops the entry, because its file is no longer in the trash.
-            share.forget(entry)
+            share.rows.forget(entry)
             return Outcome(replaced: replaced)
         }
     }
@@ -77,7 +77,7 @@ struct RestoreMethod: ChangeMethod {
         case .nothing: break
         case .hidden(let tree):
             await share.work.cleanUpTree(for: change.context.request.client) { _ = tree.destroy() }
-        case .kept(let kept): await share.finishTrash(kept: kept, &response, for: change.context)
+        case .kept(let kept): await share.trashMaintenance.finish(kept: kept, &response, for: change.context)
         }
         response.fields.append(.location, change.context.href(of: change.destination?.path ?? path))
         return response

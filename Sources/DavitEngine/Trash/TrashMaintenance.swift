@@ -1,47 +1,87 @@
 internal import DavitHTTP
 internal import DavitServer
 package import DavitStore
+internal import Synchronization
 
-extension Share {
+/// Measures the entries of a trash and removes those that exceed its limits.
+package final class TrashMaintenance: Sendable {
+    private let trash: TrashCan
+    private let resources: any ResourceStore
+    private let state: ShareState
+    private let pathLocks: PathLocks
+    private let work: BlockingWork
+    private let now: @Sendable () -> Timestamp
+    private let report: @Sendable (String) -> Void
+    /// The ids of entries of collections that have not been measured.
+    private let unmeasured = Mutex<[String]>([])
+    /// When to look for expired entries, while there are requests.
+    private let checks = HourlyTimer()
+
+    init(
+        _ trash: TrashCan, _ resources: any ResourceStore, _ state: ShareState, _ pathLocks: PathLocks,
+        _ work: BlockingWork, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.trash = trash
+        self.resources = resources
+        self.state = state
+        self.pathLocks = pathLocks
+        self.work = work
+        self.now = now
+        self.report = report
+    }
+
+    func recordUnmeasured(_ entry: TrashEntry) {
+        if entry.length == nil { unmeasured.withLock { $0.append(entry.id) } }
+    }
+
+    /// Returns and clears the ids of collections that have not been measured.
+    private func takeUnmeasured() -> [String] {
+        unmeasured.withLock { unmeasured in
+            defer { unmeasured = [] }
+            return unmeasured
+        }
+    }
+
     /// Adds the trash entries of a change to the response, and enforces the limits of the trash.
-    func finishTrash(
+    func finish(
         kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
     ) async {
         if entries.isEmpty { return }
-        for entry in entries { trashMaintenance.recordUnmeasured(entry) }
+        for entry in entries { recordUnmeasured(entry) }
         // Collections are measured later, in the background. Until then, they do not count toward the size
         // limit.
-        guard isTrashTooLarge else { return response.addRestoreHint(kept: entries) }
+        guard isTooLarge else { return response.addRestoreHint(kept: entries) }
         let state = state
         let left = await work.cleanUpTree(for: context.request.client) {
-            self.trimTrash()
+            self.trim()
             return entries.filter { (try? state.trashEntry($0.id)) != nil }
         }
         response.addRestoreHint(kept: left ?? [])
     }
 
     /// Same as the other overload, for one entry or none.
-    func finishTrash(
+    func finish(
         kept entry: TrashEntry?, _ response: inout HTTPResponse, for context: RequestContext
     ) async {
-        if let entry { await finishTrash(kept: [entry], &response, for: context) }
+        if let entry { await finish(kept: [entry], &response, for: context) }
     }
 
-    private var isTrashTooLarge: Bool {
-        guard let limit = configuration.trash?.bytes else { return false }
+    private var isTooLarge: Bool {
+        guard let limit = trash.limits?.bytes else { return false }
         return state.trashTotals.bytes > limit
     }
 
     /// Measures new entries in the trash and removes those that exceed its limits. May block, for as long as
     /// the removal of many files takes.
-    package func maintainTrash() {
-        guard configuration.trash != nil else { return }
-        measureTrash()
-        if isTrashTooLarge || trashMaintenance.isDue(now: now()) { trimTrash() }
+    package func run() {
+        guard trash.limits != nil else { return }
+        measure()
+        if isTooLarge || checks.isDue(now: now()) { trim() }
     }
 
-    func measureTrash() {
-        for id in trashMaintenance.takeUnmeasured() {
+    func measure() {
+        for id in takeUnmeasured() {
             guard let entry = try? state.trashEntry(id), entry.length == nil else { continue }
             let isDone =
                 (try? resources.measure(entry.location)).map { length in
@@ -51,15 +91,15 @@ extension Share {
                     }
                 } ?? false
             // Another request holds a path lock on the entry.
-            if !isDone { trashMaintenance.recordUnmeasured(entry) }
+            if !isDone { recordUnmeasured(entry) }
         }
     }
 
     /// Purges the oldest entries until the rest is within the limits of size and age.
-    func trimTrash() {
-        guard let limits = configuration.trash else { return }
+    func trim() {
+        guard let limits = trash.limits else { return }
         let end = now().subtracting(days: limits.days)
-        purge { entry in entry.deleted < end || self.isTrashTooLarge }
+        purge { entry in entry.deleted < end || self.isTooLarge }
     }
 
     /// Purges entries, oldest first, until `isWanted` returns false. Keeps entries that another request is
@@ -87,7 +127,7 @@ extension Share {
         var tree: (any DetachedTree)?
         let isDone = withTrashed(entry) { entry in
             do throws(StoreError) {
-                tree = try takeOut(entry)
+                tree = try trash.takeOut(entry)
                 return true
             } catch {
                 report("removing from the trash failed: \(error)")
@@ -98,39 +138,27 @@ extension Share {
         return isDone
     }
 
-    /// Hides the file of an entry and drops the entry. If a crash prevents the removal of the file, the file
-    /// is removed later as a leftover.
-    ///
-    /// The caller must hold the path lock on the file's location in the trash.
-    func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
-        let exists = try resources.identity(at: entry.location) == entry.identity
-        let tree = exists ? try stored.detach(entry.location) : nil
-        do throws(StoreError) { try record([.removeRows(under: entry.location), .dropTrash(entry)]) } catch {
-            try? tree?.restore()
-            throw error
-        }
-        versions.forget(entry.path)
-        return tree
-    }
-
-    /// Returns the path locks needed to change an entry: exclusive for its location in the trash, shared for
-    /// its original path. An entry is committed before its file is moved; until then, the change that moves
-    /// the file holds a lock on the original path.
-    static func claims(on entry: TrashEntry) -> [PathLockRequest] {
-        [
-            PathLockRequest(path: entry.location, mode: .exclusive),
-            PathLockRequest(path: entry.path, mode: .shared),
-        ]
-    }
-
     /// Runs `body` with the current entry, unless the entry no longer exists or its path locks are held by
     /// another change.
     @discardableResult
     private func withTrashed(_ entry: TrashEntry, _ body: (TrashEntry) -> Bool) -> Bool {
-        let result = pathLocks.withPathLockIfFree(Self.claims(on: entry)) { () -> Bool? in
+        let result = pathLocks.withPathLockIfFree(TrashCan.claims(on: entry)) { () -> Bool? in
             guard let current = try? state.trashEntry(entry.id) else { return false }
             return body(current)
         }
         return result ?? false
     }
+}
+
+extension HTTPResponse {
+    /// Adds the ids of trash entries to the response.
+    mutating func addRestoreHint(kept entries: [TrashEntry]) {
+        if entries.isEmpty { return }
+        // A collection removed member by member may have many entries; send as many as fit into a field.
+        let ids = entries.prefix(32).map(\.id).joined(separator: ", ")
+        fields.append(.davitTrash, ids)
+    }
+
+    /// Adds the id of a trash entry, if any, to the response.
+    mutating func addRestoreHint(kept entry: TrashEntry?) { addRestoreHint(kept: entry.map { [$0] } ?? []) }
 }

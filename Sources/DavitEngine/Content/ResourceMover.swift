@@ -1,10 +1,27 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A rename that moves rows as well changes the file system and the database one after the other. An intent,
-/// committed first, records the rename. After a crash, ``Share/recover()`` determines from the identity at
-/// the destination whether the rename happened, and completes or discards it.
-extension Share {
+/// Puts a copied, moved or restored resource at its destination, with its rows, and hides the resource that it
+/// replaces or moves it to the trash.
+final class ResourceMover: Sendable {
+    private let resources: any ResourceStore
+    private let state: ShareState
+    private let intents: RenameIntents
+    private let trash: TrashCan
+    /// See ``ShareConfiguration/propertyLimitBytes``.
+    private let propertyLimitBytes: Int
+
+    init(
+        _ resources: any ResourceStore, _ state: ShareState, _ intents: RenameIntents, _ trash: TrashCan,
+        propertyLimitBytes: Int
+    ) {
+        self.resources = resources
+        self.state = state
+        self.intents = intents
+        self.trash = trash
+        self.propertyLimitBytes = propertyLimitBytes
+    }
+
     /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2).
     /// Replaces an existing resource.
     /// - Returns: the trash entry of the replaced resource, if any.
@@ -29,7 +46,8 @@ extension Share {
                     id: state.nextIntentID(), source: staged.path, destination: destination.path,
                     moved: staged.info.identity, replaced: old?.identity, isCopy: true,
                     kept: reservation?.entry.location)
-                try withIntent(intent, rows: rows, reservation: reservation?.entry) { () throws(StoreError) in
+                try intents.perform(intent, rows: rows, reservation: reservation?.entry) {
+                    () throws(StoreError) in
                     try Self.publish(staged, isReplacing: old != nil, reservation)
                 } undo: { () throws(StoreError) in
                     try staged.unpublish(isReplacing: old != nil)
@@ -46,13 +64,13 @@ extension Share {
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
         _ change: (TrashReservation?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        guard let reservation = try reservation(replaced: destination, isAsked: isAsked, context) else {
+        guard let reservation = try trash.reservation(replaced: destination, isAsked: isAsked, context) else {
             return try change(nil)
         }
         do throws(StoreError) { return try change(reservation) } catch {
             guard error == .crossVolume || error == .forbidden else { throw error }
             let result = try change(nil)
-            reportUnkept(destination.path, error)
+            trash.reportUnkept(destination.path, error)
             return result
         }
     }
@@ -73,12 +91,12 @@ extension Share {
     ) -> TrashEntry? {
         guard let entry = reservation?.entry else {
             if let old = destination.info {
-                versions.follow(destination.path, from: old.entityTag, to: content)
+                trash.versions.follow(destination.path, from: old.entityTag, to: content)
             }
             return nil
         }
         if !entry.isCollection {
-            versions.record(entry.path, by: context.principal, now: context.now, content: content)
+            trash.versions.record(entry.path, by: context.principal, now: context.now, content: content)
         }
         return entry
     }
@@ -87,7 +105,7 @@ extension Share {
     /// program wrote it under a temporary name and then renamed it; nil for older resources, of which no
     /// other copy may exist.
     private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> EntityTag? {
-        guard let limits = configuration.trash, let created = moved.created,
+        guard let limits = trash.limits, let created = moved.created,
             context.now < created.adding(seconds: limits.versionSeconds)
         else { return nil }
         return moved.entityTag
@@ -113,7 +131,8 @@ extension Share {
                     moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
                     origin: origin, kept: reservation?.entry.location)
                 let rows = try copiedRows(of: source, in: staged, isMove: true)
-                try withIntent(intent, rows: rows, reservation: reservation?.entry) { () throws(StoreError) in
+                try intents.perform(intent, rows: rows, reservation: reservation?.entry) {
+                    () throws(StoreError) in
                     try Self.publish(staged, isReplacing: isReplacing, reservation)
                     do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
                         try staged.unpublish(isReplacing: isReplacing)
@@ -148,13 +167,13 @@ extension Share {
             rows.append(
                 .copyProperties(
                     from: path, to: copyPath, binding: Binding(identity: copy), without: left.map(\.name),
-                    limitBytes: isMove ? nil : configuration.propertyLimitBytes))
+                    limitBytes: isMove ? nil : propertyLimitBytes))
         }
         return rows
     }
 
     /// Renames a resource to a destination on the same volume, with its rows.
-    /// - Parameter isAsked: see ``reservation(_:at:because:isAsked:_:)``.
+    /// - Parameter isAsked: see ``TrashCan/reservation(_:at:because:isAsked:_:)``.
     /// - Returns: the replaced resource, hidden or in the trash.
     /// - Throws: `crossVolume`, with nothing changed, or another error.
     func rename(
@@ -184,7 +203,7 @@ extension Share {
             id: state.nextIntentID(), source: source, destination: target, moved: moved.identity,
             replaced: destination.info?.identity, isCopy: false, kept: reservation?.entry.location)
         guard let old = destination.info else {
-            try withIntent(intent, rows: []) { () throws(StoreError) in
+            try intents.perform(intent) { () throws(StoreError) in
                 try resources.rename(source, toFree: target)
             } undo: { () throws(StoreError) in
                 try resources.rename(target, toFree: source)
@@ -198,7 +217,7 @@ extension Share {
         }
         // Until the replaced resource is hidden, both names exist, and only the intent distinguishes them.
         var replaced: (any DetachedTree)?
-        try withIntent(intent, rows: [], reservation: reservation?.entry) { () throws(StoreError) in
+        try intents.perform(intent, reservation: reservation?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)
             do throws(StoreError) {
                 if let reservation {
@@ -229,63 +248,5 @@ extension Share {
         case hidden(any DetachedTree)
         /// The replaced resource is in the trash.
         case kept(TrashEntry)
-    }
-
-    /// Commits the intent, runs the swap, and commits the resulting rows. If the second commit fails, the
-    /// swap is undone, so that neither the file system nor the database has changed.
-    ///
-    /// - Parameter entry: the entry of the resource that the swap moves to the trash.
-    func withIntent(
-        _ intent: RenameIntent, rows: [StateChange], reservation entry: TrashEntry? = nil,
-        _ swap: () throws(StoreError) -> Void, undo: () throws(StoreError) -> Void
-    ) throws(StoreError) {
-        try record([.putIntent(intent)] + rows + (entry.map { [.putTrash($0)] } ?? []))
-        do throws(StoreError) { try swap() } catch {
-            if (try? resources.identity(at: intent.destination)) == intent.moved {
-                // The swap happened, but may not be durable, and was not undone. Keep the intent with the
-                // rows.
-                report("a rename could not be synced; it will be completed at the next start: \(error)")
-            } else {
-                forget(intent)
-                if let entry { forget(entry) }
-            }
-            throw error
-        }
-        do throws(StoreError) {
-            try record(intent.rowsAfterwards)
-        } catch {
-            do throws(StoreError) {
-                try undo()
-                forget(intent)
-                if let entry { forget(entry) }
-            } catch let second {
-                report("a rename could not be undone; it will be completed at the next start: \(second)")
-            }
-            throw error
-        }
-    }
-
-    func record(_ changes: [StateChange]) throws(StoreError) {
-        do throws(StateError) { try state.commit(changes) } catch { throw StoreError(error) }
-    }
-
-    /// Deletes an intent whose rename did not happen, and the rows that were created for a copy.
-    func forget(_ intent: RenameIntent) {
-        let rows: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
-        let changes = rows + [.dropIntent(id: intent.id)]
-        do throws(StateError) { try state.commit(changes) } catch {
-            state.commitLater(changes)
-            report("an intent could not be deleted yet; will retry: \(error)")
-        }
-    }
-}
-
-extension RenameIntent {
-    /// The changes of rows that complete the intent after the rename or the replacement of content.
-    var rowsAfterwards: [StateChange] {
-        if let languageChange { return [languageChange.row(at: destination), .dropIntent(id: id)] }
-        let keep = kept.map { [StateChange.moveRows(from: destination, to: $0)] } ?? []
-        let move = StateChange.moveRows(from: source, to: destination)
-        return keep + [move] + (origin.map { [.removeRows(under: $0.path)] } ?? []) + [.dropIntent(id: id)]
     }
 }

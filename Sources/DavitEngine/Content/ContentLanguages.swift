@@ -2,25 +2,6 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The change to `getcontentlanguage` when content is replaced (RFC 4918 §15.3).
-enum LanguageChange: Sendable {
-    case set(ContentLanguage)
-    case removed
-
-    /// Returns the change of the row at `path`.
-    func row(at path: ResourcePath) -> StateChange {
-        switch self {
-        case .set(let language): .setProperty(path, StoredProperty(language))
-        case .removed: .removeProperty(path, .contentLanguage)
-        }
-    }
-
-    /// The text stored in an intent: the language tags, or an empty string for ``removed``.
-    fileprivate var text: String {
-        if case .set(let language) = self { language.description } else { "" }
-    }
-}
-
 /// The steps that change the language together with the content.
 struct LanguageUpdate: Sendable {
     /// The rows to commit before the content is replaced.
@@ -35,27 +16,45 @@ struct LanguageUpdate: Sendable {
     /// language, so that after a crash the language belongs to the content in place.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
-        in share: Share
+        in state: ShareState
     ) {
         self.path = path
         identity = new.identity
-        guard old != nil, share.state.hasRows(at: path) else {
+        guard old != nil, state.hasRows(at: path) else {
             rowsBefore = [.bind(path, current: new.identity, pending: nil), change.row(at: path)]
             intent = nil
             return
         }
         let intent = RenameIntent(
-            id: share.state.nextIntentID(), source: path, destination: path, moved: new.identity,
+            id: state.nextIntentID(), source: path, destination: path, moved: new.identity,
             replaced: nil, isCopy: false, contentLanguage: change.text)
         self.intent = intent
         rowsBefore = [.putIntent(intent)]
     }
 }
 
-extension Share {
+/// Changes `getcontentlanguage` together with content, and reads it.
+final class ContentLanguages: Sendable {
+    private let resources: any ResourceStore
+    private let state: ShareState
+    private let rows: ResourceRows
+    private let intents: RenameIntents
+    private let work: BlockingWork
+
+    init(
+        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        _ work: BlockingWork
+    ) {
+        self.resources = resources
+        self.state = state
+        self.rows = rows
+        self.intents = intents
+        self.work = work
+    }
+
     /// Returns how `getcontentlanguage` changes when the entire content is replaced; nil if it does not.
     /// Queries the database only if the resource already has a language.
-    func languageChange(
+    func change(
         to language: ContentLanguage?, at path: ResourcePath, of old: ResourceInfo?
     ) throws(StoreError) -> LanguageChange? {
         var current: ContentLanguage?
@@ -90,9 +89,9 @@ extension Share {
                 // The content was replaced, although it may not be durable yet.
                 finish(update)
             } else if let intent = update.intent {
-                forget(intent)
+                intents.forget(intent)
             } else {
-                dropRows(under: update.path)
+                rows.drop(under: update.path)
             }
             throw error
         }
@@ -101,17 +100,14 @@ extension Share {
     /// Completes the change. The content has been replaced already, so errors are only reported.
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
-        let changes = intent.rowsAfterwards
-        do throws(StateError) { try state.commit(changes) } catch {
-            state.commitLater(changes)
-            report("Content-Language could not be stored yet; will retry: \(error)")
-        }
+        rows.commitOrRetry(
+            intent.rowsAfterwards, failure: "Content-Language could not be stored yet; will retry")
     }
 
     /// Returns the Content-Language of stored content for GET; nil without one. Needs no query if there is
     /// none.
     /// - Parameter path: the canonical path.
-    func contentLanguage(
+    func language(
         at path: ResourcePath, of info: ResourceInfo
     ) async throws(WebDAVError) -> ContentLanguage? {
         guard state.hasContentLanguage(at: path) else { return nil }
@@ -124,17 +120,5 @@ extension Share {
             }
         }
         return language?.tags.isEmpty == true ? nil : language
-    }
-}
-
-extension RenameIntent {
-    /// The language change that the intent records; nil for other intents.
-    var languageChange: LanguageChange? {
-        guard let contentLanguage else { return nil }
-        let text = Array(contentLanguage.utf8)
-        guard let language = ContentLanguage(parsing: text.span), !language.tags.isEmpty else {
-            return .removed
-        }
-        return .set(language)
     }
 }

@@ -1,18 +1,40 @@
 internal import DavitHTTP
 internal import DavitStore
 
-extension Share {
+/// Changes dead properties and attributes of resources.
+final class PropertyUpdater: Sendable {
+    private let resources: any ResourceStore
+    private let state: ShareState
+    private let rows: ResourceRows
+    private let intents: RenameIntents
+    private let versions: RecentVersions
+    /// See ``ShareConfiguration/propertyLimitBytes``.
+    private let limitBytes: Int
+
+    init(
+        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        _ versions: RecentVersions, limitBytes: Int
+    ) {
+        self.resources = resources
+        self.state = state
+        self.rows = rows
+        self.intents = intents
+        self.versions = versions
+        self.limitBytes = limitBytes
+    }
+
     /// Changes dead properties and attributes of a resource atomically.
     ///
     /// - Parameters:
     ///   - rows: the property changes; may be empty.
     ///   - attributes: at least one attribute.
-    func patch(
-        _ path: ResourcePath, _ info: ResourceInfo, rows: [StateChange], attributes: ResourceAttributes
+    func update(
+        _ path: ResourcePath, _ info: ResourceInfo, rows changes: [StateChange],
+        attributes: ResourceAttributes
     ) throws(StoreError) {
         defer { if attributes.modified != nil { followVersion(of: info, at: path) } }
         // A single system call is atomic and needs no intent.
-        if rows.isEmpty, attributes.count == 1 {
+        if changes.isEmpty, attributes.count == 1 {
             return try resources.setAttributes(attributes, at: path)
         }
         // The attributes are set after the commit; the intent records them in case of a crash in between.
@@ -20,15 +42,15 @@ extension Share {
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, attributes: attributes)
         let old = try oldProperties(at: path, info)
-        try record(patch(of: path, info, rows) + [.putIntent(intent)])
+        try rows.commit(transaction(at: path, info, changes) + [.putIntent(intent)])
         do throws(StoreError) {
             try resources.setAttributes(attributes, at: path)
         } catch {
             let before = PropertyRecord(binding: Binding(identity: info.identity), properties: old)
-            try record([.putRecord(path, before), .dropIntent(id: intent.id)])
+            try rows.commit([.putRecord(path, before), .dropIntent(id: intent.id)])
             throw error
         }
-        forget(intent)
+        intents.forget(intent)
     }
 
     /// Records a new modification time of recently written content, so that the change does not cause another
@@ -43,12 +65,12 @@ extension Share {
     /// Returns the transaction that changes dead properties of a resource; empty if there are no changes. Its
     /// commit fails with `propertiesTooLarge` if the properties would exceed
     /// ``ShareConfiguration/propertyLimitBytes``.
-    func patch(of path: ResourcePath, _ info: ResourceInfo, _ rows: [StateChange]) -> [StateChange] {
-        if rows.isEmpty { return [] }
+    func transaction(at path: ResourcePath, _ info: ResourceInfo, _ changes: [StateChange]) -> [StateChange] {
+        if changes.isEmpty { return [] }
         return [
             .bind(path, current: info.identity, pending: nil),
-            .limitProperties(path, bytes: configuration.propertyLimitBytes),
-        ] + rows
+            .limitProperties(path, bytes: limitBytes),
+        ] + changes
     }
 
     private func oldProperties(at path: ResourcePath, _ info: ResourceInfo) throws(StoreError)

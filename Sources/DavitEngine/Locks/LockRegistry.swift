@@ -2,23 +2,30 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// Selects the locks to break.
-package enum BreakLockTarget: Hashable, Sendable {
-    /// The lock with this token.
-    case token(String)
-    /// The locks with this root.
-    case root(ResourcePath)
+/// The locks of a share, for their administration. The calls block.
+package final class LockRegistry: Sendable {
+    private let resources: any ResourceStore
+    private let state: ShareState
+    private let rows: ResourceRows
+    private let pathLocks: PathLocks
+    private let hooks: ShareHooks
+    /// Returns the file system path of a resource, for hooks.
+    private let filePath: @Sendable (ResourcePath) -> String
+    private let now: @Sendable () -> Timestamp
 
-    func includes(_ lock: Lock) -> Bool {
-        switch self {
-        case .token(let uri): lock.token.uri == uri
-        case .root(let path): lock.root == path
-        }
+    init(
+        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ pathLocks: PathLocks,
+        _ configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.resources = resources
+        self.state = state
+        self.rows = rows
+        self.pathLocks = pathLocks
+        hooks = configuration.hooks
+        filePath = configuration.filePath
+        self.now = now
     }
-}
 
-/// Administration of locks. These calls block.
-extension Share {
     /// Returns all active locks, ordered by root and then by creation.
     package func heldLocks() throws(StoreError) -> [Lock] {
         let now = now()
@@ -44,7 +51,7 @@ extension Share {
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
         let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in
-            try record(locks.map { .removeLock($0.token, root: $0.root) })
+            try rows.commit(locks.map { .removeLock($0.token, root: $0.root) })
             return true
         }
         guard isDone == true else { return nil }
@@ -53,11 +60,26 @@ extension Share {
     }
 
     private func notify(broken lock: Lock, from origin: String) {
-        configuration.hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
-        guard let completed = configuration.hooks.completed else { return }
+        hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
+        guard let completed = hooks.completed else { return }
         let info = try? resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
         completed(
             ShareAction(
-                breaking: lock, info?.isCollection == true, by: nil, locatedBy: configuration.filePath))
+                breaking: lock, info?.isCollection == true, by: nil, locatedBy: filePath))
+    }
+
+    /// Removes an expired resource, unless a client has locked it or a request is about to change it.
+    ///
+    /// - Parameter removal: removes the resource and everything below it, and returns whether it did. May
+    ///   block.
+    /// - Returns: whether the resource was removed.
+    package func removeUnlocked(_ path: ResourcePath, _ removal: () -> Bool) -> Bool {
+        let isDone = pathLocks.withPathLockIfFree([PathLockRequest(path: path, mode: .exclusive)]) {
+            () -> Bool? in
+            guard state.locks(covering: path, now: now()).isEmpty, removal() else { return false }
+            rows.drop(under: path)
+            return true
+        }
+        return isDone ?? false
     }
 }

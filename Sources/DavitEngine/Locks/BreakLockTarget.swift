@@ -1,0 +1,18 @@
+package import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Selects the locks to break.
+package enum BreakLockTarget: Hashable, Sendable {
+    /// The lock with this token.
+    case token(String)
+    /// The locks with this root.
+    case root(ResourcePath)
+
+    func includes(_ lock: Lock) -> Bool {
+        switch self {
+        case .token(let uri): lock.token.uri == uri
+        case .root(let path): lock.root == path
+        }
+    }
+}
