@@ -1,6 +1,4 @@
 public import DavitLogging
-public import DavitServer
-public import DavitSystem
 
 extension Configuration {
     /// The destination and format of the access log.

@@ -15,6 +15,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     var share: Share { method.share }
     var hooks: ShareHooks { share.configuration.hooks }
+    private var depthLimit: DepthLimit { DepthLimit(of: share) }
 
     /// The maximum number of attempts if other programs change symbolic links on the path or create the same
     /// name.
@@ -101,7 +102,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     private func commitResources(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget, isLast: Bool
     ) async throws(WebDAVError) -> Attempt {
-        let height = try await share.measureHeight(for: method, on: claimed)
+        let height = try await depthLimit.measureHeight(for: method, on: claimed)
         let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
             let context = claimed.context.at(self.share.now())
             if wait == .allowed { self.share.state.expireLocks(now: context.now) }
@@ -172,7 +173,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         guard current.hasSamePaths(as: claimed) else { return (nil, current) }
         try checkAllowed(from: first, on: current)
         if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
-        guard try share.checkHeight(of: method, on: current, measured: height) else {
+        guard try depthLimit.checkHeight(of: method, on: current, measured: height) else {
             if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
             return (nil, current)
         }
@@ -234,7 +235,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         let change = try resolve(context, mode)
         let effects = try method.effects(on: change)
         if share.rules != nil { try checkName(on: change) }
-        try share.checkDepth(of: method, on: change)
+        try depthLimit.check(of: method, on: change)
         let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
         try check.check(change, effects: effects)
         return (change, check)
@@ -345,7 +346,7 @@ extension ChangeCommitter where Method.Prepared == Void {
             let claimed = change
             let attempt = try share.pathLocks.withPathLockIfFree(claims(on: claimed)) {
                 () throws(WebDAVError) -> Attempt? in
-                let height = try share.measureHeightNow(for: method, on: claimed)
+                let height = try depthLimit.measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(share.now())
                 share.state.expireLocks(now: context.now)
                 // No hook was called, so the change need not match what a hook has allowed.

@@ -41,10 +41,10 @@ struct CopyMethod: ChangeMethod {
         guard let destination = change.destination else { throw WebDAVError(.conflict) }
         let (share, resources, source) = (share, share.resources, change.target.path)
         let includesMembers = transfer.depth == .infinity
-        let limit = share.heightLimit(at: destination.path)
+        let limit = DepthLimit(of: share).heightLimit(at: destination.path)
         let stage = { @Sendable () throws(WebDAVError) -> any StagedTree in
             try storing { () throws(StoreError) in
-                try share.stagingCopy(
+                try share.space.stagingCopy(
                     of: source, for: destination.path, includesMembers: includesMembers
                 ) { () throws(StoreError) in
                     try resources.stageCopy(

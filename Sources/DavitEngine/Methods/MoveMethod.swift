@@ -94,10 +94,10 @@ struct MoveMethod: InlineCommitMethod {
         // that are not served are copied too, as with a rename.
         let seen = change.resolved.path
         let isLink = seen != change.target.path
-        let limit = share.heightLimit(
+        let limit = DepthLimit(of: share).heightLimit(
             at: destination.path, formerDepth: isLink ? nil : change.target.path.depth)
         let staged = try storing { () throws(StoreError) in
-            try share.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
+            try share.space.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
                 try share.stored.stageCopy(
                     of: seen, for: destination.path, includesMembers: true, rules: nil, heightLimit: limit)
             }

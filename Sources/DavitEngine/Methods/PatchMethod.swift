@@ -57,7 +57,7 @@ struct PatchMethod: ChangeMethod {
     private func checkLength(of part: Int64, at offset: Int64, in current: Int64) throws(WebDAVError) {
         let (end, isTooLong) = offset.addingReportingOverflow(part)
         if isTooLong { throw .unsatisfiableRange(of: current) }
-        try share.checkLength(max(current, end, self.part.total ?? 0))
+        try share.receiver.checkLength(max(current, end, self.part.total ?? 0))
     }
 
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {

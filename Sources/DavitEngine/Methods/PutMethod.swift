@@ -81,7 +81,7 @@ struct PutMethod: InlineCommitMethod {
         let body = change.context.request.body
         let expected = body.declaredLength
         let announced = expected ?? upload.expectedLength
-        try share.checkLength(announced ?? 0)
+        try share.receiver.checkLength(announced ?? 0)
         let check = upload.digests.isEmpty ? nil : DigestCheck(upload.digests)
         let (share, resources, path) = (share, share.resources, change.target.path)
         let staged: any StagedContent
@@ -90,15 +90,15 @@ struct PutMethod: InlineCommitMethod {
             // that there is not enough space.
             staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    try share.announcing(announced, at: path) { (length) throws(StoreError) in
+                    try share.space.announcing(announced, at: path) { (length) throws(StoreError) in
                         try resources.stageContent(for: path, expectedLength: length)
                     }
                 }
             }
         } else {
             let small = IOBuffer(capacity: Int(min(expected ?? .max, Int64(Self.smallBytes))))
-            let isComplete = try await Share.fill(small, from: body, expected: expected)
-            try share.checkLength(Int64(small.count))
+            let isComplete = try await ContentReceiver.fill(small, from: body, expected: expected)
+            try share.receiver.checkLength(Int64(small.count))
             check?.update(small)
             if isComplete {
                 try Self.verify(check)
@@ -106,18 +106,20 @@ struct PutMethod: InlineCommitMethod {
             }
             staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    let staged = try share.announcing(expected, at: path) { (length) throws(StoreError) in
+                    let staged = try share.space.announcing(expected, at: path) {
+                        (length) throws(StoreError) in
                         try resources.stageContent(for: path, expectedLength: length)
                     }
-                    try share.reservingSpace(for: Int64(small.count), at: path) { () throws(StoreError) in
+                    try share.space.reserving(for: Int64(small.count), at: path) { () throws(StoreError) in
                         try staged.write(small)
                     }
                     return staged
                 }
             }
         }
-        try await share.receive(body, at: path, expected: expected) { (buffer, wait) throws(WebDAVError) in
-            try share.checkLength(staged.length + Int64(buffer.count))
+        try await share.receiver.receive(body, at: path, expected: expected) {
+            (buffer, wait) throws(WebDAVError) in
+            try share.receiver.checkLength(staged.length + Int64(buffer.count))
             // Hashing takes as long as a disk write, so it must not run on the event loop.
             if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
             try storing { () throws(StoreError) in try staged.write(buffer, wait: wait) }
@@ -136,7 +138,7 @@ struct PutMethod: InlineCommitMethod {
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
         guard !upload.needsMoreThanBytes, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
         else { return nil }
-        try share.checkLength(Int64(bytes.count))
+        try share.receiver.checkLength(Int64(bytes.count))
         let small = IOBuffer(capacity: bytes.count)
         _ = small.append(bytes)
         return .buffered(small)
@@ -160,7 +162,7 @@ struct PutMethod: InlineCommitMethod {
                 staged = content
             case .buffered(let buffer):
                 let count = Int64(buffer.count)
-                staged = try share.reservingSpace(for: count, at: path, wait: check.wait) {
+                staged = try share.space.reserving(for: count, at: path, wait: check.wait) {
                     () throws(StoreError) in
                     let staged = try share.resources.stageContent(
                         for: change.target.location, expectedLength: count)

@@ -1,7 +1,9 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A rename that moves rows as well changes the file system and the database one after the other. An intent,
+/// Performs renames that move rows as well, and records each one until it is complete.
+///
+/// Such a rename changes the file system and the database one after the other. An intent,
 /// committed first, records the rename. After a crash, ``CrashRecovery/recover()`` determines from the identity at
 /// the destination whether the rename happened, and completes or discards it.
 final class RenameIntents: Sendable {

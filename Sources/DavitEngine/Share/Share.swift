@@ -2,40 +2,15 @@ public import DavitHTTP
 public import DavitServer
 public import DavitStore
 
-/// The components of a share: its stores, its path locks, and the executor of blocking calls.
+/// The stores and settings of one share, and one object for each job that methods have in common.
 ///
 /// A class rather than a struct, so that passing it through a request does not copy it.
 public final class Share: Sendable {
-    /// The resources that clients can see: a subset of ``stored`` if there are rules.
-    let resources: any ResourceStore
-    /// All stored resources. Operations on a collection include members that the rules hide.
-    let stored: any ResourceStore
+    // MARK: Settings
+
+    let configuration: ShareConfiguration
     /// Nil if all names are served.
     let rules: ShareRules?
-    let state: ShareState
-    let lookup: ResourceLookup
-    let urls: URLMapping
-    let origins: OriginPolicy
-    /// Nil if clients cannot request changes.
-    let journal: JournalReader?
-    /// Notifies clients of changes as they happen; nil without a journal.
-    package let changeEvents: ChangeEventFeed?
-    package let pathLocks = PathLocks()
-    let plans = PropFindPlans()
-    let uploads = UploadTable()
-    let rows: ResourceRows
-    let intents: RenameIntents
-    package let trash: TrashCan
-    package let trashMaintenance: TrashMaintenance
-    let languages: ContentLanguages
-    let publisher: ContentPublisher
-    let mover: ResourceMover
-    let properties: PropertyUpdater
-    package let locks: LockRegistry
-    package let recovery: CrashRecovery
-    let digests: DigestReader
-    let work: BlockingWork
-    let configuration: ShareConfiguration
     /// Returns the current wall-clock time.
     let now: @Sendable () -> Timestamp
     /// Reports errors that cannot be returned in a response. The text may contain arbitrary bytes and must be
@@ -43,9 +18,48 @@ public final class Share: Sendable {
     let report: @Sendable (String) -> Void
     /// Logs requests that were refused because of a limit.
     let limitLog: LimitLog
+
+    // MARK: Stores
+
+    /// The resources that clients can see: a subset of ``stored`` if there are rules.
+    let resources: any ResourceStore
+    /// All stored resources. Operations on a collection include members that the rules hide.
+    let stored: any ResourceStore
+    /// Locks, properties, uploads and trash entries.
+    let state: ShareState
+    let rows: ResourceRows
+
+    // MARK: Requests
+
+    let work: BlockingWork
+    let lookup: ResourceLookup
+    let urls: URLMapping
+    let origins: OriginPolicy
+    package let xmlBodies: XMLBodyReader
     /// Limits the streams that hold the properties of a large resource.
     package let largeReads: ClientSlots
-    package let xmlBodies: XMLBodyReader
+    let plans = PropFindPlans()
+    let digests: DigestReader
+    /// Nil if clients cannot request changes.
+    let journal: JournalReader?
+    /// Notifies clients of changes as they happen; nil without a journal.
+    package let changeEvents: ChangeEventFeed?
+
+    // MARK: Changes
+
+    package let pathLocks = PathLocks()
+    package let locks: LockRegistry
+    let space: VolumeSpace
+    let receiver: ContentReceiver
+    let languages: ContentLanguages
+    let publisher: ContentPublisher
+    let mover: ResourceMover
+    let properties: PropertyUpdater
+    package let trash: TrashCan
+    package let trashMaintenance: TrashMaintenance
+    /// Uploads in use by requests.
+    let uploads = UploadTable()
+    package let recovery: CrashRecovery
 
     public init(
         resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
@@ -75,12 +89,14 @@ public final class Share: Sendable {
             ChangeEventFeed($0, state, readerLimit: configuration.eventStreamLimit, now: now)
         }
         rows = ResourceRows(state, stored, now: now, report: report)
-        intents = RenameIntents(self.resources, rows, report: report)
+        let intents = RenameIntents(self.resources, rows, report: report)
         trash = TrashCan(
             configuration.trash, self.resources, stored, rules, state, rows, intents, now: now,
             report: report)
         trashMaintenance = TrashMaintenance(
             trash, self.resources, state, pathLocks, self.work, now: now, report: report)
+        space = VolumeSpace(self.resources, stored, state, trash, trashMaintenance)
+        receiver = ContentReceiver(self.work, space, maximumBytes: configuration.maximumFileBytes)
         languages = ContentLanguages(self.resources, state, rows, intents, self.work)
         publisher = ContentPublisher(state, rows, trash, languages)
         mover = ResourceMover(

@@ -2,6 +2,8 @@ internal import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
+/// Moves resources to the trash of a share.
+///
 /// A resource is moved to the trash by a rename. Its entry is committed before the rename, so that a single
 /// commit is enough: after a crash, an entry whose location is empty or holds another file records a rename
 /// that did not happen, and the next start drops the entry (``TrashRecovery/recover()``). If rows move as well,

@@ -16,7 +16,7 @@ struct CompleteUploadMethod: ChangeMethod {
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         let effects = try put.effects(on: change)
         if needsFreeName, change.target.info != nil { throw WebDAVError(store: .alreadyExists) }
-        try share.checkLength(content.length)
+        try share.receiver.checkLength(content.length)
         return effects
     }
 

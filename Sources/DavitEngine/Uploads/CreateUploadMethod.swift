@@ -29,7 +29,7 @@ struct CreateUploadMethod: ChangeMethod {
         if terms.options.contains(.choosesName), change.target.info != nil {
             throw WebDAVError(store: .alreadyExists)
         }
-        try share.checkLength(terms.length ?? 0)
+        try share.receiver.checkLength(terms.length ?? 0)
         // A part has no target of its own; only the collection is checked.
         return terms.options.contains(.isPart)
             ? change.target.path.parent.map { [.member($0)] } ?? [] : effects
@@ -71,7 +71,7 @@ struct CreateUploadMethod: ChangeMethod {
             throw WebDAVError(.insufficientStorage)
         }
         let content = try storing { () throws(StoreError) in
-            try share.announcing(terms.length, at: path) { (length) throws(StoreError) in
+            try share.space.announcing(terms.length, at: path) { (length) throws(StoreError) in
                 try share.resources.stageUpload(for: change.target.location, expectedLength: length)
             }
         }

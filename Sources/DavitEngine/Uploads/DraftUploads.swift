@@ -173,7 +173,7 @@ struct DraftUploads: Sendable {
             guard known.allSatisfy({ $0 == length }), end ?? session.offset <= length else {
                 throw WebDAVError(.inconsistentLength)
             }
-            try share.checkLength(length)
+            try share.receiver.checkLength(length)
         }
         session.record.progress.length = known.first
     }

@@ -113,7 +113,7 @@ struct TusUploads: Sendable {
                 guard session.record.progress.length ?? length == length, length >= provided else {
                     throw WebDAVError(.inconsistentLength)
                 }
-                try share.checkLength(length)
+                try share.receiver.checkLength(length)
                 session.record.progress.length = length
             }
             if let length = session.record.progress.length, let more = request.body.declaredLength,

@@ -37,13 +37,13 @@ extension UploadEngine {
         let (engine, upload, turn) = (self, session.upload, session.turn)
         let (expected, limit, record) = (body.declaredLength, session.record.progress.length, session.record)
         let (check, likely) = (DigestCheck(piece.digests), piece.likely)
-        if let expected { try engine.share.checkLength(session.offset + expected) }
+        if let expected { try engine.share.receiver.checkLength(session.offset + expected) }
         // Check the space before the first byte is read, so that a client waiting for 100 Continue learns
         // immediately that there is not enough.
         try await share.work.run { () throws(WebDAVError) in
             try upload.withContent(turn) { (content) throws(WebDAVError) in
                 try storing { () throws(StoreError) in
-                    try engine.share.announcing(expected, at: target) { (length) throws(StoreError) in
+                    try engine.share.space.announcing(expected, at: target) { (length) throws(StoreError) in
                         try content.checkRoom(for: length ?? 0)
                     }
                 }
@@ -58,12 +58,12 @@ extension UploadEngine {
             }
         }
         let overflow = piece.overflow
-        try await share.receive(body, at: target, expected: expected, keepsRest: check == nil) {
+        try await share.receiver.receive(body, at: target, expected: expected, keepsRest: check == nil) {
             (buffer, wait) throws(WebDAVError) in
             if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
             try upload.append(buffer, turn, wait) { (length) throws(WebDAVError) in
                 if let limit, length > limit { throw overflow }
-                try engine.share.checkLength(length)
+                try engine.share.receiver.checkLength(length)
             }
             check?.update(buffer)
         }

@@ -31,7 +31,7 @@ extension UploadEngine {
             try await share.work.runLong(for: context.request.client) { () throws(WebDAVError) in
                 for part in parts where part.progress.offset > 0 {
                     let source = try engine.open(part)
-                    try engine.share.reservingSpace(for: source.length, at: target) {
+                    try engine.share.space.reserving(for: source.length, at: target) {
                         () throws(WebDAVError) in
                         try storing { () throws(StoreError) in
                             try ending.content.write(contentOf: source, at: ending.content.length)

@@ -2,7 +2,19 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-extension Share {
+/// Receives the content of requests.
+final class ContentReceiver: Sendable {
+    private let work: BlockingWork
+    private let space: VolumeSpace
+    /// See ``ShareConfiguration/maximumFileBytes``.
+    private let maximumBytes: Int64?
+
+    init(_ work: BlockingWork, _ space: VolumeSpace, maximumBytes: Int64?) {
+        self.work = work
+        self.space = space
+        self.maximumBytes = maximumBytes
+    }
+
     /// The maximum number of bytes that are buffered before they are written.
     private static let pieceBytes = 1 << 20
 
@@ -35,7 +47,7 @@ extension Share {
             // The socket is not read during this call, which applies back-pressure.
             if buffer.count > 0 {
                 try await work.attempt { wait throws(WebDAVError) in
-                    try self.reservingSpace(for: Int64(buffer.count), at: path, wait: wait) {
+                    try self.space.reserving(for: Int64(buffer.count), at: path, wait: wait) {
                         () throws(WebDAVError) in try take(buffer, wait)
                     }
                 }
@@ -61,7 +73,7 @@ extension Share {
     /// - Parameter length: Length of the new content in bytes, or of the part received so far.
     /// - Throws: 413 if the length exceeds the maximum.
     func checkLength(_ length: Int64) throws(WebDAVError) {
-        if let maximum = configuration.maximumFileBytes, length > maximum {
+        if let maximumBytes, length > maximumBytes {
             throw WebDAVError(.contentTooLarge)
         }
     }

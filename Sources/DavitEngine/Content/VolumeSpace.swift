@@ -1,30 +1,31 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// An error that can indicate a lack of space on a volume.
-protocol SpaceError: Error {
-    var isOutOfSpace: Bool { get }
-    /// Thrown when the call must be repeated on a thread that may block.
-    static var mustWait: Self { get }
-}
-
-extension StoreError: SpaceError {
-    var isOutOfSpace: Bool { self == .outOfSpace || self == .quotaExceeded }
-    static var mustWait: StoreError { .wouldBlock }
-}
-
-extension WebDAVError: SpaceError {
-    var isOutOfSpace: Bool { status == .insufficientStorage }
-    static var mustWait: WebDAVError { WebDAVError(store: .wouldBlock) }
-}
-
-/// Frees space on a volume for new content, at the expense of its trash.
+/// Reserves space on volumes for new content, at the expense of their trash.
 ///
 /// The length announced by a client is only compared with the available space, including that used by the
 /// trash (``announcing(_:at:_:)``): a request without content removes nothing. Entries are removed only when
 /// received bytes cannot be written, oldest first, and only as many as needed
-/// (``reservingSpace(for:at:wait:_:)``).
-extension Share {
+/// (``reserving(for:at:wait:_:)``).
+final class VolumeSpace: Sendable {
+    private let resources: any ResourceStore
+    private let stored: any ResourceStore
+    private let state: ShareState
+    private let trash: TrashCan
+    private let maintenance: TrashMaintenance
+
+    /// - Parameter stored: all stored resources, including those that rules hide.
+    init(
+        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: ShareState, _ trash: TrashCan,
+        _ maintenance: TrashMaintenance
+    ) {
+        self.resources = resources
+        self.stored = stored
+        self.state = state
+        self.trash = trash
+        self.maintenance = maintenance
+    }
+
     /// Maximum number of retries of a write, each after freeing more space.
     private static let evictionLimit = 4
 
@@ -53,12 +54,12 @@ extension Share {
     ///   - path: The path of the content.
     ///   - wait: With `never`, throws `wouldBlock` instead of removing entries.
     ///   - body: Stores either all of the bytes or none.
-    func reservingSpace<R, E: SpaceError>(
+    func reserving<R, E: SpaceError>(
         for bytes: Int64, at path: ResourcePath, wait: Wait = .allowed, _ body: () throws(E) -> R
     ) throws(E) -> R {
         for attempt in 0..<Self.evictionLimit {
             do throws(E) { return try body() } catch {
-                guard error.isOutOfSpace, configuration.trash != nil, state.hasTrash else { throw error }
+                guard error.isOutOfSpace, trash.limits != nil, state.hasTrash else { throw error }
                 if wait == .never { throw E.mustWait }
                 // The volume also needs some space for its own metadata.
                 let room = attempt == 0 ? bytes : bytes + bytes / 16 + 65_536
@@ -68,7 +69,7 @@ extension Share {
         return try body()
     }
 
-    /// Same as ``reservingSpace(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the
+    /// Same as ``reserving(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the
     /// copy again.
     func stagingCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool = true,
@@ -76,12 +77,12 @@ extension Share {
     ) throws(StoreError) -> any StagedTree {
         do throws(StoreError) {
             let staged = try stage()
-            guard staged.failures.contains(where: { $0.error.isOutOfSpace }), configuration.trash != nil,
+            guard staged.failures.contains(where: { $0.error.isOutOfSpace }), trash.limits != nil,
                 state.hasTrash
             else { return staged }
             staged.destroy()
         } catch {
-            guard error.isOutOfSpace, configuration.trash != nil, state.hasTrash,
+            guard error.isOutOfSpace, trash.limits != nil, state.hasTrash,
                 let bytes = try? copiedBytes(of: source, includesMembers: includesMembers),
                 (try? evictTrash(for: bytes, at: destination)) == true
             else { throw error }
@@ -129,7 +130,7 @@ extension Share {
 
     /// Returns how much space the volume of `path` lacks; nil if it has no trash.
     private func shortage(of bytes: Int64, at path: ResourcePath) throws(StoreError) -> SpaceShortage? {
-        guard configuration.trash != nil, state.hasTrash, let collection = path.parent,
+        guard trash.limits != nil, state.hasTrash, let collection = path.parent,
             let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
             let trash = try resources.trashLocation("x", for: ResourceLocation(path), volume: volume)?
                 .location.path.parent
@@ -140,9 +141,9 @@ extension Share {
 
     /// Whether the volume has too little space for `bytes`, but would have enough without its trash. Removes
     /// nothing.
-    func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
+    private func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
         // The most recent entry may be the largest.
-        trashMaintenance.measure()
+        maintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
         return try covers(shortage)
     }
@@ -163,14 +164,14 @@ extension Share {
     ///
     /// - Returns: Whether there is enough space, or something was removed.
     private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        trashMaintenance.measure()
+        maintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path) else { return false }
         if shortage.bytes <= 0 { return true }
         guard try covers(shortage) else { return false }
         var missing = shortage.bytes
         var hasEvicted = false
         try forEachTrashEntry(in: shortage.trash) { entry, length in
-            guard trashMaintenance.purge(entry) else { return true }
+            guard maintenance.purge(entry) else { return true }
             hasEvicted = true
             missing -= length
             if let room = try? resources.room(at: shortage.collection), room >= bytes { missing = 0 }

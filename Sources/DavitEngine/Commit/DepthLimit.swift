@@ -21,11 +21,22 @@ struct MeasuredHeight: Sendable {
 ///
 /// A tree that moves to the same or a higher level is not measured. A tree that moves to a lower level is
 /// measured while the path locks of the change are held, so that no other request can add to it.
-extension Share {
+struct DepthLimit: Sendable {
+    private let maximumDepth: Int
+    /// All stored resources, including those that rules hide.
+    private let stored: any ResourceStore
+    private let work: BlockingWork
+
+    init(of share: Share) {
+        maximumDepth = share.configuration.maximumDepth
+        stored = share.stored
+        work = share.work
+    }
+
     /// Checks that the target and the destination are not too deep.
     /// - Throws: 403.
-    func checkDepth<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
-        let limit = configuration.maximumDepth
+    func check<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
+        let limit = maximumDepth
         if case .unmapped = change.target.state, change.target.path.isDeeper(than: limit) { throw .tooDeep }
         guard let destination = change.destination, case .unmapped = destination.state,
             destination.path.isDeeper(than: limit)
@@ -35,7 +46,8 @@ extension Share {
     }
 
     /// Returns the tree whose height decides whether the change is allowed; nil for most changes.
-    func treeToMeasure<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> MovedTree? {
+    private func treeToMeasure<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) -> MovedTree?
+    {
         guard let destination = change.destination?.path, let moved = method.movedTree(on: change),
             moved.isCollection, destination.depth > moved.depth
         else { return nil }
@@ -47,7 +59,7 @@ extension Share {
     func heightLimit(at destination: ResourcePath, formerDepth: Int? = nil) -> Int {
         let depth = destination.depth
         if let formerDepth, depth <= formerDepth { return .max }
-        return max(0, configuration.maximumDepth - depth)
+        return max(0, maximumDepth - depth)
     }
 
     /// Measures the height of ``treeToMeasure(of:on:)`` in steps, so that other requests can use the threads
@@ -61,9 +73,10 @@ extension Share {
             return nil
         }
         let limit = heightLimit(at: destination)
+        let stored = stored
         let measurement = try await work.run { () throws(WebDAVError) in
             try storing { () throws(StoreError) in
-                try self.stored.measureHeight(of: tree.path, limit: limit)
+                try stored.measureHeight(of: tree.path, limit: limit)
             }
         }
         while true {
