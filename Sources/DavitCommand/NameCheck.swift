@@ -14,38 +14,43 @@ struct NameCheck {
     /// Traverses a share without following links. Blocks. Holds the names of one collection at a time in
     /// memory.
     init(_ resources: some ResourceReader) {
-        var rest = [ResourcePath.root]
-        while let path = rest.popLast() {
-            do throws(StoreError) {
-                let inner = try look(at: path, in: resources)
-                rest += inner.reversed()
-            } catch {
-                add(path, "cannot list this folder")
+        var traversal = TreeTraversal(of: resources)
+        do throws(StoreError) {
+            let root = try resources.lookup(.root, last: .followed, wait: .allowed)
+            guard let info = root.info else { throw .notFound }
+            try traversal.begin(at: .root, info)
+        } catch {
+            addUnlisted(.root)
+            return
+        }
+        var member = Member()
+        var names: [[UInt8]] = []
+        while true {
+            let path = traversal.path
+            switch traversal.next(&member) {
+            case .member: names.append(member.name)
+            case .listed:
+                check(names, in: path)
+                names = []
+            case .interrupted:
+                addUnlisted(path)
+                names = []
+            case .inaccessible(let name, _): if let path = path.appending(name) { addUnlisted(path) }
+            case .passed, .entered, .left: break
+            case .end: return
             }
         }
     }
 
-    /// Checks the members of one collection.
-    ///
-    /// - Returns: the collections in it.
-    private mutating func look(
-        at path: ResourcePath, in resources: some ResourceReader
-    ) throws(StoreError) -> [ResourcePath] {
-        var names: [[UInt8]] = []
-        var collections: [ResourcePath] = []
-        let cursor = try resources.members(of: path)
-        var member = Member()
-        while try cursor.next(&member) {
-            names.append(member.name)
-            guard member.info.isCollection, member.canonicalPath == nil else { continue }
-            if let inner = path.appending(member.name) { collections.append(inner) }
-        }
+    /// Checks the names of the members of one collection.
+    private mutating func check(_ names: [[UInt8]], in path: ResourcePath) {
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             if let issue = NameIssue.issue(with: name) { add(path, name, issue) }
         }
         for (name, issue) in NameIssue.issues(among: names) { add(path, name, issue) }
-        return collections.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
+
+    private mutating func addUnlisted(_ path: ResourcePath) { add(path, "cannot list this folder") }
 
     private mutating func add(_ path: ResourcePath, _ name: [UInt8], _ issue: NameIssue) {
         if let path = path.appending(name) { add(path, Self.text(of: issue)) }

@@ -3,6 +3,11 @@ internal import DavitSQLite
 internal import DavitStore
 
 /// Compares the recorded state with the file system and records the differences.
+///
+/// The folders to read, and their order, follow from events, from the database and from the folder that each
+/// pass is for; reading stops and resumes between passes, and folders that are removed or renamed in the
+/// meantime are forgotten. A `TreeTraversal`, which visits one tree from its top in one go, cannot replace
+/// ``PendingFolders``. Members are read in the same way, with a `MemberListing`.
 extension JournalCore {
     /// Reads a folder and records the differences. If the folder no longer exists, it remains unvisited.
     func visit(_ id: Int64, _ path: ResourcePath) throws(JournalError) {
@@ -49,8 +54,8 @@ extension JournalCore {
         of id: Int64, _ path: ResourcePath, left: inout [[UInt8]: JournalEntry],
         links: inout [[UInt8]]
     ) throws(JournalError) -> Bool {
-        let cursor: any MemberCursor
-        do throws(StoreError) { cursor = try resources.members(of: path) } catch {
+        let listing: MemberListing
+        do throws(StoreError) { listing = try MemberListing(of: path, in: resources) } catch {
             // As in PROPFIND, an unreadable folder has no members.
             if error == .forbidden { return true }
             guard Self.isAbsence(error) else { throw .store(error) }
@@ -59,9 +64,9 @@ extension JournalCore {
         var member = Member()
         while true {
             let hasMore: Bool
-            do throws(StoreError) { hasMore = try cursor.next(&member) } catch { throw .store(error) }
+            do throws(StoreError) { hasMore = try listing.next(&member) } catch { throw .store(error) }
             guard hasMore else {
-                links = cursor.linksLeftOut
+                links = listing.linksLeftOut
                 return true
             }
             looks += 1

@@ -10,8 +10,8 @@ final class SiteMembers: MemberPages, Sendable {
     private let site: Site
     private let path: ResourcePath
     private let work: any BlockingWorkRunner
-    /// The position in the folder; nil before the first use.
-    private let cursor = Exclusive<(any MemberCursor)?>(nil)
+    /// Nil before the first use.
+    private let listing = Exclusive<MemberListing?>(nil)
 
     /// - Parameter path: the canonical path of the folder.
     init(of path: ResourcePath, in site: Site, work: any BlockingWorkRunner) {
@@ -34,9 +34,9 @@ final class SiteMembers: MemberPages, Sendable {
     }
 
     private func nextNow() throws(StoreError) -> [Member] {
-        try cursor.withValue { cursor throws(StoreError) in
-            let opened = if let cursor { cursor } else { try site.resources.members(of: path) }
-            cursor = opened
+        try listing.withValue { listing throws(StoreError) in
+            let opened = if let listing { listing } else { try MemberListing(of: path, in: site.resources) }
+            listing = opened
             while true {
                 let members = try opened.next()
                 let shown = members.filter { site.shows($0) }

@@ -30,3 +30,15 @@ public enum StoreError: Error, Hashable, Sendable {
     /// Any other error of the disk, or a bug; `reason` is for the log.
     case failed(reason: String)
 }
+
+extension StoreError {
+    /// Whether the error concerns only the one resource that was accessed, for example because it was removed
+    /// in the meantime. Other errors can affect every access.
+    package var concernsOneResource: Bool {
+        switch self {
+        case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
+        case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .failed:
+            false
+        }
+    }
+}

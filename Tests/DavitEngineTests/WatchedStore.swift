@@ -3,7 +3,7 @@ import DavitStore
 import Synchronization
 
 /// A wrapper of a store: a test observes each call before it is made, and can make it fail.
-final class WatchedStore: ResourceStore {
+final class WatchedStore: ForwardingStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
         case stageContent
@@ -24,13 +24,13 @@ final class WatchedStore: ResourceStore {
         case read
     }
 
-    private let store: any ResourceStore
+    let base: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
 
     /// The number of open cursors.
     let cursors = CursorCount()
 
-    init(_ store: any ResourceStore) { self.store = store }
+    init(_ base: any ResourceStore) { self.base = base }
 
     /// - Parameter watcher: Called before each call, on its thread; an error that it returns is thrown by the
     ///   call.
@@ -42,78 +42,42 @@ final class WatchedStore: ResourceStore {
         if let error = watcher.withLock({ $0 })?(call) { throw error }
     }
 
-    func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup {
-        try store.lookup(path, last: last, wait: wait)
-    }
-
-    func lookupForChange(
-        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
-    ) throws(StoreError) -> Lookup {
-        try store.lookupForChange(path, last: last, reusing: other, wait: wait)
-    }
-
-    func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
-        try store.refersToSameEntry(a, b)
-    }
-
-    var commitsWithoutBlocking: Bool { store.commitsWithoutBlocking }
-
-    func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup {
-        try store.locationOfFreeName(path, reusing: other)
-    }
-
-    func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        try store.open(path, wait: wait)
-    }
-
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
         try pass(.members(path))
-        return CountedCursor(try store.members(of: path), cursors)
+        return CountedCursor(try base.members(of: path), cursors)
     }
 
     func stageContent(
         for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
-        return try store.stageContent(for: location, expectedLength: expectedLength)
+        return try base.stageContent(for: location, expectedLength: expectedLength)
     }
 
     func stageUpload(
         for location: ResourceLocation, expectedLength: Int64?
     ) throws(StoreError) -> any UploadContent {
         try pass(.stageContent)
-        return try store.stageUpload(for: location, expectedLength: expectedLength)
-    }
-
-    func upload(
-        named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
-    ) throws(StoreError) -> any UploadContent {
-        try store.upload(named: stagedName, identity, for: location)
-    }
-
-    func room(at path: ResourcePath) throws(StoreError) -> Int64 { try store.room(at: path) }
-
-    func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {
-        store.keepUploads(where: isKept)
+        return try base.stageUpload(for: location, expectedLength: expectedLength)
     }
 
     func createCollection(at location: ResourceLocation) throws(StoreError) {
         try pass(.createCollection)
-        try store.createCollection(at: location)
+        try base.createCollection(at: location)
     }
 
     /// Reported after the copy is complete.
     func stageUpdate(
         of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
-        let update = try store.stageUpdate(of: location)
+        let update = try base.stageUpdate(of: location)
         try pass(.stageUpdate)
         return update
     }
 
     func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree {
         try pass(.createCollection)
-        return try store.stageCollection(at: path)
+        return try base.stageCollection(at: path)
     }
 
     func stageCopy(
@@ -121,7 +85,7 @@ final class WatchedStore: ResourceStore {
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try pass(.beginCopy)
-        let tree = try store.stageCopy(
+        let tree = try base.stageCopy(
             of: source, for: destination, includesMembers: includesMembers, rules: rules,
             heightLimit: heightLimit)
         try pass(.stageCopy)
@@ -130,80 +94,61 @@ final class WatchedStore: ResourceStore {
 
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
         try pass(.rename)
-        try store.rename(source, toFree: destination)
+        try base.rename(source, toFree: destination)
     }
 
     func renameInOneStep(
         _ source: ResourceLocation, toFree destination: ResourceLocation
     ) throws(StoreError) -> Bool {
         try pass(.rename)
-        return try store.renameInOneStep(source, toFree: destination)
+        return try base.renameInOneStep(source, toFree: destination)
     }
 
     func rename(_ source: ResourceLocation, overContent destination: ResourceLocation) throws(StoreError) {
         try pass(.rename)
-        try store.rename(source, overContent: destination)
+        try base.rename(source, overContent: destination)
     }
 
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try pass(.exchange)
-        try store.exchange(a, b)
+        try base.exchange(a, b)
     }
 
     func removeContent(at location: ResourceLocation) throws(StoreError) {
         try pass(.remove)
-        try store.removeContent(at: location)
+        try base.removeContent(at: location)
     }
 
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree {
         try pass(.detach)
-        return WatchedTree(try store.detach(path), of: path, in: self)
+        return WatchedTree(try base.detach(path), of: path, in: self)
     }
 
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
         try pass(.remove)
-        try store.removeEmptyCollection(at: path)
+        try base.removeEmptyCollection(at: path)
     }
 
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError) {
         try pass(.setAttributes)
-        try store.setAttributes(attributes, at: path)
+        try base.setAttributes(attributes, at: path)
     }
 
     func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int {
         try pass(.read)
-        return try store.read(content, at: offset, into: buffer)
+        return try base.read(content, at: offset, into: buffer)
     }
 
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try pass(.quota)
-        return try store.quota(at: path)
+        return try base.quota(at: path)
     }
-
-    func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
-        try store.identity(at: path)
-    }
-
-    func removeLeftover(at path: ResourcePath) { store.removeLeftover(at: path) }
-
-    func trashLocation(
-        _ id: String, for location: ResourceLocation, volume: UInt64
-    ) throws(StoreError) -> TrashLocation? { try store.trashLocation(id, for: location, volume: volume) }
-
-    var trashFolder: ResourcePath? { store.trashFolder }
-    var mountedTrashFolders: [ResourcePath] { store.mountedTrashFolders }
-
-    func trashed(in folder: ResourcePath) throws(StoreError) -> [TrashedResource] {
-        try store.trashed(in: folder)
-    }
-
-    func measure(_ path: ResourcePath) throws(StoreError) -> Int64 { try store.measure(path) }
 
     func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement {
         try pass(.measureHeight)
-        return try store.measureHeight(of: path, limit: limit)
+        return try base.measureHeight(of: path, limit: limit)
     }
 }
 

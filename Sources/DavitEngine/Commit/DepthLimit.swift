@@ -21,6 +21,10 @@ struct MeasuredHeight: Sendable {
 ///
 /// A tree that moves to the same or a higher level is not measured. A tree that moves to a lower level is
 /// measured while the path locks of the change are held, so that no other request can add to it.
+///
+/// The store measures, not a ``TreeTraversal``: members that are hidden from clients count too, the tree can
+/// be in the trash, whose collections cannot be listed, and the names in a directory suffice, without the
+/// system call per member that a listing needs.
 struct DepthLimit: Sendable {
     private let maximumDepth: Int
     /// All stored resources, including those that rules hide.

@@ -100,22 +100,22 @@ final class VolumeSpace: Sendable {
         func blocks(_ length: Int64) -> Int64 { length > .max - 4095 ? .max : (length + 4095) & ~4095 }
         guard let info = try stored.lookup(source, last: .followed, wait: .allowed).info else { return 0 }
         if !info.isCollection { return blocks(info.length) }
+        guard includesMembers else { return 0 }
+        var traversal = TreeTraversal(of: stored)
+        // Collections that cannot be opened are not copied.
+        guard (try? traversal.begin(at: source, info)) != nil else { return 0 }
         var bytes: Int64 = 0
-        var pending = includesMembers ? [source] : []
         var member = Member()
-        while let collection = pending.popLast() {
-            // Unreadable collections are not copied.
-            guard let cursor = try? stored.members(of: collection) else { continue }
-            while try cursor.next(&member) {
-                if !member.info.isCollection {
-                    bytes = bytes.addingReportingOverflow(blocks(member.info.length)).partialValue
-                    if bytes < 0 { return .max }
-                } else if member.canonicalPath == nil, let path = collection.appending(member.name) {
-                    pending.append(path)
-                }
+        while true {
+            switch traversal.next(&member) {
+            case .member where !member.info.isCollection:
+                bytes = bytes.addingReportingOverflow(blocks(member.info.length)).partialValue
+                if bytes < 0 { return .max }
+            case .member, .listed, .passed, .entered, .left, .inaccessible: break
+            case .interrupted(let error): throw error
+            case .end: return bytes
             }
         }
-        return bytes
     }
 
     // MARK: Trash of a volume

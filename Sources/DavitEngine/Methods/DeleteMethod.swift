@@ -56,7 +56,7 @@ struct DeleteMethod: InlineCommitMethod {
         -> Outcome
     {
         let path = change.target.path
-        guard change.target.info?.isCollection == true else {
+        guard let info = change.target.info, info.isCollection else {
             if let kept = try moveToTrash(change) { return .kept(kept) }
             try storing { () throws(StoreError) in
                 try share.resources.removeContent(at: change.target.location)
@@ -70,7 +70,7 @@ struct DeleteMethod: InlineCommitMethod {
         let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
             var removal = MemberRemoval(share: share, locked: locked, context: change.context)
-            removal.remove(path)
+            removal.remove(path, info)
             return .partial(removal.failures, kept: removal.kept)
         }
         if let kept = try moveToTrash(change) { return .kept(kept) }

@@ -4,6 +4,10 @@ internal import DavitStore
 /// Removes a tree member by member, except for locked members: the slow path of DELETE. Unlisted files are
 /// removed with their collection, and locks on them are respected.
 struct MemberRemoval {
+    /// The number of members that are read before they are removed: a link is no longer a member once its
+    /// target is removed.
+    private static let batchSize = 256
+
     let share: Share
     /// Roots of locks whose token was not submitted.
     let locked: Set<ResourcePath>
@@ -18,55 +22,71 @@ struct MemberRemoval {
         self.context = context
     }
 
-    /// Removes as much of the tree at `path` as possible.
-    /// - Returns: Whether the whole tree was removed. Ancestors of remaining members remain too, and are not
-    ///   reported (§9.6.1).
-    @discardableResult
-    mutating func remove(_ path: ResourcePath) -> Bool {
-        // Use an explicit stack: a tree may be deeper than the thread's stack allows.
-        var stack: [(path: ResourcePath, isEntered: Bool, isComplete: Bool)] = [(path, false, true)]
-        var isGone = true
-        while let top = stack.popLast() {
-            if top.isEntered {
-                isGone = top.isComplete && tryRemove(collection: top.path)
-                if !isGone, !stack.isEmpty { markParentIncomplete(of: top.path, in: &stack) }
-                continue
-            }
-            if locked.contains(top.path) {
-                failures.append(MemberFailure(path: top.path, status: .locked))
-                isGone = false
-                markParentIncomplete(of: top.path, in: &stack)
-                continue
-            }
-            stack.append((top.path, true, true))
-            descend(into: top.path, &stack)
+    /// Removes as much of the tree at `path` as possible. Ancestors of remaining members remain too, and are
+    /// not reported (§9.6.1).
+    /// - Parameter info: describes the collection at `path`, which is not locked.
+    mutating func remove(_ path: ResourcePath, _ info: ResourceInfo) {
+        var traversal = TreeTraversal(of: share.stored)
+        do throws(StoreError) { try traversal.begin(at: path, info) } catch {
+            failures.append(MemberFailure((path: path, error: error)))
+            return
         }
-        return isGone
+        var member = Member()
+        var batch: [Member] = []
+        // For each collection on the current path, whether everything in it has been removed so far.
+        var areComplete = [true]
+        while true {
+            let current = traversal.path
+            switch traversal.next(&member) {
+            case .member:
+                batch.append(member)
+                if batch.count == Self.batchSize {
+                    if !remove(&batch, in: current, &traversal) { areComplete[areComplete.count - 1] = false }
+                }
+            case .listed:
+                if !remove(&batch, in: current, &traversal) { areComplete[areComplete.count - 1] = false }
+            case .interrupted(let error):
+                _ = remove(&batch, in: current, &traversal)
+                failures.append(MemberFailure((path: current, error: error)))
+                areComplete[areComplete.count - 1] = false
+            case .passed:
+                // Do not enter a collection that was kept when it was returned first.
+                if let path = current.appending(member.name), locked.contains(path) {
+                    traversal.skip(member.name)
+                }
+            case .entered: areComplete.append(true)
+            case .inaccessible(let name, let error):
+                failures.append(MemberFailure((path: current.appending(name) ?? current, error: error)))
+                areComplete[areComplete.count - 1] = false
+            case .left:
+                let isGone = areComplete.removeLast() && tryRemove(collection: current)
+                if !isGone, !areComplete.isEmpty { areComplete[areComplete.count - 1] = false }
+            case .end: return
+            }
+        }
     }
 
-    private mutating func descend(
-        into path: ResourcePath, _ stack: inout [(path: ResourcePath, isEntered: Bool, isComplete: Bool)]
-    ) {
-        let own = stack.count - 1
-        do throws(StoreError) {
-            let cursor = try share.stored.members(of: path)
-            while true {
-                let members = try cursor.next()
-                if members.isEmpty { return }
-                for member in members {
-                    guard let memberPath = path.appending(member.name) else { continue }
-                    if moveToTrash(member, at: memberPath) { continue }
-                    if member.info.isCollection && member.canonicalPath == nil {
-                        stack.append((memberPath, false, true))
-                    } else if !tryRemove(content: memberPath) {
-                        stack[own].isComplete = false
-                    }
-                }
+    /// Removes members. Of collections, removes only those that can be moved to the trash as a whole, and
+    /// leaves the others to the traversal.
+    /// - Returns: false if a member is kept.
+    private mutating func remove(
+        _ batch: inout [Member], in collection: ResourcePath, _ traversal: inout TreeTraversal
+    ) -> Bool {
+        var isComplete = true
+        for member in batch {
+            guard let path = collection.appending(member.name) else { continue }
+            if moveToTrash(member, at: path) {
+                traversal.skip(member.name)
+            } else if !member.info.isCollection || member.canonicalPath != nil {
+                if !tryRemove(content: path) { isComplete = false }
+            } else if locked.contains(path) {
+                failures.append(MemberFailure(path: path, status: .locked))
+                traversal.skip(member.name)
+                isComplete = false
             }
-        } catch {
-            failures.append(MemberFailure((path: path, error: error)))
-            stack[own].isComplete = false
         }
+        batch.removeAll(keepingCapacity: true)
+        return isComplete
     }
 
     /// - Returns: false if the trash does not keep the member, or if the member cannot be moved there.
@@ -89,15 +109,6 @@ struct MemberRemoval {
         return ResourceInfo(
             kind: .content, length: 0, modified: context.now, created: nil, identity: identity,
             volume: volume, isExecutable: false)
-    }
-
-    private func markParentIncomplete(
-        of path: ResourcePath, in stack: inout [(path: ResourcePath, isEntered: Bool, isComplete: Bool)]
-    ) {
-        guard let parent = path.parent else { return }
-        if let index = stack.lastIndex(where: { $0.isEntered && $0.path == parent }) {
-            stack[index].isComplete = false
-        }
     }
 
     private mutating func tryRemove(content path: ResourcePath) -> Bool {

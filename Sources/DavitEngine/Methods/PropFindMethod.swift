@@ -59,14 +59,14 @@ struct PropFindMethod: Sendable {
             // Take the token before reading the properties: later changes are reported to a client that sends
             // the token.
             let position = try await journal.compared(lookup.path, isDeep: true)
-            stream.syncToken = (SyncToken(position).text, lookup.path)
+            stream.setSyncToken(SyncToken(position).text, root: lookup.path)
         }
         if stream.isOfOneResource {
             if let bytes = try await stream.whole() { return Self.response(.bytes(bytes), context) }
             return Self.response(.stream(stream), context)
         }
         // Start before the response head is sent, so that an unreadable target still gets an error status.
-        try await stream.start()
+        try await stream.begin()
         return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
     }
 

@@ -22,9 +22,9 @@ struct SearchMethod: Sendable {
             return .multistatus(body: .bytes(Self.schema(of: places)))
         case .query(let query):
             let plan = SearchPlan(query, in: places, keptLimit: share.configuration.orderedSearchLimit)
-            let stream = PropFindStream(share: share, context: context, search: plan)
+            let stream = SearchStream(share: share, context: context, plan: plan)
             // Start before the response head is sent, so that an unreadable scope still gets an error status.
-            try await stream.start()
+            try await stream.begin()
             return .multistatus(body: .stream(stream))
         }
     }
@@ -41,7 +41,7 @@ struct SearchMethod: Sendable {
         }
     }
 
-    private static func schema(of places: [SearchPlan.SearchRoot]) -> [UInt8] {
+    private static func schema(of places: [TraversalStart]) -> [UInt8] {
         let properties = LiveProperty.allCases.filter { $0.name.namespace == "DAV:" }.map {
             SearchableProperty(local: $0.name.local, type: $0.searchType)
         }

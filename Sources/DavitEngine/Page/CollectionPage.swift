@@ -144,7 +144,7 @@ public final class MemberReader: Sendable {
     private let share: Share
     private let path: ResourcePath
     /// Nil before the first use.
-    private let cursor = Exclusive<(any MemberCursor)?>(nil)
+    private let listing = Exclusive<MemberListing?>(nil)
 
     init(share: Share, path: ResourcePath) {
         self.share = share
@@ -155,7 +155,7 @@ public final class MemberReader: Sendable {
     /// - Throws: an error if the collection cannot be read or no longer exists; 503 if too much work is
     ///   waiting.
     public func next() async throws(HTTPError) -> [Member] {
-        try await read { cursor throws(StoreError) in try cursor.next() }
+        try await read { listing throws(StoreError) in try listing.next() }
     }
 
     func offload<T: Sendable>(
@@ -168,14 +168,17 @@ public final class MemberReader: Sendable {
         }
     }
 
-    /// Runs `body` with the position in the collection, on another thread.
+    /// Runs `body` with the members that have not been read yet, on another thread.
     func read<T: Sendable>(
-        _ body: @escaping @Sendable (any MemberCursor) throws(StoreError) -> T
+        _ body: @escaping @Sendable (MemberListing) throws(StoreError) -> T
     ) async throws(HTTPError) -> T {
         try await offload { () throws(StoreError) in
-            try self.cursor.withValue { cursor throws(StoreError) in
-                let opened = if let cursor { cursor } else { try self.share.resources.members(of: self.path) }
-                cursor = opened
+            try self.listing.withValue { listing throws(StoreError) in
+                let opened =
+                    if let listing { listing } else {
+                        try MemberListing(of: self.path, in: self.share.resources)
+                    }
+                listing = opened
                 return try body(opened)
             }
         }

@@ -72,10 +72,10 @@ extension MemberReader {
     package func read(
         _ count: Int, _ take: @escaping @Sendable (Member) -> Void
     ) async throws(HTTPError) -> Bool {
-        try await read { cursor throws(StoreError) in
+        try await read { listing throws(StoreError) in
             var member = Member()
             for _ in 0..<count {
-                guard try cursor.next(&member) else { return false }
+                guard try listing.next(&member) else { return false }
                 take(member)
             }
             return true

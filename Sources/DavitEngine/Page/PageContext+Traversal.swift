@@ -8,11 +8,11 @@ extension PageContext {
     ///
     /// - Parameter names: The members to visit, in this order; nil for all.
     /// - Throws: An error if the collection cannot be read; 503 if too much work is queued.
-    package func traversal(of names: [[UInt8]]? = nil) async throws(HTTPError) -> TreeTraversal {
+    package func traversal(of names: [[UInt8]]? = nil) async throws(HTTPError) -> DownloadTraversal {
         let (share, target, client) = (share, target, request.client)
         return try await mapped { () async throws(WebDAVError) in
             try await share.work.runLong(for: client) { () throws(WebDAVError) in
-                try storing { () throws(StoreError) in try TreeTraversal(share, target, names: names) }
+                try storing { () throws(StoreError) in try DownloadTraversal(share, target, names: names) }
             }
         }
     }

@@ -34,12 +34,6 @@ extension PropertyResponses {
         return try boundedProperties(of: [(path, info.identity)]).first
     }
 
-    /// Waits for a slot if one is needed.
-    /// - Throws: 503 if too many responses are waiting.
-    func takeSlotIfNeeded() async throws(WebDAVError) {
-        if needsSlot { use(try await share.largeReads.enter(for: check.context)) }
-    }
-
     func use(_ taken: ClientSlots.Slot) {
         slot = taken
         needsSlot = false

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Writes the `response` elements of resources as a plan specifies. Belongs to a single ``PropFindStream``.
+/// Writes the `response` elements of resources as a plan specifies. Belongs to one response.
 final class PropertyResponses {
     let share: Share
     let plan: PropFindPlan

@@ -29,7 +29,7 @@ final class SearchMeter {
     /// Maximum duration of a piece, after which the thread serves other jobs.
     private static let pieceDuration = Duration.milliseconds(15)
 
-    let cancellation = SearchCancellation()
+    private let cancellation: SearchCancellation
     private let limit: Int
     private let pieceSteps: Int
     private var spent = 0
@@ -40,7 +40,9 @@ final class SearchMeter {
     /// - Parameters:
     ///   - limit: Maximum steps of the whole search.
     ///   - pieceSteps: Maximum steps of a piece.
-    init(limit: Int, pieceSteps: Int) {
+    ///   - cancellation: Ends the piece when it is cancelled.
+    init(limit: Int, pieceSteps: Int, cancellation: SearchCancellation) {
+        self.cancellation = cancellation
         self.limit = limit
         self.pieceSteps = max(1, pieceSteps)
     }

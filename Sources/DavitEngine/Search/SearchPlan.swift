@@ -4,28 +4,8 @@ internal import DavitWebDAV
 
 /// A query, prepared once for all resources.
 struct SearchPlan: Sendable {
-    /// An existing scope of the search.
-    struct SearchRoot: Sendable {
-        let depth: Depth
-        /// Canonical path.
-        let target: ResourcePath
-        let info: ResourceInfo
-        /// As spelled by the client, escaped for an href; ends in a slash for a collection.
-        let href: [UInt8]
-        /// The last segment as spelled by the client; empty for the root.
-        let name: [UInt8]
-
-        /// Whether a traversal of this scope visits `path`.
-        func reaches(_ path: ResourcePath) -> Bool {
-            switch depth {
-            case .zero: path == target
-            case .one: path == target || path.parent == target
-            case .infinity: target.contains(path)
-            }
-        }
-    }
-
-    let places: [SearchRoot]
+    /// The scopes of the search, all of which exist; at least one.
+    let places: [TraversalStart]
     let program: SearchProgram
     let order: [SearchOrder]
     /// Maximum number of results: the number requested or, for sorted results, the number that is kept.
@@ -33,7 +13,7 @@ struct SearchPlan: Sendable {
     let properties: PropFindPlan
 
     /// - Parameter keptLimit: Maximum number of results to sort.
-    init(_ query: SearchQuery, in places: [SearchRoot], keptLimit: Int) {
+    init(_ query: SearchQuery, in places: [TraversalStart], keptLimit: Int) {
         self.places = places
         program = SearchProgram(query)
         order = query.order

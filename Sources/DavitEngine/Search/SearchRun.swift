@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// Decides which resources of a traversal are results, and counts and sorts them. Belongs to one
-/// ``PropFindStream``.
+/// ``SearchWriter``.
 ///
 /// Without an order, no results are stored. With one, at most the requested number of results is stored, each
 /// with its path and truncated sort keys.
@@ -33,14 +33,13 @@ final class SearchRun {
     /// Whether the step limit is exceeded, so that no further resources are evaluated.
     @safe @exclusivity(unchecked) private(set) var isExhausted = false
 
-    init(_ plan: SearchPlan, share: Share) {
+    init(_ plan: SearchPlan, meter: SearchMeter, share: Share) {
         self.plan = plan
+        self.meter = meter
         resources = share.resources
-        let configuration = share.configuration
-        meter = SearchMeter(limit: configuration.searchStepLimit, pieceSteps: configuration.searchPieceSteps)
         evaluator = SearchEvaluator(plan.program, meter: meter)
         rows = SearchRows(
-            plan.order, limit: max(1, plan.limit), limitBytes: configuration.orderedSearchBytes)
+            plan.order, limit: max(1, plan.limit), limitBytes: share.configuration.orderedSearchBytes)
     }
 
     /// Whether no further resource would be written.

@@ -9,8 +9,8 @@ struct SearchScopes {
     let wait: Wait
 
     /// - Throws: 409 with `search-scope-valid`, and the status of each invalid scope (RFC 5323 §2.4).
-    func places(of scopes: [SearchScope]) throws(WebDAVError) -> [SearchPlan.SearchRoot] {
-        var places: [SearchPlan.SearchRoot] = []
+    func places(of scopes: [SearchScope]) throws(WebDAVError) -> [TraversalStart] {
+        var places: [TraversalStart] = []
         var failures: [ErrorBody.Failure] = []
         for scope in scopes {
             do throws(WebDAVError) { places.append(try location(of: scope)) } catch {
@@ -22,7 +22,7 @@ struct SearchScopes {
         return places
     }
 
-    private func location(of scope: SearchScope) throws(WebDAVError) -> SearchPlan.SearchRoot {
+    private func location(of scope: SearchScope) throws(WebDAVError) -> TraversalStart {
         let rawPath = try rawPath(of: scope.href)
         let path: ResourcePath?
         do throws(HTTPError) { path = try share.urls.path(at: rawPath, in: context) } catch {
@@ -37,10 +37,9 @@ struct SearchScopes {
         if info.isCollection, scope.depth == .infinity, !share.configuration.allowsInfiniteDepth {
             throw WebDAVError(.forbidden)
         }
-        var href = Href.path(rawPath)
-        if info.isCollection, href.last != slash { href.append(slash) }
-        return SearchPlan.SearchRoot(
-            depth: scope.depth, target: lookup.path, info: info, href: href, name: Array(path.name))
+        return TraversalStart(
+            depth: scope.depth, target: lookup.path, info: info, href: Href.path(rawPath),
+            name: Array(path.name))
     }
 
     /// Resolves a URI, or a reference relative to the URI of the request (§5.4.1). Supports only the forms

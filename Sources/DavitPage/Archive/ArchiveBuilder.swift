@@ -44,25 +44,25 @@ private struct ArchiveBuilderState {
 
     private enum Phase { case walking, reporting, ended }
 
-    private let traversal: TreeTraversal
+    private let traversal: DownloadTraversal
     private let layout: ArchiveLayout
     private let isPromised: Bool
     private let now: Timestamp
     private let writer: ZIPWriter
     private let buffer = IOBuffer(capacity: readBytes)
     /// The entries found by the survey.
-    private let entries: [TreeTraversal.Found]
+    private let entries: [DownloadTraversal.Found]
     private var nextEntry = 0
     private var report: ArchiveReport
     private var phase = Phase.walking
     /// The file being read.
-    private var content: (found: TreeTraversal.Found, file: TraversedContent)?
+    private var content: (found: DownloadTraversal.Found, file: TraversedContent)?
     private var offset: Int64 = 0
     /// Whether the open entry must be padded.
     private var isFilling = false
 
     init(
-        _ traversal: TreeTraversal, _ estimate: ArchiveEstimate.State, _ layout: ArchiveLayout,
+        _ traversal: DownloadTraversal, _ estimate: ArchiveEstimate.State, _ layout: ArchiveLayout,
         isPromised: Bool, now: Timestamp
     ) throws(ArchiveError) {
         self.traversal = traversal
@@ -109,7 +109,7 @@ private struct ArchiveBuilderState {
         }
     }
 
-    private mutating func begin(_ found: TreeTraversal.Found) throws {
+    private mutating func begin(_ found: DownloadTraversal.Found) throws {
         var found = found
         if !found.info.isCollection {
             switch traversal.open(found) {
@@ -133,7 +133,7 @@ private struct ArchiveBuilderState {
     }
 
     private mutating func read(
-        _ found: TreeTraversal.Found, _ file: TraversedContent, _ budget: inout Int
+        _ found: DownloadTraversal.Found, _ file: TraversedContent, _ budget: inout Int
     ) throws {
         buffer.removeAll()
         let count = file.read(at: offset, into: buffer) ?? 0
@@ -151,7 +151,7 @@ private struct ArchiveBuilderState {
         }
     }
 
-    private mutating func record(_ path: [UInt8], _ obstacle: TreeTraversal.Obstacle) throws {
+    private mutating func record(_ path: [UInt8], _ obstacle: DownloadTraversal.Obstacle) throws {
         if isPromised { throw ArchiveBuilder.LengthMismatch() }
         report.add(path, obstacle)
     }

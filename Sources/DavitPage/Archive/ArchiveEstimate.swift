@@ -11,7 +11,7 @@ final class ArchiveEstimate: Sendable {
     /// The maximum number of steps in one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048
 
-    let traversal: TreeTraversal
+    let traversal: DownloadTraversal
     /// The maximum number of steps, and of entries kept.
     private let limit: Int, keptLimit: Int
     private let state = Exclusive(State())
@@ -23,14 +23,14 @@ final class ArchiveEstimate: Sendable {
         /// The total length of the content.
         fileprivate(set) var bytes: Int64 = 0
         /// The entries found so far; empty if there are too many.
-        fileprivate(set) var entries: [TreeTraversal.Found] = []
+        fileprivate(set) var entries: [DownloadTraversal.Found] = []
         fileprivate(set) var areEntriesKept = true
         fileprivate(set) var report = ArchiveReport()
         /// Whether everything was surveyed.
         fileprivate(set) var isWhole = false
         fileprivate var stepCount = 0
 
-        fileprivate mutating func keep(_ found: TreeTraversal.Found, limit: Int) {
+        fileprivate mutating func keep(_ found: DownloadTraversal.Found, limit: Int) {
             if entries.count == limit {
                 areEntriesKept = false
                 entries = []
@@ -47,7 +47,7 @@ final class ArchiveEstimate: Sendable {
         }
     }
 
-    init(_ traversal: TreeTraversal, limit: Int, keptLimit: Int) {
+    init(_ traversal: DownloadTraversal, limit: Int, keptLimit: Int) {
         self.traversal = traversal
         self.limit = limit
         self.keptLimit = keptLimit

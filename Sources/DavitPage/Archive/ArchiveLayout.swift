@@ -33,7 +33,7 @@ struct ArchiveLayout: Sendable {
     }
 
     /// Returns the ZIP entry of a found resource.
-    func entry(of found: TreeTraversal.Found) -> ZIPEntry {
+    func entry(of found: DownloadTraversal.Found) -> ZIPEntry {
         var path = top
         if !top.isEmpty, !found.path.isEmpty { path.append(UInt8(ascii: "/")) }
         path.append(contentsOf: found.path)
@@ -56,7 +56,7 @@ struct ArchiveLayout: Sendable {
     }
 
     /// Returns the length of the archive in bytes; nil if it cannot be computed in advance.
-    func length(of entries: [TreeTraversal.Found], _ report: ArchiveReport) -> Int64? {
+    func length(of entries: [DownloadTraversal.Found], _ report: ArchiveReport) -> Int64? {
         #if Archive
         var length = ZIPLength()
         for found in entries {

@@ -28,7 +28,7 @@ struct ArchiveReport: Sendable {
         lines.append(contentsOf: ": \(what)\n".utf8)
     }
 
-    mutating func add(_ path: [UInt8], _ obstacle: TreeTraversal.Obstacle) {
+    mutating func add(_ path: [UInt8], _ obstacle: DownloadTraversal.Obstacle) {
         switch obstacle {
         case .missing: add(path, "no longer exists")
         case .circle: add(path, "links to one of its parent folders")

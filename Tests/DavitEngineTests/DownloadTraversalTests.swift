@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 /// Traversing a tree keeps a single collection open, whatever the depth.
-struct TreeTraversalTests {
+struct DownloadTraversalTests {
     /// Writes each visited path on a line.
     private struct TraversingPage: CollectionPage {
         func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {

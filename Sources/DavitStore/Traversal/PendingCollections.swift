@@ -1,11 +1,10 @@
 internal import DavitHTTP
-internal import DavitStore
 
 /// The subcollections of a collection that a traversal has not entered yet. They are stored so that the
 /// collection itself can be closed before they are entered.
 ///
-/// They are entered in the order of their names. If they need too much memory, the last ones can therefore be
-/// dropped: after the others have been entered, the collection is read again for the names from the first
+/// If they are entered in the order of their names, the last ones can be dropped when they need too much
+/// memory: after the others have been entered, the collection is read again for the names from the first
 /// dropped one on.
 struct PendingCollections {
     /// A collection to enter.
@@ -18,9 +17,17 @@ struct PendingCollections {
 
         /// Approximate size in memory, in bytes.
         fileprivate var cost: Int { 112 + name.count + (canonicalPath?.bytes.count ?? 0) }
+
+        init(_ member: Member) {
+            name = member.name
+            canonicalPath = member.canonicalPath
+            identity = member.info.identity
+            volume = member.info.volume
+        }
     }
 
-    /// In directory order (unsorted) while the collection is being read, then in descending order of names.
+    /// In directory order (unsorted) while the collection is being read, then in the reverse order in which
+    /// they are entered.
     private var entries: [Entry] = []
     /// Names before this one have been entered.
     private var floor: [UInt8]?
@@ -36,21 +43,20 @@ struct PendingCollections {
     /// Adds a subcollection found while reading, unless it has already been entered or will be read again
     /// later.
     /// - Returns: The increase of ``bytes``.
-    mutating func add(_ member: Member) -> Int {
-        if let floor, member.name.lexicographicallyPrecedes(floor) { return 0 }
-        if let ceiling, !member.name.lexicographicallyPrecedes(ceiling) { return 0 }
-        let entry = Entry(
-            name: member.name, canonicalPath: member.canonicalPath, identity: member.info.identity,
-            volume: member.info.volume)
+    mutating func add(_ entry: Entry) -> Int {
+        if let floor, entry.name.lexicographicallyPrecedes(floor) { return 0 }
+        if let ceiling, !entry.name.lexicographicallyPrecedes(ceiling) { return 0 }
         entries.append(entry)
         bytes += entry.cost
         return entry.cost
     }
 
-    /// Sorts the subcollections. Must be called after all members have been read.
-    mutating func endReading() {
+    /// Puts the subcollections into order. Must be called after all members have been read.
+    /// - Parameter sorts: whether they are entered in the order of their names, not in directory order.
+    mutating func endReading(sorts: Bool) {
         // Most collections have at most one subcollection, which needs no sorting.
-        if entries.count > 1 { sort() }
+        guard entries.count > 1 else { return }
+        if sorts { sort() } else { entries.reverse() }
     }
 
     private mutating func sort() { entries.sort { $1.name.lexicographicallyPrecedes($0.name) } }
@@ -61,7 +67,17 @@ struct PendingCollections {
         return entry
     }
 
-    /// Drops the second half of the names.
+    /// Removes a subcollection, if it is stored. Linear in the number of those that were added after it.
+    /// - Returns: The decrease of ``bytes``.
+    mutating func remove(_ name: [UInt8]) -> Int {
+        guard let index = entries.lastIndex(where: { $0.name == name }) else { return 0 }
+        let cost = entries.remove(at: index).cost
+        bytes -= cost
+        return cost
+    }
+
+    /// Drops the second half of the names. Only for subcollections that are entered in the order of their
+    /// names.
     /// - Parameter keepsOne: Whether at least one name is kept, so that a traversal that reads the collection
     ///   again advances.
     /// - Returns: The decrease of ``bytes``.

@@ -1,0 +1,155 @@
+internal import DavitHTTP
+internal import DavitStore
+internal import DavitWebDAV
+
+/// Visits the members of a collection as PROPFIND and SEARCH return them: with their hrefs and dead
+/// properties.
+///
+/// Links to collections are followed. The members of a collection that cannot be opened are left out.
+struct PropertyTraversal {
+    enum Step {
+        /// The next resource is ``PropertyTraversal/member``, with these dead properties.
+        case member([StoredProperty])
+        /// No resource was found in this step, or a slot must be acquired first; see
+        /// ``PropertyResponses/needsSlot``.
+        case none
+        case end
+    }
+
+    private struct LocatedMember {
+        let member: Member
+        let path: ResourcePath
+    }
+
+    /// Maximum number of members whose properties are read together.
+    private static let batchSize = 32
+
+    private let responses: PropertyResponses
+    private var traversal: TreeTraversal
+    /// The hrefs of the collections on the current path; each ends in a slash.
+    private var hrefs: [[UInt8]] = []
+    /// Whether members of the current collection may have requested dead properties.
+    private var hasProperties = false
+    /// Members whose properties have not been read yet, in order.
+    private var pending: ArraySlice<LocatedMember> = []
+    /// Members whose properties have been read, in reverse order.
+    private var ready: [(located: LocatedMember, properties: [StoredProperty])] = []
+
+    /// The current resource; its memory is reused for all members.
+    private(set) var member = Member()
+    /// The canonical path of the current resource; if no property needs it, the path of the collection
+    /// suffices.
+    private(set) var path = ResourcePath.root
+
+    init(_ responses: PropertyResponses) {
+        self.responses = responses
+        traversal = TreeTraversal(of: responses.share.resources, followsLinks: true)
+    }
+
+    /// Whether there is nothing more to visit.
+    var isAtEnd: Bool { traversal.isAtEnd }
+    /// The href of the collection that contains the current resource; ends in a slash.
+    var collectionHref: [UInt8] { hrefs.last ?? [] }
+    /// The path on which the traversal has reached the current resource, which differs from ``path`` for a
+    /// link.
+    var walkedPath: ResourcePath? { traversal.path.appending(member.name) }
+
+    /// The href of the current resource.
+    var href: [UInt8] { href(of: member.name, isCollection: member.info.isCollection) }
+
+    private func href(of name: [UInt8], isCollection: Bool) -> [UInt8] {
+        var href = collectionHref
+        PercentCoding.append(name, to: &href)
+        if isCollection { href.append(UInt8(ascii: "/")) }
+        return href
+    }
+
+    /// Opens the collection of a starting point.
+    /// - Throws: an error if it cannot be opened.
+    mutating func begin(at start: TraversalStart) throws(StoreError) {
+        try traversal.begin(at: start.target, start.info, depth: start.depth == .infinity ? .max : 1)
+        enter(href: start.href)
+    }
+
+    /// Ends the traversal; no further resources are visited.
+    mutating func stop() {
+        traversal.stop()
+        hrefs = []
+        pending = []
+        ready = []
+    }
+
+    /// Visits the next member, or enters or leaves a collection.
+    /// - Throws: an error if the current collection cannot be read further, or that affects every access.
+    mutating func next() throws(WebDAVError) -> Step {
+        if !ready.isEmpty || !pending.isEmpty { return try nextWithProperties() }
+        switch traversal.next(&member) {
+        case .member:
+            // The properties of a link are those of its target, which is a member of another collection.
+            if hasProperties || member.canonicalPath != nil { return try collect() }
+            path = traversal.path
+            if responses.needsPath {
+                guard let own = path.appending(member.name) else { return .none }
+                path = own
+            }
+            return .member([])
+        case .listed, .passed: return .none
+        case .entered(let name):
+            enter(href: href(of: name, isCollection: true))
+            return .none
+        case .left:
+            hrefs.removeLast()
+            return .none
+        case .interrupted(let error): throw WebDAVError(store: error)
+        case .inaccessible(_, let error):
+            // Unreadable, or deleted in the meantime: the collection was listed, but its members are left
+            // out.
+            if !error.concernsOneResource { throw WebDAVError(store: error) }
+            return .none
+        case .end: return .end
+        }
+    }
+
+    private mutating func enter(href: [UInt8]) {
+        hrefs.append(href)
+        hasProperties = responses.hasProperties(below: traversal.path)
+    }
+
+    /// Collects the current member and, if the collection has properties, the members after it, so that
+    /// their properties are read together.
+    private mutating func collect() throws(WebDAVError) -> Step {
+        var located = [locate()]
+        reading: while hasProperties, located.count < Self.batchSize {
+            switch traversal.next(&member) {
+            case .member: located.append(locate())
+            case .interrupted(let error): throw WebDAVError(store: error)
+            // No collection is entered or left before all members have been returned.
+            case .listed, .passed, .entered, .left, .inaccessible, .end: break reading
+            }
+        }
+        pending = located[...]
+        return try nextWithProperties()
+    }
+
+    private func locate() -> LocatedMember {
+        let path = traversal.path
+        return LocatedMember(
+            member: member, path: member.canonicalPath ?? path.appending(member.name) ?? path)
+    }
+
+    private mutating func nextWithProperties() throws(WebDAVError) -> Step {
+        if ready.isEmpty { try storing { () throws(StoreError) in try readProperties() } }
+        guard let next = ready.popLast() else { return .none }
+        (member, path) = (next.located.member, next.located.path)
+        return .member(next.properties)
+    }
+
+    /// Reads the properties of as many of the pending members as fit into memory together; of none if a slot
+    /// must be acquired first.
+    private mutating func readProperties() throws(StoreError) {
+        let found = try responses.boundedProperties(
+            of: pending.map { ($0.path, $0.member.info.identity) })
+        ready = zip(pending, found).reversed().map { (located: $0, properties: $1) }
+        pending.removeFirst(found.count)
+    }
+}
