@@ -17,10 +17,10 @@ private func benchmark(_ name: String, exact: Int, patterns: Int = 0) -> Benchma
     guard let request = try? HTTPRequest(parsing: Array(head.utf8)) else { return nil }
     let router = Router { routes in
         for _ in 0..<patterns {
-            routes.get(matching: { /\/api\/v\d+\/.*\/members/ }) { _, _ in HTTPResponse(.notFound) }
+            routes.get(matching: { /\/api\/v\d+\/.*\/members/ }) { _, _ in HTTPResponse(status: .notFound) }
         }
         for number in 0..<exact {
-            routes.get("/api/v1/resource-\(number)/members") { _ in HTTPResponse(.noContent) }
+            routes.get("/api/v1/resource-\(number)/members") { _ in HTTPResponse(status: .noContent) }
         }
     }
     return Benchmark(

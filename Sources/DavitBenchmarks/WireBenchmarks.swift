@@ -79,7 +79,7 @@ private func encoding() -> Benchmark {
         fields.append(.acceptRanges, "bytes")
         buffer.removeAll(keepingCapacity: true)
         _ = HeadEncoder.encode(
-            HTTPResponse(.ok, fields: fields), length: 1024, for: exchange, date: date, server: name,
+            HTTPResponse(status: .ok, fields: fields), length: 1024, for: exchange, date: date, server: name,
             into: &buffer)
         return buffer.count
     }

@@ -50,7 +50,7 @@ public struct OptionsMethod: Sendable {
     }
 
     static func response(allowing methods: StaticString) -> HTTPResponse {
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         response.fields = complianceFields
         response.fields.append(.allow, methods)
         response.fields.append(.acceptRanges, "bytes")

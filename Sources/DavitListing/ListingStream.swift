@@ -7,7 +7,7 @@ extension ListingPage {
     package func response(_ members: any MemberPages) async throws(HTTPError) -> HTTPResponse {
         // Read before sending the head, so that a failure still gets a status.
         let first = try await members.next()
-        var response = HTTPResponse(.ok, body: .stream(ListingStream(self, members, first: first)))
+        var response = HTTPResponse(status: .ok, body: .stream(ListingStream(self, members, first: first)))
         Self.appendFields(to: &response.fields)
         return response
     }

@@ -31,7 +31,7 @@ public struct BrowserPage: CollectionPage {
         let kept = visit.isReadOnly || query.kept.isEmpty ? [] : try await visit.trash(query.kept)
         let stream = FolderStream(FolderView(page, query, kept: kept))
         try await stream.begin()
-        var response = HTTPResponse(.ok, body: .stream(stream))
+        var response = HTTPResponse(status: .ok, body: .stream(stream))
         page.appendFields(to: &response.fields)
         return response
     }

@@ -75,7 +75,7 @@ public struct SiteHandler: Handler {
         var response: HTTPResponse
         switch request.method {
         case .get, .head: return nil
-        case .options: response = HTTPResponse(.noContent)
+        case .options: response = HTTPResponse(status: .noContent)
         case .other: return .error(.notImplemented, "Method not supported.", for: request)
         default: response = .error(.methodNotAllowed, "This resource is read-only.", for: request)
         }
@@ -157,7 +157,7 @@ public struct SiteHandler: Handler {
         fields.append(.xContentTypeOptions, "nosniff")
         fields.append(.cacheControl, "no-cache")
         return HTTPResponse(
-            .notFound, fields: fields, body: .file(page.file, offset: 0, length: page.file.length))
+            status: .notFound, fields: fields, body: .file(page.file, offset: 0, length: page.file.length))
     }
 
     private func list(

@@ -20,7 +20,7 @@ struct DownloadTraversalTests {
                     }
                 }
             }
-            return HTTPResponse(.ok, body: .bytes(lines))
+            return HTTPResponse(status: .ok, body: .bytes(lines))
         }
     }
 

@@ -129,6 +129,6 @@ private struct Measuring<Next: Handler>: Handler {
             }
             if isFirst { afterFirst() }
         }
-        return HTTPResponse(response.status)
+        return HTTPResponse(status: response.status)
     }
 }

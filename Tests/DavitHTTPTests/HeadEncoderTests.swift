@@ -53,7 +53,7 @@ struct HeadEncoderTests {
         status: UInt16, length: Int64?, exchange: HeadEncoder.Context, lines: [String],
         framing: ResponseFraming
     ) {
-        let result = Self.encode(HTTPResponse(HTTPStatus(status)), length: length, for: exchange)
+        let result = Self.encode(HTTPResponse(status: HTTPStatus(status)), length: length, for: exchange)
         #expect(Array(result.lines.dropFirst()) == lines)
         #expect(result.framing == framing)
     }
@@ -64,22 +64,22 @@ struct HeadEncoderTests {
         ]
         for code in statuses {
             let status = HTTPStatus(code)
-            let lines = Self.encode(HTTPResponse(status), length: 0, for: Self.keeping).lines
+            let lines = Self.encode(HTTPResponse(status: status), length: 0, for: Self.keeping).lines
             #expect(lines.first == "HTTP/1.1 \(code) \(status.reasonPhrase.description)")
         }
     }
 
     @Test func responseCanCloseItsConnection() {
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         response.closesConnection = true
         let result = Self.encode(response, length: 1, for: Self.keeping)
         #expect(result.lines.last == "Connection: close")
         #expect(!HeadEncoder.isPersistent(response, Self.keeping, framing: result.framing))
-        #expect(HeadEncoder.isPersistent(HTTPResponse(.ok), Self.keeping, framing: result.framing))
+        #expect(HeadEncoder.isPersistent(HTTPResponse(status: .ok), Self.keeping, framing: result.framing))
     }
 
     @Test func fieldsCannotContradictTheFraming() {
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         response.fields.append(.contentLength, 99)
         response.fields.append(.etag, "\"a\"")
         response.fields.append(named: "transfer-encoding", "chunked")
@@ -89,7 +89,7 @@ struct HeadEncoderTests {
     }
 
     @Test func handlerCanDeclareALengthForHEAD() {
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         response.fields.append(.contentLength, 99)
         #expect(Self.encode(response, length: 0, for: Self.head).lines.dropFirst() == ["Content-Length: 99"])
         response.status = .notModified
@@ -100,7 +100,7 @@ struct HeadEncoderTests {
     }
 
     @Test func dateAndServerOfAHandlerAreNotRepeated() {
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         var bytes: [UInt8] = []
         _ = HeadEncoder.encode(
             response, for: Self.keeping, date: Self.date, server: Array("davit".utf8), into: &bytes)

@@ -15,13 +15,13 @@ struct CompressionTests {
         routes.get("/short") { _ in .text(String(text.prefix(1023))) }
         routes.get("/threshold") { _ in .text(String(text.prefix(1024))) }
         routes.get("/picture") { _ in .bytes(Array(text.utf8), type: "image/png") }
-        routes.get("/untyped") { _ in HTTPResponse(.ok, body: .bytes(Array(text.utf8))) }
+        routes.get("/untyped") { _ in HTTPResponse(status: .ok, body: .bytes(Array(text.utf8))) }
         routes.get("/stream") { _ in
             var rest = Array(repeating: Array("piece of text ".utf8), count: 50)
             return .stream(type: "text/plain") { rest.popLast() }
         }
         routes.get("/file") { _ in
-            var response = HTTPResponse(.ok, body: .file(NoFile(), offset: 0, length: 0))
+            var response = HTTPResponse(status: .ok, body: .file(NoFile(), offset: 0, length: 0))
             response.fields.append(.contentType, "text/plain")
             return response
         }
@@ -202,7 +202,7 @@ struct GzipStreamTests {
         let left = Mutex(400_000)
         let stream = try await Self.stream {
             var response = HTTPResponse(
-                .ok,
+                status: .ok,
                 body: .stream(
                     Lines {
                         left.withLock { left in
@@ -272,7 +272,8 @@ private struct Answering: Handler {
         let tag = EntityTag(opaque: Array("a".utf8))
         let outcome = Preconditions.evaluate(
             request, current: (tag, Timestamp(seconds: 0)), now: Timestamp(seconds: 0))
-        var response = outcome == .notModified ? HTTPResponse(.notModified) : .text(CompressionTests.text)
+        var response =
+            outcome == .notModified ? HTTPResponse(status: .notModified) : .text(CompressionTests.text)
         response.fields.append(.etag, tag.encoded)
         return response
     })

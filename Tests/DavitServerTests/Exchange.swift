@@ -28,6 +28,6 @@ struct Greeter: Handler {
     private func greeting(for request: HTTPRequest) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.etag, request.principal ?? "nobody")
-        return HTTPResponse(.noContent, fields: fields)
+        return HTTPResponse(status: .noContent, fields: fields)
     }
 }

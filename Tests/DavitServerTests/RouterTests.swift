@@ -90,7 +90,7 @@ struct RouterTests {
                 .text("condition")
             }
             routes.get("/cy") { _ in .text("exact after the condition") }
-            routes.on(.head, "/a") { _ in HTTPResponse(HTTPStatus(202)) }
+            routes.on(.head, "/a") { _ in HTTPResponse(status: HTTPStatus(202)) }
         }
         #expect(try await client.send("GET", "/a").text == "second")
         #expect(try await client.send("HEAD", "/a").status == 202)

@@ -13,7 +13,7 @@ struct ArrivedContentTests {
         guard let content = request.body.arrived else { return nil }
         let path = String(decoding: request.target.rawPath, as: UTF8.self)
         let text = "\(request.method.rawValue) \(path) \(String(decoding: content, as: UTF8.self))"
-        return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
+        return HTTPResponse(status: .ok, body: .bytes(Array(text.utf8)))
     }
 
     static let put = "PUT /b HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
@@ -34,7 +34,7 @@ struct ArrivedContentTests {
     /// The handler is called before its content has arrived; the work that is pending reads it.
     @Test func contentThatHasNotArrivedIsReadLater() throws {
         let server = try TestServer(ready: { request in
-            request.body.arrived.map { HTTPResponse(.ok, body: .bytes($0)) }
+            request.body.arrived.map { HTTPResponse(status: .ok, body: .bytes($0)) }
         })
         let bytes = Array(Self.put.utf8)
         for position in 1..<bytes.count {
@@ -64,7 +64,7 @@ struct ArrivedContentTests {
         } handler: { request throws(HTTPError) in
             let buffer = IOBuffer(capacity: 2)
             _ = try await request.body.read(into: buffer)
-            return HTTPResponse(request.body.arrived == nil ? .ok : .internalServerError)
+            return HTTPResponse(status: request.body.arrived == nil ? .ok : .internalServerError)
         }
         let peer = try server.connect()
         try peer.send(Self.put + RequestTests.get)
@@ -73,7 +73,7 @@ struct ArrivedContentTests {
     }
 
     @Test func unreadContentIsNotParsedAsTheNextRequest() throws {
-        let server = try TestServer(ready: { _ in HTTPResponse(.noContent) })
+        let server = try TestServer(ready: { _ in HTTPResponse(status: .noContent) })
         let peer = try server.connect()
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(RequestTests.get.utf8.count)\r\n\r\n"
         try peer.send(head + RequestTests.get + RequestTests.get)
@@ -88,7 +88,7 @@ struct ArrivedContentTests {
         let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)
         let server = try TestServer(ready: { request in
             guard request.body.arrived?.count == 5 else { return nil }
-            var response = HTTPResponse(.ok, body: .bytes(content))
+            var response = HTTPResponse(status: .ok, body: .bytes(content))
             response.closesConnection = !isLarge
             return response
         })

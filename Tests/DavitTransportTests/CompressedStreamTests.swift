@@ -82,7 +82,7 @@ private struct Answer: Handler {
     let make: @Sendable () -> HTTPBody
 
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
-        var response = HTTPResponse(.ok, body: make())
+        var response = HTTPResponse(status: .ok, body: make())
         response.fields.append(.contentType, "text/plain")
         return .ready(response)
     }

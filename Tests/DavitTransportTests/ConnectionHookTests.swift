@@ -73,7 +73,7 @@ struct ConnectionHookTests {
             $0.endpoints = [.init(host: place, port: 0)]
         } handler: { request throws(HTTPError) in
             let ends = "\(request.localAddress?.description ?? "") \(request.remoteAddress?.host ?? "")"
-            return HTTPResponse(.ok, body: .bytes(Array("\(ends) \(request.peerAddress)".utf8)))
+            return HTTPResponse(status: .ok, body: .bytes(Array("\(ends) \(request.peerAddress)".utf8)))
         }
         for address in server.addresses {
             let host = address.host.contains(":") ? "::1" : "127.0.0.1"
@@ -104,9 +104,9 @@ struct ConnectionHookTests {
                 guard let file = try? TestFile(content) else {
                     throw HTTPError(.internalServerError, "no file")
                 }
-                return HTTPResponse(.ok, body: .file(file, offset: 0, length: Int64(size)))
-            case "stream": return HTTPResponse(.ok, body: .stream(PiecewiseStream(content, of: 777)))
-            default: return HTTPResponse(.ok, body: .bytes(content))
+                return HTTPResponse(status: .ok, body: .file(file, offset: 0, length: Int64(size)))
+            case "stream": return HTTPResponse(status: .ok, body: .stream(PiecewiseStream(content, of: 777)))
+            default: return HTTPResponse(status: .ok, body: .bytes(content))
             }
         }
         let sent = RequestTests.put + Self.last

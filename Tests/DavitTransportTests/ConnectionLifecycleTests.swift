@@ -83,10 +83,10 @@ struct ConnectionLifecycleTests {
         let server = try TestServer {
             $0.grace = .seconds(60)
         } handler: { request throws(HTTPError) in
-            if request.method == .get { return HTTPResponse(.ok) }
+            if request.method == .get { return HTTPResponse(status: .ok) }
             hasBegun.open()
             await mayEnd.wait()
-            return HTTPResponse(.created)
+            return HTTPResponse(status: .created)
         }
         let idle = try server.connect()
         try idle.send(RequestTests.get)
@@ -112,7 +112,7 @@ struct ConnectionLifecycleTests {
         } handler: { _ throws(HTTPError) in
             hasBegun.open()
             await Self.waitForCancellation()
-            return HTTPResponse(.ok)
+            return HTTPResponse(status: .ok)
         }
         let peer = try server.connect()
         try peer.send(RequestTests.get)
@@ -130,7 +130,7 @@ struct ConnectionLifecycleTests {
             hasBegun.open()
             await Self.waitForCancellation()
             wasCancelled.open()
-            return HTTPResponse(.ok)
+            return HTTPResponse(status: .ok)
         }
         do {
             let peer = try server.connect()

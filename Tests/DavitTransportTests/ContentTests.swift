@@ -10,7 +10,7 @@ struct ContentTests {
 
     /// Responds without reading the content.
     @Sendable static func refuse(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        guard request.method == .put else { return HTTPResponse(.ok) }
+        guard request.method == .put else { return HTTPResponse(status: .ok) }
         throw HTTPError(.unauthorized, "who are you")
     }
 
@@ -19,7 +19,7 @@ struct ContentTests {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             let content = try await TestServer.read(request)
-            return HTTPResponse(.ok, body: .bytes(content))
+            return HTTPResponse(status: .ok, body: .bytes(content))
         }
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let peer = try server.connect()
@@ -42,7 +42,8 @@ struct ContentTests {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             guard request.method == .put else { return try await TestServer.echo(request) }
-            return HTTPResponse(.ok, body: .bytes(try await TestServer.readFilling(request, capacity)))
+            return HTTPResponse(
+                status: .ok, body: .bytes(try await TestServer.readFilling(request, capacity)))
         }
         let sizes = [1, 100_000, 16_384, 2, 40_009, 65_536, 300_000] + Array(repeating: 5, count: 2000)
         let content = (0..<sizes.reduce(0, +)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
@@ -66,7 +67,7 @@ struct ContentTests {
     @Test func malformedChunkAfterContentIsRefused() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
-            HTTPResponse(.ok, body: .bytes(try await TestServer.readFilling(request, 1024 * 1024)))
+            HTTPResponse(status: .ok, body: .bytes(try await TestServer.readFilling(request, 1024 * 1024)))
         }
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -149,7 +150,7 @@ struct ContentTests {
         } handler: { request throws(HTTPError) in
             do throws(HTTPError) {
                 _ = try await TestServer.read(request)
-                return HTTPResponse(.ok)
+                return HTTPResponse(status: .ok)
             } catch {
                 continuation.yield(error)
                 throw error
@@ -195,14 +196,14 @@ struct ContentTests {
         } handler: { request throws(HTTPError) in
             guard let kept = box.take() else {
                 box.put(request)
-                return HTTPResponse(.ok)
+                return HTTPResponse(status: .ok)
             }
             do throws(HTTPError) {
                 _ = try await kept.body.read(into: IOBuffer(capacity: 10))
             } catch {
                 continuation.yield(error)
             }
-            return HTTPResponse(.ok)
+            return HTTPResponse(status: .ok)
         }
         let peer = try server.connect()
         try peer.send(RequestTests.put + RequestTests.get)

@@ -21,7 +21,7 @@ struct DisconnectTests {
             } onCancel: {
                 isCancelled.open()
             }
-            return HTTPResponse(.ok, body: .bytes(Array("short".utf8)))
+            return HTTPResponse(status: .ok, body: .bytes(Array("short".utf8)))
         }
     }
 
@@ -57,7 +57,7 @@ struct DisconnectTests {
     @Test func connectedClientIsNotCancelled() async throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(Task.isCancelled ? .serviceUnavailable : .ok)
+            HTTPResponse(status: Task.isCancelled ? .serviceUnavailable : .ok)
         }
         let peer = try server.connect()
         for _ in 0..<3 {

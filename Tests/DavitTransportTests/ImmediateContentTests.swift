@@ -34,7 +34,7 @@ struct ImmediateContentTests {
     private static let get = "GET /live HTTP/1.1\r\nHost: h\r\n\r\n"
 
     private static func server(_ isGone: AsyncSignal) throws -> TestServer {
-        try TestServer(handler: { _ in HTTPResponse(.ok, body: .stream(Silence(isGone))) })
+        try TestServer(handler: { _ in HTTPResponse(status: .ok, body: .stream(Silence(isGone))) })
     }
 
     @Test func closedConnectionIsDetectedImmediately() async throws {

@@ -18,7 +18,7 @@ struct InlineResponseTests {
             ready: { request in
                 let path = String(decoding: request.target.rawPath, as: UTF8.self)
                 if path.hasPrefix("/task") || request.method == .put { return nil }
-                return HTTPResponse(.ok, body: .bytes(Array("at once \(path)".utf8)))
+                return HTTPResponse(status: .ok, body: .bytes(Array("at once \(path)".utf8)))
             })
     }
 
@@ -72,7 +72,7 @@ struct InlineResponseTests {
     /// The socket accepts only a part of the responses; the rest waits for the peer, in order.
     @Test func responsesWaitUntilTheSocketAcceptsThem() throws {
         let content = ResponseWritingTests.content(30_000)
-        let server = try TestServer(ready: { _ in HTTPResponse(.ok, body: .bytes(content)) })
+        let server = try TestServer(ready: { _ in HTTPResponse(status: .ok, body: .bytes(content)) })
         let peer = try server.connect()
         let count = ResponseWritingTests.systemLimit / content.count + 100
         for _ in 0..<2 {
@@ -88,7 +88,7 @@ struct InlineResponseTests {
         let server = try TestServer(ready: { request in
             let body: HTTPBody =
                 request.contains(.range) ? .file(file, offset: 0, length: file.length) : .bytes(content)
-            return HTTPResponse(.ok, body: body)
+            return HTTPResponse(status: .ok, body: body)
         })
         let peer = try server.connect()
         for field in ["Range: bytes=0-", "Accept: */*", "Range: bytes=0-"] {
@@ -99,9 +99,9 @@ struct InlineResponseTests {
 
     @Test func truncatedFileClosesTheConnection() throws {
         let file = try TestFile([1, 2, 3], claiming: 4)
-        let response = { @Sendable in HTTPResponse(.ok, body: .file(file, offset: 0, length: 4)) }
+        let response = { @Sendable in HTTPResponse(status: .ok, body: .file(file, offset: 0, length: 4)) }
         let server = try TestServer(ready: { request in
-            request.target.rawPath.count == 2 ? HTTPResponse(.ok, body: .bytes([9])) : response()
+            request.target.rawPath.count == 2 ? HTTPResponse(status: .ok, body: .bytes([9])) : response()
         })
         let peer = try server.connect()
         try peer.send(RequestTests.get + Self.task)
@@ -177,7 +177,7 @@ struct InlineResponseTests {
                     hasBegun.countDown()
                     mayGoOn.wait()
                 }
-                return HTTPResponse(.ok, body: .bytes(Array("at once \(path)".utf8)))
+                return HTTPResponse(status: .ok, body: .bytes(Array("at once \(path)".utf8)))
             })
         let peer = try server.connect()
         try peer.send(last)

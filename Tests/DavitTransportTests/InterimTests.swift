@@ -22,7 +22,7 @@ struct InterimTests {
             }
             let content = try await TestServer.read(request)
             try await request.body.sendInterim(HTTPStatus(199), HTTPFields())
-            return HTTPResponse(.ok, body: .bytes(content))
+            return HTTPResponse(status: .ok, body: .bytes(content))
         }
     }
 
@@ -61,7 +61,7 @@ struct InterimTests {
         let (reading, isCut) = (AsyncSignal(), AsyncSignal())
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
-            guard request.method == .put else { return HTTPResponse(.ok) }
+            guard request.method == .put else { return HTTPResponse(status: .ok) }
             if let abortHandler = request.body.abortHandler {
                 Task {
                     await reading.wait()
@@ -77,7 +77,7 @@ struct InterimTests {
                 isCut.open()
                 throw error
             }
-            return HTTPResponse(.ok)
+            return HTTPResponse(status: .ok)
         }
         let peer = try server.connect()
         try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 50\r\n\r\nhello")

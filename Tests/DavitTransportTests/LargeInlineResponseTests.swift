@@ -16,8 +16,8 @@ struct LargeInlineResponseTests {
         } ready: { request in
             let path = request.target.rawPath.count
             // Small responses are mixed with large ones, so that the buffered output must be sent first.
-            if path > 2 { return HTTPResponse(.ok, body: .bytes([7])) }
-            return HTTPResponse(.ok, body: .file(file, offset: 5, length: file.length - 5))
+            if path > 2 { return HTTPResponse(status: .ok, body: .bytes([7])) }
+            return HTTPResponse(status: .ok, body: .file(file, offset: 5, length: file.length - 5))
         }
     }
 

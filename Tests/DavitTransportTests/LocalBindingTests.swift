@@ -39,7 +39,7 @@ struct LocalBindingTests {
             Self.withoutTLS(&$0)
             change(&$0)
         } handler: { request throws(HTTPError) in
-            HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+            HTTPResponse(status: .ok, body: .bytes(Array(request.peerAddress.utf8)))
         }
     }
 
@@ -123,7 +123,7 @@ struct LocalBindingTests {
                 $0.inheritedSockets = numbers
                 Self.withoutTLS(&$0)
             } handler: { request throws(HTTPError) in
-                HTTPResponse(.ok, body: .bytes(Array(request.peerAddress.utf8)))
+                HTTPResponse(status: .ok, body: .bytes(Array(request.peerAddress.utf8)))
             }
             #expect(
                 server.addresses == [BoundAddress(host: "127.0.0.1", port: port), BoundAddress(path: path)])

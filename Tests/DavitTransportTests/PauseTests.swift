@@ -105,7 +105,7 @@ struct PauseTests {
             if request.method == .get { return try await TestServer.echo(request) }
             hasBegun.open()
             await mayEnd.wait()
-            return HTTPResponse(.created)
+            return HTTPResponse(status: .created)
         }
         let silent = try server.connect()
         let idle = try server.connect()

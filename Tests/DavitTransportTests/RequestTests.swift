@@ -133,7 +133,7 @@ struct RequestTests {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             kept.append(request)
-            return HTTPResponse(.noContent)
+            return HTTPResponse(status: .noContent)
         }
         let peer = try server.connect()
         for index in 0..<3 {

@@ -22,7 +22,7 @@ struct ResponseWritingTests {
     func bytesArriveCompletely(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .bytes(Self.content(count)))
+            HTTPResponse(status: .ok, body: .bytes(Self.content(count)))
         }
         let peer = try server.connect()
         for _ in 0..<2 {
@@ -37,11 +37,11 @@ struct ResponseWritingTests {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
             guard request.contains(.range) else {
-                return HTTPResponse(.ok, body: .file(file, offset: 0, length: file.length))
+                return HTTPResponse(status: .ok, body: .file(file, offset: 0, length: file.length))
             }
             let middle = file.length / 2
             return HTTPResponse(
-                .partialContent,
+                status: .partialContent,
                 body: .segments(
                     file,
                     [
@@ -69,7 +69,7 @@ struct ResponseWritingTests {
         let file = try TestFile(Self.content(count), claiming: Int64(count) + 1)
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .file(file, offset: 0, length: file.length))
+            HTTPResponse(status: .ok, body: .file(file, offset: 0, length: file.length))
         }
         let peer = try server.connect()
         try peer.send(RequestTests.get)
@@ -80,7 +80,7 @@ struct ResponseWritingTests {
     func streamsArriveCompletely(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
+            HTTPResponse(status: .ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
         }
         let peer = try server.connect()
         try peer.send(RequestTests.get + RequestTests.get)
@@ -97,7 +97,8 @@ struct ResponseWritingTests {
     func streamsOfKnownLengthNeedNoChunks(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000, length: count)))
+            HTTPResponse(
+                status: .ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000, length: count)))
         }
         let peer = try server.connect()
         try peer.send(RequestTests.get + "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n" + RequestTests.get)
@@ -115,7 +116,8 @@ struct ResponseWritingTests {
         let length = max(0, count - excess)
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000, length: length)))
+            HTTPResponse(
+                status: .ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000, length: length)))
         }
         let peer = try server.connect()
         try peer.send(RequestTests.get + RequestTests.get)
@@ -131,7 +133,7 @@ struct ResponseWritingTests {
     func streamsForHTTP10EndWithTheConnection(count: Int) throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
+            HTTPResponse(status: .ok, body: .stream(PiecewiseStream(Self.content(count), of: 9_000)))
         }
         let peer = try server.connect()
         try peer.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -145,7 +147,7 @@ struct ResponseWritingTests {
         let stream = AskedStream()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(stream.body))
+            HTTPResponse(status: .ok, body: .stream(stream.body))
         }
         let peer = try server.connect()
         try peer.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\nHEAD /b HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -158,7 +160,7 @@ struct ResponseWritingTests {
         } handler: { request throws(HTTPError) in
             let good = request.target.rawPath == [UInt8(ascii: "/")] ? 0 : 500_000
             return HTTPResponse(
-                .ok,
+                status: .ok,
                 body: .stream(
                     PiecewiseStream(Self.content(good), of: 9_000, failure: HTTPError(.badGateway, "lost"))))
         }
@@ -175,7 +177,7 @@ struct ResponseWritingTests {
         let stream = AskedStream()
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
-            HTTPResponse(.ok, body: .stream(stream.body))
+            HTTPResponse(status: .ok, body: .stream(stream.body))
         }
         let peer = try server.connect(receiveBuffer: 64 * 1024)
         try peer.send("GET /a HTTP/1.0\r\n\r\n")
@@ -193,7 +195,7 @@ struct ResponseWritingTests {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in
             count.add(1, ordering: .relaxed)
-            return HTTPResponse(.ok, body: .bytes(content))
+            return HTTPResponse(status: .ok, body: .bytes(content))
         }
         let peer = try server.connect(receiveBuffer: 64 * 1024)
         // The requests fit into the system's buffers, the responses do not.
@@ -213,7 +215,7 @@ struct ResponseWritingTests {
         } handler: { request throws(HTTPError) in
             let path = request.target.rawPath
             let answer = await pool.run { path + path }
-            return HTTPResponse(.ok, body: .bytes(answer ?? []))
+            return HTTPResponse(status: .ok, body: .bytes(answer ?? []))
         }
         let peers = try (0..<8).map { _ in try server.connect() }
         for round in 0..<50 {
@@ -232,7 +234,8 @@ struct ResponseWritingTests {
             $0.accessLog = { continuation.yield($0) }
         } handler: { request throws(HTTPError) in
             request.principal = "ada"
-            return HTTPResponse(.created, body: .stream(PiecewiseStream(Self.content(200_000), of: 9_000)))
+            return HTTPResponse(
+                status: .created, body: .stream(PiecewiseStream(Self.content(200_000), of: 9_000)))
         }
         let peer = try server.connect()
         try peer.send("PUT /a%20b?q HTTP/1.1\r\nHost: h\r\n\r\nnonsense\r\n\r\n")

@@ -28,7 +28,7 @@ struct SecureRedirectTests {
     func plainRequestIsAnswered(_ request: String, status: Int, location: String?) throws {
         let server = try TLSTests.server(handler: { _ throws(HTTPError) in
             Issue.record("the handler must not be called")
-            return HTTPResponse(.ok)
+            return HTTPResponse(status: .ok)
         })
         let bytes = Array(request.utf8)
         for split in [bytes.count, 1, bytes.count / 2] {

@@ -137,7 +137,7 @@ struct TLSTests {
 
     /// Responds with the subject of the client certificate.
     @Sendable static func whoami(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        HTTPResponse(.ok, body: .bytes(Array((request.clientCertificate?.subject ?? "-").utf8)))
+        HTTPResponse(status: .ok, body: .bytes(Array((request.clientCertificate?.subject ?? "-").utf8)))
     }
 
     @Test func clientCertificatesAreOptional() throws {
@@ -191,7 +191,7 @@ struct TLSTests {
     @Test func requestReportsWhetherItIsSecure() throws {
         let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse = {
             request throws(HTTPError) in
-            HTTPResponse(.ok, body: .bytes(Array("\(request.isSecure)".utf8)))
+            HTTPResponse(status: .ok, body: .bytes(Array("\(request.isSecure)".utf8)))
         }
         let secure = try Self.server(handler: answer)
         let peer = try Self.peer(secure)
@@ -259,7 +259,7 @@ struct TLSTests {
             hasBegun.open()
             do throws(HTTPError) {
                 _ = try await TestServer.read(request)
-                return HTTPResponse(.ok)
+                return HTTPResponse(status: .ok)
             } catch {
                 continuation.yield(error)
                 throw error
@@ -282,7 +282,7 @@ struct TLSTests {
     @Test func abortedResponseEndsWithoutCloseNotify() throws {
         let server = try Self.server(handler: { _ throws(HTTPError) in
             HTTPResponse(
-                .ok,
+                status: .ok,
                 body: .stream(
                     PiecewiseStream(
                         ResponseWritingTests.content(200_000), of: 1000, failure: HTTPError(.badGateway, "x"))
@@ -299,10 +299,10 @@ struct TLSTests {
         let server = try Self.server(nil) {
             $0.grace = .seconds(60)
         } handler: { request throws(HTTPError) in
-            if request.method == .get { return HTTPResponse(.ok) }
+            if request.method == .get { return HTTPResponse(status: .ok) }
             hasBegun.open()
             await mayEnd.wait()
-            return HTTPResponse(.created)
+            return HTTPResponse(status: .created)
         }
         let idle = try Self.peer(server)
         try idle.send(Self.get)

@@ -355,7 +355,7 @@ extension ChangeCommitter where Method.Prepared == Void {
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome {
-                notify(of: attempt.change, HTTPResponse(.created))
+                notify(of: attempt.change, HTTPResponse(status: .created))
                 return (outcome, attempt.change)
             }
             change = attempt.change

@@ -184,7 +184,7 @@ struct ActionMethod: Sendable {
         var query = "?done=\(action.rawValue)&count=\(results.count)"
         let kept = action == .delete ? results.flatMap(\.kept) : []
         if 1...limitKept ~= kept.count { query += "&kept=" + kept.joined(separator: ",") }
-        var response = HTTPResponse(.seeOther)
+        var response = HTTPResponse(status: .seeOther)
         response.fields.append(.location, href + Array(query.utf8))
         return response
     }
@@ -193,7 +193,7 @@ struct ActionMethod: Sendable {
     /// them are 204, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
     private static func response(_ results: [FormResult]) -> HTTPResponse {
         if results.count == 1 { return results[0].response }
-        if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(.noContent) }
+        if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(status: .noContent) }
         let writer = MultistatusWriter()
         writer.begin()
         for result in results {

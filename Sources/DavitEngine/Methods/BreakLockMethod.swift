@@ -49,6 +49,6 @@ struct BreakLockMethod: ChangeMethod {
         let request = change.context.request
         share.configuration.hooks.lockBroken?(
             BrokenLock(outcome, by: change.context.principal, from: request.peerAddress))
-        return HTTPResponse(.noContent)
+        return HTTPResponse(status: .noContent)
     }
 }

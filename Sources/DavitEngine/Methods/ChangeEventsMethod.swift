@@ -54,7 +54,7 @@ struct ChangeEventsMethod: Sendable {
         fields.append(.cacheControl, "no-store, no-transform")
         // Otherwise nginx would buffer the events.
         fields.append(named: "X-Accel-Buffering", "no")
-        return HTTPResponse(.ok, fields: fields, body: body)
+        return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
     /// Whether `text/event-stream` is acceptable; the most specific range in Accept applies (RFC 9110

@@ -90,28 +90,30 @@ struct DeleteMethod: InlineCommitMethod {
         }
     }
 
-    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? { HTTPResponse(.noContent) }
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? {
+        HTTPResponse(status: .noContent)
+    }
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         switch outcome {
-        case .removed: return HTTPResponse(.noContent)
+        case .removed: return HTTPResponse(status: .noContent)
         case .kept(let entry):
-            var response = HTTPResponse(.noContent)
+            var response = HTTPResponse(status: .noContent)
             await share.trashMaintenance.finish(kept: entry, &response, for: change.context)
             return response
         case .partial(let failures, let kept):
             var response =
                 failures.isEmpty
-                ? HTTPResponse(.noContent) : MemberFailure.response(failures, change: change)
+                ? HTTPResponse(status: .noContent) : MemberFailure.response(failures, change: change)
             await share.trashMaintenance.finish(kept: kept, &response, for: change.context)
             return response
         case .detached(let tree, let rows):
             let failures =
                 await share.work.cleanUpTree(for: change.context.request.client) { tree.destroy() }
                 ?? []
-            if failures.isEmpty { return HTTPResponse(.noContent) }
+            if failures.isEmpty { return HTTPResponse(status: .noContent) }
             guard try await restoreDetached(tree, rows, to: change.target.path) else {
-                return HTTPResponse(.noContent)
+                return HTTPResponse(status: .noContent)
             }
             return MemberFailure.response(failures.map(MemberFailure.init), change: change)
         }

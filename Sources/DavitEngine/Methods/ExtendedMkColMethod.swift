@@ -140,7 +140,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     }
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
-        guard !outcome.refused.isEmpty else { return HTTPResponse(.created) }
+        guard !outcome.refused.isEmpty else { return HTTPResponse(status: .created) }
         let writer = MultistatusWriter()
         writer.beginMkColResponse()
         for reason in Refusal.allCases {
@@ -154,7 +154,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         writer.endMkColResponse()
         let isTooLarge = outcome.refused.contains { $0.reason == .tooLarge }
         var response = HTTPResponse(
-            isTooLarge ? .insufficientStorage : .forbidden, body: .bytes(writer.drain()))
+            status: isTooLarge ? .insufficientStorage : .forbidden, body: .bytes(writer.drain()))
         response.fields.append(.contentType, ErrorBody.mediaType)
         response.fields.append(.cacheControl, "no-cache")
         return response

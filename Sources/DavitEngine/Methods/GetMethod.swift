@@ -133,7 +133,7 @@ struct GetMethod: Sendable {
         // The page lists the members, and the modification time of a collection does not reflect changes of
         // their content (RFC 9110 §13.1.3).
         case .notModified where !context.request.contains(.ifNoneMatch): return nil
-        case .notModified: return HTTPResponse(.notModified)
+        case .notModified: return HTTPResponse(status: .notModified)
         case .proceed: return nil
         }
     }
@@ -160,7 +160,7 @@ struct GetMethod: Sendable {
                 throw WebDAVError(connection: error)
             }
         }
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         response.fields.append(.lastModified, HTTPDate.imf(info.modified))
         return response
     }

@@ -218,7 +218,7 @@ struct LockMethod: ChangeMethod {
         else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
         }
-        var response = HTTPResponse(outcome.isNewResource ? .created : .ok)
+        var response = HTTPResponse(status: outcome.isNewResource ? .created : .ok)
         if let token = outcome.newToken {
             response.fields.append(.lockToken, token.codedURL)
         }

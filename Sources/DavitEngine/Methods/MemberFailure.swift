@@ -54,6 +54,6 @@ extension HTTPResponse {
 
     /// 207 (RFC 4918 §13).
     static func multistatus(body: HTTPBody) -> HTTPResponse {
-        HTTPResponse(.multistatus, fields: multistatusFields, body: body)
+        HTTPResponse(status: .multistatus, fields: multistatusFields, body: body)
     }
 }

@@ -30,8 +30,10 @@ struct MkColMethod: InlineCommitMethod {
     }
 
     func finish(_ outcome: Void, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
-        HTTPResponse(.created)
+        HTTPResponse(status: .created)
     }
 
-    func response(to outcome: Void, on change: ChangeTarget) -> HTTPResponse? { HTTPResponse(.created) }
+    func response(to outcome: Void, on change: ChangeTarget) -> HTTPResponse? {
+        HTTPResponse(status: .created)
+    }
 }

@@ -141,7 +141,7 @@ struct PropPatchMethod: ChangeMethod {
         let preferences = ResponsePreferences(change.context.request)
         if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
             // RFC 8144 §2.2: a minimal response reports only success.
-            var response = HTTPResponse(.ok)
+            var response = HTTPResponse(status: .ok)
             preferences.append(to: &response.fields, result: true)
             return response
         }

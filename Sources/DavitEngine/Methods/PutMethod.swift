@@ -203,7 +203,7 @@ struct PutMethod: InlineCommitMethod {
     func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? { response(to: outcome) }
 
     private func response(to outcome: Outcome) -> HTTPResponse {
-        var response = HTTPResponse(outcome.isNew ? .created : .noContent)
+        var response = HTTPResponse(status: outcome.isNew ? .created : .noContent)
         response.fields.append(.etag, outcome.info.entityTag.encoded)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
         // FAT stores even seconds only, and every volume has a limited range of times: a deviation of one

@@ -69,6 +69,6 @@ struct Transfer: Sendable {
     }
 
     static func response(_ change: ChangeTarget) -> HTTPResponse {
-        HTTPResponse(change.destination?.info == nil ? .created : .noContent)
+        HTTPResponse(status: change.destination?.info == nil ? .created : .noContent)
     }
 }

@@ -44,6 +44,6 @@ struct UnlockMethod: ChangeMethod {
     }
 
     func finish(_ outcome: Void, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
-        HTTPResponse(.noContent)
+        HTTPResponse(status: .noContent)
     }
 }

@@ -20,7 +20,7 @@ extension WebDAVError {
 
     /// Returns the response: the condition as XML, or a line of text.
     func response() -> HTTPResponse {
-        var response = HTTPResponse(status, fields: fields)
+        var response = HTTPResponse(status: status, fields: fields)
         if status.forbidsContent { return response }
         if let content {
             response.fields.append(.contentType, content.type)

@@ -34,6 +34,6 @@ struct PurgeMethod: ChangeMethod {
         if let outcome {
             await share.work.cleanUpTree(for: change.context.request.client) { _ = outcome.destroy() }
         }
-        return HTTPResponse(.noContent)
+        return HTTPResponse(status: .noContent)
     }
 }

@@ -92,6 +92,6 @@ struct CreateUploadMethod: ChangeMethod {
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         made.set(outcome)
-        return HTTPResponse(.created)
+        return HTTPResponse(status: .created)
     }
 }

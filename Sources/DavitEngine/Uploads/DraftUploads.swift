@@ -104,7 +104,7 @@ struct DraftUploads: Sendable {
         do throws(WebDAVError) { outcome = try await engine.append(piece, to: session, context) } catch {
             throw withLimit(error)
         }
-        var response = outcome.response ?? HTTPResponse(fields.appended)
+        var response = outcome.response ?? HTTPResponse(status: fields.appended)
         fields.append(isComplete: outcome.response != nil, to: &response.fields)
         response.fields.append(.uploadOffset, outcome.offset)
         if outcome.response == nil { appendLimit(outcome.record, context, to: &response.fields) }
@@ -122,7 +122,7 @@ struct DraftUploads: Sendable {
             record = session.record
             offset = try await engine.end(session)
         }
-        var response = HTTPResponse(.noContent)
+        var response = HTTPResponse(status: .noContent)
         fields.append(isComplete: record.progress.isComplete, to: &response.fields)
         response.fields.append(.uploadOffset, offset)
         if let length = record.progress.length { response.fields.append(.uploadLength, length) }

@@ -59,7 +59,7 @@ struct TusUploads: Sendable {
         if !record.progress.isComplete {
             (record, offset) = try await lookUp(at: record, context)
         }
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         Self.appendVersion(to: &response.fields)
         response.fields.append(.cacheControl, "no-store")
         // A concatenated upload has an offset only after it has been created completely.
@@ -126,7 +126,7 @@ struct TusUploads: Sendable {
             throw error
         }
         let outcome = try await append(digests, whole, to: session, context)
-        var response = HTTPResponse(.noContent)
+        var response = HTTPResponse(status: .noContent)
         finish(outcome, &response)
         return response
     }
@@ -141,7 +141,7 @@ struct TusUploads: Sendable {
             throw WebDAVError(.mismatchingOffset(expected: offset, provided: provided))
         }
         if request.body.isPresent { throw WebDAVError(.contentTooLarge) }
-        var response = HTTPResponse(.noContent)
+        var response = HTTPResponse(status: .noContent)
         finish(UploadEngine.Outcome(record: record, offset: offset), &response)
         return response
     }
@@ -216,7 +216,7 @@ struct TusUploads: Sendable {
     }
 
     private func created(_ outcome: UploadEngine.Outcome, _ context: RequestContext) -> HTTPResponse {
-        var response = HTTPResponse(.created)
+        var response = HTTPResponse(status: .created)
         response.fields.append(.location, context.href(ofUpload: outcome.record.id))
         finish(outcome, &response)
         if !response.fields.contains(.contentLocation), let target = outcome.record.target,

@@ -39,7 +39,7 @@ struct UploadMethods: Sendable {
         case .patch: return try await isTus ? tus.patch(record, context) : draft.patch(record, context)
         case .delete:
             try await engine.cancel(record)
-            var response = HTTPResponse(.noContent)
+            var response = HTTPResponse(status: .noContent)
             if isTus { TusUploads.appendVersion(to: &response.fields) }
             return response
         default: throw .methodNotAllowed(AllowedMethods.upload)
@@ -53,7 +53,7 @@ struct UploadMethods: Sendable {
     }
 
     private func options() -> HTTPResponse {
-        var response = HTTPResponse(.noContent)
+        var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, AllowedMethods.upload)
         response.fields.append(named: "Accept-Patch", UploadResource.acceptPatch)
         response.fields.append(named: UploadResource.limitField, DraftUploads.limits(of: share))

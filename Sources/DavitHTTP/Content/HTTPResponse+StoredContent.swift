@@ -17,24 +17,24 @@ extension HTTPResponse {
             now: now
         )
         switch outcome {
-        case .failed: return HTTPResponse(.preconditionFailed)
-        case .notModified: return HTTPResponse(.notModified, fields: head.notModified)
+        case .failed: return HTTPResponse(status: .preconditionFailed)
+        case .notModified: return HTTPResponse(status: .notModified, fields: head.notModified)
         case .proceed: break
         }
         let length = content.length
         switch allowsRange ? ranges(request, head, length: length, now: now) : .whole {
         case .whole:
             return HTTPResponse(
-                .ok, fields: head.fields, body: .file(content, offset: 0, length: length))
+                status: .ok, fields: head.fields, body: .file(content, offset: 0, length: length))
         case .single(let range):
             var response = HTTPResponse(
-                .partialContent, fields: head.fields,
+                status: .partialContent, fields: head.fields,
                 body: .file(content, offset: range.offset, length: range.length))
             response.fields.append(.contentRange, ByteRanges.contentRange(range, of: length))
             return response
         case .multiple(let ranges): return multipart(content, head, ranges)
         case .unsatisfiable:
-            var response = HTTPResponse(.rangeNotSatisfiable, fields: head.fieldsWithoutType)
+            var response = HTTPResponse(status: .rangeNotSatisfiable, fields: head.fieldsWithoutType)
             response.fields.remove(.contentEncoding)
             response.fields.append(.contentRange, ByteRanges.unsatisfiedContentRange(of: length))
             return response
@@ -57,7 +57,7 @@ extension HTTPResponse {
     private static func multipart(
         _ content: any FileContent, _ head: ContentHead, _ ranges: [ByteRange]
     ) -> HTTPResponse {
-        var response = HTTPResponse(.partialContent, fields: head.fieldsWithoutType)
+        var response = HTTPResponse(status: .partialContent, fields: head.fieldsWithoutType)
         let boundary = randomBoundary()
         response.fields.append(.contentType, ByteRanges.multipartContentType(boundary: boundary))
         let segments = ByteRanges.multipart(

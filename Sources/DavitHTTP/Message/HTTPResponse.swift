@@ -11,7 +11,7 @@ public struct HTTPResponse {
     public var closesConnection = false
 
     /// Creates a response.
-    public init(_ status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: HTTPBody = .empty) {
+    public init(status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: HTTPBody = .empty) {
         self.status = status
         self.fields = fields
         self.body = body

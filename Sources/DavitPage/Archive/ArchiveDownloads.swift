@@ -42,7 +42,7 @@ final class ArchiveDownloads: Sendable {
         }
         let layout = ArchiveLayout(visit, choice)
         let length = try await promisedLength(estimate, layout, visit)
-        var response = HTTPResponse(.ok)
+        var response = HTTPResponse(status: .ok)
         Self.appendFields(to: &response.fields, layout, estimate.current())
         if isHead {
             response.body = .stream(ArchiveLength(length))

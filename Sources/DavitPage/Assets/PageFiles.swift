@@ -73,10 +73,10 @@ package final class PageFiles: Sendable {
         fields.append(.vary, "Accept-Encoding")
         if isCoded, let coded = file.coded {
             fields.append(.contentEncoding, "gzip")
-            return HTTPResponse(.ok, fields: fields, body: .bytes(coded))
+            return HTTPResponse(status: .ok, fields: fields, body: .bytes(coded))
         }
         fields.append(.etag, file.tag)
-        return HTTPResponse(.ok, fields: fields, body: .bytes(file.bytes)).conditional(for: request)
+        return HTTPResponse(status: .ok, fields: fields, body: .bytes(file.bytes)).conditional(for: request)
     }
 
     private func file(_ name: String, isCoded: Bool) -> File? {

@@ -44,7 +44,7 @@ struct PlainPage {
         appendHead(to: &html)
         content(&html)
         appendFoot(to: &html)
-        var response = HTTPResponse(status, body: .bytes(html.bytes))
+        var response = HTTPResponse(status: status, body: .bytes(html.bytes))
         appendFields(to: &response.fields)
         return response
     }

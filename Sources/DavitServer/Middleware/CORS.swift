@@ -69,7 +69,7 @@ public struct CORS: Middleware {
         guard let origin, request.method == .options,
             request.string(named: "Access-Control-Request-Method") != nil
         else { return nil }
-        var response = HTTPResponse(.noContent, fields: preflightFields)
+        var response = HTTPResponse(status: .noContent, fields: preflightFields)
         allow(origin, &response)
         return response
     }

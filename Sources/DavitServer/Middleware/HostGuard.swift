@@ -23,7 +23,7 @@ public struct HostGuard<Next: Handler>: Handler {
             fields.append(.contentType, "text/plain; charset=utf-8")
             let text = "This server is not configured for this host name.\n"
             return .ready(
-                HTTPResponse(.misdirectedRequest, fields: fields, body: .bytes(Array(text.utf8))))
+                HTTPResponse(status: .misdirectedRequest, fields: fields, body: .bytes(Array(text.utf8))))
         }
         return try next.respond(to: request)
     }

@@ -20,7 +20,7 @@ extension HTTPResponse {
     ) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, type)
-        return HTTPResponse(status, fields: fields, body: .bytes(bytes))
+        return HTTPResponse(status: status, fields: fields, body: .bytes(bytes))
     }
 
     /// Returns this response with a Cache-Control max-age in seconds; with 0, caches must revalidate each

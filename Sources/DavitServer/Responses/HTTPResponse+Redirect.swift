@@ -33,7 +33,7 @@ extension HTTPResponse {
     public static func redirect(to location: String, _ redirect: Redirect = .seeOther) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.location, encodedLocation(Array(location.utf8)))
-        return HTTPResponse(redirect.status, fields: fields)
+        return HTTPResponse(status: redirect.status, fields: fields)
     }
 
     /// Encodes all characters except those that RFC 3986 §2 allows and `%` followed by two hexadecimal

@@ -38,7 +38,7 @@ extension HTTPResponse {
     private static func stream(_ stream: any BodyStream, type: String) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, type)
-        return HTTPResponse(.ok, fields: fields, body: .stream(stream))
+        return HTTPResponse(status: .ok, fields: fields, body: .stream(stream))
     }
 }
 

@@ -48,7 +48,7 @@ extension HTTPResponse {
 
     /// A 304 response with all fields except those that describe the content (§15.4.5).
     private var notModified: HTTPResponse {
-        var response = HTTPResponse(.notModified, fields: fields)
+        var response = HTTPResponse(status: .notModified, fields: fields)
         let metadata: [FieldName] = [
             .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentDisposition,
             .acceptRanges,

@@ -88,7 +88,7 @@ public struct Router: Handler {
         if request.method == .options,
             isKnown || table.announcements.contains(where: { key.path.contains($0.prefix) })
         {
-            return .ready(Self.allowing(methods, HTTPResponse(.noContent)))
+            return .ready(Self.allowing(methods, HTTPResponse(status: .noContent)))
         }
         if let fallback = table.fallback(for: request.method) { return try run(.action(fallback), request) }
         guard isKnown else { return .ready(.error(.notFound, "Not found.", for: request)) }

@@ -61,7 +61,9 @@ struct ConnectionOverrideTests {
                     closed: { traffic.withLock { $0.ends += 1 } })
             }
         } _: { routes in
-            routes.get("/big") { _ in HTTPResponse(.ok, body: .bytes([UInt8](repeating: 0x61, count: size))) }
+            routes.get("/big") { _ in
+                HTTPResponse(status: .ok, body: .bytes([UInt8](repeating: 0x61, count: size)))
+            }
         }
         let seen = traffic.withLock { $0 }
         let request = String(decoding: seen.received, as: UTF8.self)
@@ -88,7 +90,7 @@ struct ConnectionOverrideTests {
     }
 
     @Test func w042MiddlewareResponseEndsTheRequest() throws {
-        let closed = BeforeHandling { _ throws(HTTPError) in HTTPResponse(.serviceUnavailable) }
+        let closed = BeforeHandling { _ throws(HTTPError) in HTTPResponse(status: .serviceUnavailable) }
         #expect(try Self.answer("GET /new", [], [closed], Self.routes).status == 503)
     }
 

@@ -38,7 +38,7 @@ struct LifecycleControllerTests {
 
     private struct NoContent: Handler {
         func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
-            .ready(HTTPResponse(.noContent))
+            .ready(HTTPResponse(status: .noContent))
         }
     }
 

@@ -129,7 +129,7 @@ struct MessageCorpusTests {
             let path = String(decoding: request.target.rawPath, as: UTF8.self)
             let text = "\(request.method.rawValue) \(path) \(String(decoding: content, as: UTF8.self))"
             texts.withLock { $0.append(text) }
-            return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
+            return HTTPResponse(status: .ok, body: .bytes(Array(text.utf8)))
         }
     }
 }

@@ -86,7 +86,7 @@ final class TestServer {
         let content = try await read(request)
         let path = String(decoding: request.target.rawPath, as: UTF8.self)
         let text = "\(request.method.rawValue) \(path) \(String(decoding: content, as: UTF8.self))"
-        return HTTPResponse(.ok, body: .bytes(Array(text.utf8)))
+        return HTTPResponse(status: .ok, body: .bytes(Array(text.utf8)))
     }
 
     /// Returns the whole content, read in pieces of a prime size.
