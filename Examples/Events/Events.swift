@@ -21,7 +21,7 @@ import Davit
             routes.get("/") { _ in .html(page) }
             routes.get("/count") { request in
                 // A browser that reconnects sends the last event that it received.
-                let seen = request.string(named: "Last-Event-ID").flatMap { UInt32($0) } ?? 0
+                let seen = request.fields["Last-Event-ID"].flatMap { UInt32($0) } ?? 0
                 return .events { events in
                     for number in (Int(seen) + 1)... {
                         try await events.send("\(number)", id: "\(number)")

@@ -86,7 +86,7 @@ struct RouterTests {
             routes.get(matching: { /\/b.*/ }) { _, _ in .text("pattern") }
             routes.get("/bx") { _ in .text("exact after the pattern") }
             routes.get("/cx") { _ in .text("exact before the condition") }
-            routes.on(where: { $0.path?.hasPrefix("/c") == true && $0.method == .get }) { _ in
+            routes.on(where: { $0.path.hasPrefix("/c") && $0.method == .get }) { _ in
                 .text("condition")
             }
             routes.get("/cy") { _ in .text("exact after the condition") }

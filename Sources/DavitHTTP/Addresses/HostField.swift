@@ -38,6 +38,13 @@ public struct HostField: Hashable, Sendable {
     }
 }
 
+extension HostField: CustomStringConvertible {
+    /// The host, with its port if it was sent: `localhost:8080`.
+    public var description: String {
+        String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")
+    }
+}
+
 extension HostField {
     /// The structure of a host field, parsed without copying.
     package struct Parts {

@@ -10,11 +10,11 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// without one.
     public var isDisconnected: Bool
 
-    /// Creates an error that is answered with `status` and `reason`; `reason` must not contain data from the
-    /// request.
-    public init(_ status: HTTPStatus, _ reason: String) {
+    /// Creates an error that is answered with `status` and `reason`.
+    /// - Parameter reason: must not contain data from the request; nil for the reason phrase of the status.
+    public init(_ status: HTTPStatus, _ reason: String? = nil) {
         self.status = status
-        self.reason = reason
+        self.reason = reason ?? "\(status.reasonPhrase)."
         isDisconnected = false
     }
 

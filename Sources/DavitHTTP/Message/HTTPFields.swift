@@ -53,25 +53,52 @@ public struct HTTPFields: Sendable {
         end()
     }
 
-    /// Returns the value of the first field with this name, or nil. O(size of the fields); for tests and
-    /// infrequent use.
-    public func first(_ name: FieldName) -> String? {
+    /// The value of the field with this name; nil without one. The values of several fields are joined by ", "
+    /// (RFC 9110 §5.3), except that `Set-Cookie` cannot be joined. Setting a value replaces all fields with
+    /// this name; nil removes them. O(size of the fields).
+    public subscript(name: FieldName) -> String? {
+        get { contains(name) ? self[name.text.description] : nil }
+        set {
+            remove(name)
+            if let newValue { append(name, newValue) }
+        }
+    }
+
+    /// Like the subscript by ``FieldName``, for any name; names are compared case-insensitively.
+    public subscript(name: String) -> String? {
+        get {
+            let lines = encoded.split(separator: UInt8(ascii: "\n"))
+            let values = lines.filter { Self.isNamed(name, $0) }.map { Self.value(of: $0) }
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+        set {
+            remove(named: name)
+            if let newValue { append(named: name, newValue) }
+        }
+    }
+
+    /// Returns the value of the first field with this name, or nil. O(size of the fields).
+    package func first(_ name: FieldName) -> String? {
         guard contains(name) else { return nil }
         return first(named: name.text.description)
     }
 
     /// Like ``first(_:)``, for any name; names are compared case-insensitively.
-    public func first(named name: String) -> String? {
-        let wanted = Array(name.lowercased().utf8) + [UInt8(ascii: ":")]
-        for line in encoded.split(separator: UInt8(ascii: "\n")) {
-            guard line.count > wanted.count else { continue }
-            guard zip(line, wanted).allSatisfy({ $0.lowercasedASCII == $1 }) else { continue }
-            var value = line.dropFirst(wanted.count)
-            if value.last == UInt8(ascii: "\r") { value.removeLast() }
-            while value.first == UInt8(ascii: " ") { value.removeFirst() }
-            return String(decoding: value, as: UTF8.self)
-        }
-        return nil
+    package func first(named name: String) -> String? {
+        let lines = encoded.split(separator: UInt8(ascii: "\n"))
+        return lines.first { Self.isNamed(name, $0) }.map { Self.value(of: $0) }
+    }
+
+    private static func isNamed(_ name: String, _ line: ArraySlice<UInt8>) -> Bool {
+        line.prefix { $0 != UInt8(ascii: ":") }
+            .elementsEqual(name.utf8) { $0.lowercasedASCII == $1.lowercasedASCII }
+    }
+
+    private static func value(of line: ArraySlice<UInt8>) -> String {
+        var value = line.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+        if value.last == UInt8(ascii: "\r") { value.removeLast() }
+        while value.first == UInt8(ascii: " ") { value.removeFirst() }
+        return String(decoding: value, as: UTF8.self)
     }
 
     /// Calls `body` with the trimmed value of each field with this name. O(size of the fields).
@@ -96,6 +123,17 @@ public struct HTTPFields: Sendable {
             encoded.append(UInt8(ascii: "\n"))
         }
         present.remove(name)
+    }
+
+    private mutating func remove(named name: String) {
+        let known = FieldName(parsing: Array(name.utf8).span)
+        guard known == .other else { return remove(known) }
+        let lines = encoded.split(separator: UInt8(ascii: "\n"))
+        encoded.removeAll(keepingCapacity: true)
+        for line in lines where !Self.isNamed(name, line) {
+            encoded.append(contentsOf: line)
+            encoded.append(UInt8(ascii: "\n"))
+        }
     }
 
     /// Appends the fields of `other` whose names have a case in ``FieldName`` and are not present in this

@@ -29,3 +29,8 @@ extension HTTPMethod {
         return ""
     }
 }
+
+extension HTTPMethod: CustomStringConvertible {
+    /// The method token, as in ``rawValue``.
+    public var description: String { rawValue }
+}

@@ -1,5 +1,19 @@
-/// Rewriting of the request target, and support for mounted handlers.
+/// The path, rewriting of the request target, and support for mounted handlers.
 extension HTTPRequest {
+    /// The decoded path relative to ``mountPath``, without the query: `/notes/Käse` for `/notes/K%C3%A4se?all`.
+    /// Begins with a slash, contains no empty segments, and ends in a slash if the path was sent with one.
+    /// `/` for `*`.
+    ///
+    /// Decoded on each access, in linear time. Bytes that are not UTF-8 are replaced. A path that no resource
+    /// can have, with a malformed escape, `..`, `%2F` or `%00`, is returned as sent: only middleware can see
+    /// one, because routers and shares refuse it with 400. Use ``fullRawPath`` to create links.
+    public var path: String {
+        guard let (path, endsInSlash) = try? parsedTarget.resourcePath() else {
+            return String(decoding: parsedTarget.rawPath, as: UTF8.self)
+        }
+        return path.description + (endsInSlash && !path.isRoot ? "/" : "")
+    }
+
     /// The path as the client sent it, including the mount prefix. Use it to create hrefs and redirects.
     public var fullRawPath: [UInt8] { mountPath.isEmpty ? target.rawPath : mountPath + target.rawPath }
 

@@ -27,7 +27,7 @@ public final class HTTPRequest: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var knownHostKind: HostField.Kind?
 
     /// Creates an empty GET request for a parser to fill.
-    public init() {}
+    package init() {}
 
     private struct Values {
         var method = HTTPMethod.get
@@ -42,6 +42,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var peerAddress: String?
         var forwardedOrigin: ForwardedOrigin?
         var requestNumber: UInt64 = 0
+        var parameters = PathParameters()
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
         var expectsContinue = false
@@ -66,12 +67,18 @@ public final class HTTPRequest: @unchecked Sendable {
     public var mountPath: [UInt8] { parsedMountPath }
     /// The authority of ``target``, without copying the target.
     package var authority: [UInt8]? { parsedTarget.authority }
-    /// The content, which can be read once. Middleware may replace it.
+    /// The content, which can be read once; routes read it with a body reader.
+    ///
+    /// Set by the connection. A middleware may replace it before it calls the next handler, for example to
+    /// decode or to limit the content; do not set it elsewhere.
     public var body: any RequestBody {
         get { values.body }
         set { values.body = newValue }
     }
-    /// The name of the authenticated account; nil before authentication.
+    /// The name of the authenticated account; nil before authentication, and on servers without accounts.
+    ///
+    /// Set by the authentication of the server, or by a middleware that authenticates clients itself, before
+    /// it calls the next handler. Shares and the access log use it; do not set it elsewhere.
     public var principal: String? {
         get { values.principal }
         set { values.principal = newValue }
@@ -118,6 +125,12 @@ public final class HTTPRequest: @unchecked Sendable {
     package var forwardedOrigin: ForwardedOrigin? {
         get { values.forwardedOrigin }
         set { values.forwardedOrigin = newValue }
+    }
+    /// The values of the path parameters of the route, such as `id` in `/users/{id}`; empty before routing and
+    /// for routes without parameters. Set by the router.
+    public package(set) var parameters: PathParameters {
+        get { values.parameters }
+        set { values.parameters = newValue }
     }
     /// 0 until ``requestID`` is first used.
     package var requestNumber: UInt64 {
@@ -184,6 +197,7 @@ extension HTTPRequest {
         values.credentialNumber = 0
         if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
         values.requestNumber = 0
+        if !values.parameters.isEmpty { values.parameters = PathParameters() }
         values.hostKind = nil
         values.framing = .none
         values.expectsContinue = false
@@ -204,7 +218,7 @@ extension HTTPRequest {
     }
 
     /// Returns the number of field lines with this name.
-    public func count(of name: FieldName) -> Int {
+    package func count(of name: FieldName) -> Int {
         guard contains(name) else { return 0 }
         var count = 0
         for line in lines where line.name == name { count += 1 }
@@ -212,7 +226,7 @@ extension HTTPRequest {
     }
 
     /// Whether a field with this name was sent. O(1).
-    public func contains(_ name: FieldName) -> Bool { present.contains(name) }
+    package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
     /// Calls `body` with the value of the first field with this name, without copying it; nil if there is
     /// none.
@@ -228,14 +242,14 @@ extension HTTPRequest {
     }
 
     /// Returns the value of the first field with this name.
-    public func bytes(of name: FieldName) -> [UInt8]? {
+    package func bytes(of name: FieldName) -> [UInt8]? {
         guard contains(name) else { return nil }
         for line in lines where line.name == name { return Array(head[line.valueRange]) }
         return nil
     }
 
     /// Returns all values of fields with this name, joined by ", " (RFC 9110 §5.3); nil if there is none.
-    public func combinedBytes(of name: FieldName) -> [UInt8]? {
+    package func combinedBytes(of name: FieldName) -> [UInt8]? {
         guard contains(name) else { return nil }
         var combined: [UInt8]?
         for line in lines where line.name == name {
@@ -250,7 +264,7 @@ extension HTTPRequest {
     }
 
     /// Returns the value of the first field with this name as text; invalid UTF-8 is replaced.
-    public func string(of name: FieldName) -> String? {
+    package func string(of name: FieldName) -> String? {
         guard contains(name) else { return nil }
         for line in lines where line.name == name {
             return String(decoding: head[line.valueRange], as: UTF8.self)
@@ -260,9 +274,9 @@ extension HTTPRequest {
 
     /// Returns the value of the first field with a name that has no case in ``FieldName``; names are compared
     /// case-insensitively.
-    public func string(named name: String) -> String? {
+    package func string(named name: String) -> String? {
         for line in lines where line.name == .other {
-            let range = Int(line.nameStart)..<Int(line.nameStart) + Int(line.nameLength)
+            let range = line.nameRange
             guard head[range].count == name.utf8.count else { continue }
             if zip(head[range], name.utf8).allSatisfy({ $0.lowercasedASCII == $1.lowercasedASCII }) {
                 return String(decoding: head[line.valueRange], as: UTF8.self)
@@ -273,5 +287,6 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest.FieldLine {
+    package var nameRange: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameLength) }
     package var valueRange: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueLength) }
 }

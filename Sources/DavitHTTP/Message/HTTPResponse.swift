@@ -16,4 +16,8 @@ public struct HTTPResponse {
         self.fields = fields
         self.body = body
     }
+
+    /// Named ``fields`` here, as in RFC 9110.
+    @available(*, unavailable, renamed: "fields")
+    public var headers: HTTPFields { fields }
 }

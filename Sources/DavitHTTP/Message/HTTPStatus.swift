@@ -16,6 +16,8 @@ extension HTTPStatus {
     public static let ok = HTTPStatus(200)
     /// 201 Created (RFC 9110 §15.3.2).
     public static let created = HTTPStatus(201)
+    /// 202 Accepted (RFC 9110 §15.3.3).
+    public static let accepted = HTTPStatus(202)
     /// 204 No Content (RFC 9110 §15.3.5).
     public static let noContent = HTTPStatus(204)
     /// 206 Partial Content (RFC 9110 §15.3.7).
@@ -88,6 +90,8 @@ extension HTTPStatus {
     public static let badGateway = HTTPStatus(502)
     /// 503 Service Unavailable (RFC 9110 §15.6.4).
     public static let serviceUnavailable = HTTPStatus(503)
+    /// 504 Gateway Timeout (RFC 9110 §15.6.5).
+    public static let gatewayTimeout = HTTPStatus(504)
     /// 505 HTTP Version Not Supported (RFC 9110 §15.6.6).
     public static let versionNotSupported = HTTPStatus(505)
     /// 507 Insufficient Storage (RFC 4918 §11.5).
@@ -102,6 +106,7 @@ extension HTTPStatus {
         case 104: "Upload Resumption Supported"
         case 200: "OK"
         case 201: "Created"
+        case 202: "Accepted"
         case 204: "No Content"
         case 206: "Partial Content"
         case 207: "Multi-Status"
@@ -139,6 +144,7 @@ extension HTTPStatus {
         case 501: "Not Implemented"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
         case 505: "HTTP Version Not Supported"
         case 507: "Insufficient Storage"
         case 508: "Loop Detected"
@@ -152,4 +158,9 @@ extension HTTPStatus {
 
     /// Whether responses with this status never have content: 1xx, 204 and 304 (RFC 9110 §6.4.1).
     public var forbidsContent: Bool { code < 200 || code == 204 || code == 304 }
+}
+
+extension HTTPStatus: CustomStringConvertible {
+    /// The code and the reason phrase, such as `404 Not Found`.
+    public var description: String { "\(code) \(reasonPhrase)" }
 }

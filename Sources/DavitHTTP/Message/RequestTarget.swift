@@ -20,5 +20,5 @@ public struct RequestTarget: Sendable {
     package var namesSecureScheme = false
 
     /// Creates an empty target for a parser to fill.
-    public init() {}
+    package init() {}
 }

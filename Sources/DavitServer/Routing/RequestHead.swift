@@ -27,15 +27,9 @@ public struct RequestHead {
     /// See ``DavitHTTP/HTTPRequest/remoteAddress``.
     public var remoteAddress: NetworkAddress? { request.remoteAddress }
 
-    /// The decoded path, with invalid UTF-8 replaced; nil for a path that no resource can have.
-    public var path: String? {
-        guard let (path, endsInSlash) = try? request.target.resourcePath() else { return nil }
-        return path.description + (endsInSlash && !path.isRoot ? "/" : "")
-    }
+    /// See ``DavitHTTP/HTTPRequest/path``. A condition sees only paths that a resource can have.
+    public var path: String { request.path }
 
-    /// Returns the value of the first field with this name.
-    public func string(of name: FieldName) -> String? { request.string(of: name) }
-
-    /// Like ``string(of:)``, for a name without a case in ``DavitHTTP/FieldName``.
-    public func string(named name: String) -> String? { request.string(named: name) }
+    /// See ``DavitHTTP/HTTPRequest/fields``.
+    public var fields: RequestFields { request.fields }
 }

@@ -39,7 +39,7 @@ import Davit
             }
             // Sends three events and ends; a client that reconnects gets the next three.
             routes.get("/events") { request in
-                let seen = request.string(named: "Last-Event-ID").flatMap { UInt32($0) } ?? 0
+                let seen = request.fields["Last-Event-ID"].flatMap { UInt32($0) } ?? 0
                 return .events { events in
                     for number in Int(seen)..<Int(seen) + 3 {
                         try await events.send(

@@ -10,7 +10,7 @@ struct HandlerRowTests {
     func w025() throws {
         try Served.run { routes in
             routes.on(where: { $0.method == .get }) { _ in .text("first") }
-            routes.on(where: { $0.string(named: "X-Key") == "open" }) { _ in .text("second") }
+            routes.on(where: { $0.fields["X-Key"] == "open" }) { _ in .text("second") }
         } asking: { client throws in
             #expect(try client.send("GET /a").content == "first")
             #expect(try client.send("GET /a", ["X-Key: open"]).content == "second")
