@@ -28,6 +28,7 @@ struct Mount: ScannedRoute {
     }
 
     var method: HTTPMethod? { nil }
+    var path: ResourcePath? { prefix }
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
         prefix.contains(subject.key.path) ? .mount(self) : nil

@@ -17,9 +17,18 @@ struct RouteTable: Sendable {
         var fields: HTTPFields
     }
 
+    /// An action for requests below a prefix that match no route.
+    struct Fallback: Sendable {
+        var prefix: ResourcePath
+        /// Nil for every method without a fallback of its own.
+        var method: HTTPMethod?
+        var action: FullRouteAction
+    }
+
     private struct ExactRoute: Sendable {
         var order: Int
-        var method: HTTPMethod
+        /// Nil for every method.
+        var method: HTTPMethod?
         var action: FullRouteAction
     }
 
@@ -31,26 +40,32 @@ struct RouteTable: Sendable {
     }
 
     var answersHeadWithGet = true
-    var fallbacks: [HTTPMethod: FullRouteAction] = [:]
+    var fallbacks: [Fallback] = []
     var announcements: [Announcement] = []
     /// In `exact` and `scanned`, the route added last comes first.
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0
+    /// Whether any route is for every method.
+    private var hasRouteForEveryMethod = false
 
-    mutating func add(_ method: HTTPMethod, at key: Key, action: @escaping FullRouteAction) {
+    /// - Parameter method: nil for every method.
+    mutating func add(_ method: HTTPMethod?, at key: Key, action: @escaping FullRouteAction) {
         let route = ExactRoute(order: count, method: method, action: action)
         exact[Self.normal(key), default: []].insert(route, at: 0)
+        if method == nil { hasRouteForEveryMethod = true }
         count += 1
     }
 
     mutating func add(_ route: any ScannedRoute) {
         scanned.insert(OrderedRoute(order: count, route: route), at: 0)
+        if route.method == nil { hasRouteForEveryMethod = true }
         count += 1
     }
 
     mutating func add(_ mount: Mount) {
         scanned.insert(OrderedRoute(order: count, route: mount, mount: mount), at: 0)
+        hasRouteForEveryMethod = true
         count += 1
     }
 
@@ -74,11 +89,11 @@ struct RouteTable: Sendable {
     /// Returns the first path at or below `prefix` whose route was added before the mount and is therefore
     /// unreachable.
     private func firstHidden(by prefix: ResourcePath, before order: Int) -> ResourcePath? {
-        let mounts = scanned.compactMap { $0.order < order ? $0.mount?.prefix : nil }
+        let others = scanned.compactMap { $0.order < order ? $0.route.path : nil }
         let paths = exact.compactMap { key, routes in
             routes.contains { $0.order < order } ? key.path : nil
         }
-        return (mounts + paths).filter { prefix.contains($0) }.min { $0.description < $1.description }
+        return (others + paths).filter { prefix.contains($0) }.min { $0.description < $1.description }
     }
 
     /// Returns the match of the first route that matches; nil if no route does.
@@ -97,7 +112,7 @@ struct RouteTable: Sendable {
     /// route.
     func methods(at key: Key, for request: HTTPRequest) -> [HTTPMethod] {
         var subject = RouteSubject(request: request, key: key)
-        var found = Set((exact[key] ?? []).map(\.method))
+        var found = Set((exact[key] ?? []).compactMap(\.method))
         for candidate in scanned {
             guard let method = candidate.route.method, !found.contains(method) else { continue }
             if candidate.route.answer(to: &subject) != nil { found.insert(method) }
@@ -108,8 +123,8 @@ struct RouteTable: Sendable {
     /// The methods with a route at any path.
     var allMethods: [HTTPMethod] {
         sorted(
-            Set(exact.values.flatMap { $0.map(\.method) } + scanned.compactMap(\.route.method))
-                .union(fallbacks.keys))
+            Set(exact.values.flatMap { $0.compactMap(\.method) } + scanned.compactMap(\.route.method))
+                .union(fallbacks.compactMap(\.method)))
     }
 
     /// Whether the method is implemented at all (RFC 9110 §9.1). A route for all methods implements every
@@ -118,18 +133,29 @@ struct RouteTable: Sendable {
         switch method {
         case .get, .head, .options: return true
         case .other: break
-        default: if scanned.contains(where: { $0.route.method == nil }) { return true }
+        default: if hasRouteForEveryMethod { return true }
         }
         return allMethods.contains(method)
     }
 
-    func fallback(for method: HTTPMethod) -> FullRouteAction? {
-        if let action = fallbacks[method] { return action }
-        return method == .head && answersHeadWithGet ? fallbacks[.get] : nil
+    /// Returns the fallback of the innermost group. In a group, one for the method takes precedence over one
+    /// for every method, and the one added last over others.
+    /// - Parameter path: nil for a request about the server, which fallbacks for every method do not answer.
+    func fallback(for method: HTTPMethod, at path: ResourcePath?) -> FullRouteAction? {
+        var best: (action: FullRouteAction, depth: Int, precision: Int)?
+        for candidate in fallbacks where candidate.prefix.contains(path ?? .root) {
+            guard candidate.method.map({ accepts($0, method) }) ?? (path != nil) else { continue }
+            let depth = candidate.prefix.depth
+            let precision = candidate.method == nil ? 0 : candidate.method == method ? 2 : 1
+            if let best, (depth, precision) < (best.depth, best.precision) { continue }
+            best = (candidate.action, depth, precision)
+        }
+        return best?.action
     }
 
-    private func accepts(_ route: HTTPMethod, _ method: HTTPMethod) -> Bool {
-        route == method || method == .head && route == .get && answersHeadWithGet
+    private func accepts(_ route: HTTPMethod?, _ method: HTTPMethod) -> Bool {
+        guard let route else { return true }
+        return route == method || method == .head && route == .get && answersHeadWithGet
     }
 
     private func sorted(_ methods: Set<HTTPMethod>) -> [HTTPMethod] {

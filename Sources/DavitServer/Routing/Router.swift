@@ -6,7 +6,7 @@ public import DavitHTTP
 /// let router = Router { routes in
 ///     routes.get("/hello") { request in .text("Hello, \(request.query["name"] ?? "world")!") }
 ///     routes.post("/note", body: .form()) { request, form in try await save(form["text"]) }
-///     routes.get(matching: { /\/users\/(\d+)/ }) { request, match in .text("User \(match.1)") }
+///     routes.get("/users/{id}") { request in .text("User \(request.parameters["id"] ?? "")") }
 ///     routes.mount("/files", share)
 /// }
 /// ```
@@ -80,7 +80,8 @@ public struct Router: Handler {
     private func answerWithoutRoute(
         _ request: HTTPRequest, _ key: RouteTable.Key, isAboutServer: Bool
     ) throws(HTTPError) -> Reply {
-        guard table.knows(request.method) else {
+        let fallback = table.fallback(for: request.method, at: isAboutServer ? nil : key.path)
+        guard fallback != nil || table.knows(request.method) else {
             return .ready(.error(.notImplemented, "Method not implemented.", for: request))
         }
         let methods = isAboutServer ? table.allMethods : table.methods(at: key, for: request)
@@ -90,7 +91,7 @@ public struct Router: Handler {
         {
             return .ready(Self.allowing(methods, HTTPResponse(status: .noContent)))
         }
-        if let fallback = table.fallback(for: request.method) { return try run(.action(fallback), request) }
+        if let fallback { return try run(.action(fallback), request) }
         guard isKnown else { return .ready(.error(.notFound, "Not found.", for: request)) }
         return .ready(
             Self.allowing(methods, .error(.methodNotAllowed, "Method not allowed.", for: request)))

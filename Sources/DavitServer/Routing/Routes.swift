@@ -10,8 +10,14 @@ typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws
 /// Collects the routes of a ``Router``.
 ///
 /// Paths are written decoded, not percent-encoded, and begin with a slash. Matching is case-sensitive and
-/// includes the trailing slash: `/notes` and `/notes/` are different resources. A path that no request can
-/// have, such as one with `..`, is a programming error and traps.
+/// includes the trailing slash: `/notes` and `/notes/` are different resources.
+///
+/// A segment in braces is a path parameter: `/users/{id}` matches `/users/` and any one segment that is valid
+/// UTF-8, and ``DavitHTTP/HTTPRequest/parameters`` returns its decoded value. As with all routes, the last
+/// one added is tried first: add `/users/me` after `/users/{id}`.
+///
+/// A path that no request can have, such as one with `..`, and a malformed parameter are programming errors
+/// and trap.
 public struct Routes {
     var table = RouteTable()
     /// The prefix of the current group.
@@ -25,28 +31,44 @@ public struct Routes {
         set { table.answersHeadWithGet = newValue }
     }
 
-    // MARK: By method and exact path
+    // MARK: By method and path
 
     /// Adds a route for GET, and for HEAD unless ``answersHeadWithGet`` is false.
     public mutating func get(_ path: String, _ action: @escaping RouteAction) { on(.get, path, action) }
-    /// Adds a route for POST; the action reads the content itself.
+    /// Adds a route for HEAD that takes precedence over a route for GET added before.
+    public mutating func head(_ path: String, _ action: @escaping RouteAction) { on(.head, path, action) }
+    /// Adds a route for POST that ignores the content.
     public mutating func post(_ path: String, _ action: @escaping RouteAction) { on(.post, path, action) }
-    /// Adds a route for PUT; the action reads the content itself.
+    /// Adds a route for PUT that ignores the content.
     public mutating func put(_ path: String, _ action: @escaping RouteAction) { on(.put, path, action) }
-    /// Adds a route for PATCH; the action reads the content itself.
+    /// Adds a route for PATCH that ignores the content.
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
     /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
+    /// Adds a route for OPTIONS, instead of the response with the methods of the path.
+    public mutating func options(_ path: String, _ action: @escaping RouteAction) {
+        on(.options, path, action)
+    }
+    /// Adds a route for every method, including OPTIONS and methods without a case in
+    /// ``DavitHTTP/HTTPMethod``.
+    public mutating func any(_ path: String, _ action: @escaping RouteAction) {
+        add(nil, path) { request, _ in try await action(request) }
+    }
 
-    /// Adds a route for a method and an exact path. Lookup cost does not depend on the number of routes.
+    /// Adds a route for a method and a path. Without path parameters, the cost of the lookup does not depend
+    /// on the number of routes; routes with parameters are tried one by one.
     public mutating func on(_ method: HTTPMethod, _ path: String, _ action: @escaping RouteAction) {
         add(method, path) { request, _ in try await action(request) }
     }
 
-    private mutating func add(_ method: HTTPMethod, _ path: String, _ action: @escaping FullRouteAction) {
+    private mutating func add(_ method: HTTPMethod?, _ path: String, _ action: @escaping FullRouteAction) {
         let (relative, endsInSlash) = Self.parse(path)
-        table.add(
-            method, at: RouteTable.Key(path: joined(relative), endsInSlash: endsInSlash), action: action)
+        let path = joined(relative)
+        if let pattern = PathPattern(path, endsInSlash: endsInSlash) {
+            table.add(ParameterRoute(method: method, pattern: pattern, action: action))
+        } else {
+            table.add(method, at: RouteTable.Key(path: path, endsInSlash: endsInSlash), action: action)
+        }
     }
 
     /// Adds a route that reads its content with `body`.
@@ -76,6 +98,14 @@ public struct Routes {
         on(.put, path, body: body, action)
     }
 
+    /// Adds a route for PATCH that reads its content with `body`.
+    public mutating func patch<Value>(
+        _ path: String, body: BodyReader<Value>,
+        _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
+    ) {
+        on(.patch, path, body: body, action)
+    }
+
     // MARK: By pattern
 
     /// Adds a route for paths that match a pattern completely; in a group, the pattern applies to the path
@@ -92,7 +122,7 @@ public struct Routes {
         _ action: @escaping @Sendable (HTTPRequest, Output) async throws -> HTTPResponse
     ) {
         table.add(
-            PatternRoute(method: method, base: base, pattern: pattern) { request, output, _ in
+            PatternRoute(method: method, base: literalBase, pattern: pattern) { request, output, _ in
                 try await action(request, output)
             })
     }
@@ -104,7 +134,7 @@ public struct Routes {
         _ action: @escaping @Sendable (HTTPRequest, Output, Value) async throws -> HTTPResponse
     ) {
         table.add(
-            PatternRoute(method: method, base: base, pattern: pattern) { request, output, files in
+            PatternRoute(method: method, base: literalBase, pattern: pattern) { request, output, files in
                 try await action(request, output, try await body.read(request, files))
             })
     }
@@ -126,7 +156,8 @@ public struct Routes {
         where condition: @escaping @Sendable (RequestHead) -> Bool, _ action: @escaping RouteAction
     ) {
         table.add(
-            ConditionRoute(base: base, condition: condition) { request, _ in try await action(request) })
+            ConditionRoute(base: literalBase, condition: condition) { request, _ in try await action(request)
+            })
     }
 
     /// Adds a route for requests that satisfy `condition`, reading the content with `body`.
@@ -135,14 +166,15 @@ public struct Routes {
         _ action: @escaping @Sendable (HTTPRequest, Value) async throws -> HTTPResponse
     ) {
         table.add(
-            ConditionRoute(base: base, condition: condition) { request, files in
+            ConditionRoute(base: literalBase, condition: condition) { request, files in
                 try await action(request, try await body.read(request, files))
             })
     }
 
     // MARK: Prefixes
 
-    /// Adds routes whose paths all begin with `prefix`.
+    /// Adds routes whose paths all begin with `prefix`, which may contain path parameters. A group with
+    /// parameters contains only routes for paths.
     public mutating func group(_ prefix: String, _ build: (inout Routes) -> Void) {
         let outer = base
         base = joined(Self.parse(prefix).path)
@@ -163,7 +195,7 @@ public struct Routes {
     public mutating func mount(
         _ prefix: String, _ mountable: some Mountable, optionsFields: HTTPFields = HTTPFields()
     ) {
-        let prefix = joined(Self.parse(prefix).path)
+        let prefix = Self.literal(joined(Self.parse(prefix).path))
         table.add(Mount(prefix: prefix, mountable))
         var fields = optionsFields
         fields.appendMissing(mountable.announcedFields)
@@ -174,9 +206,28 @@ public struct Routes {
 
     // MARK: Fallbacks
 
-    /// Adds an action for requests with this method that match no other route.
+    /// Adds an action for requests that match no other route, with any method that has no fallback of its own;
+    /// in a group, for those at or below the group's prefix. It also replaces the responses 405 and 501.
+    /// OPTIONS of a path with routes is still answered from them.
+    public mutating func fallback(_ action: @escaping RouteAction) { addFallback(nil, action) }
+
+    /// Adds an action for requests with this method that match no other route; in a group, for those at or
+    /// below the group's prefix.
     public mutating func fallback(_ method: HTTPMethod, _ action: @escaping RouteAction) {
-        table.fallbacks[method] = { request, _ in try await action(request) }
+        addFallback(method, action)
+    }
+
+    private mutating func addFallback(_ method: HTTPMethod?, _ action: @escaping RouteAction) {
+        table.fallbacks.append(
+            .init(prefix: literalBase, method: method) { request, _ in try await action(request) })
+    }
+
+    /// The prefix of the current group, for routes that cannot have path parameters.
+    private var literalBase: ResourcePath { Self.literal(base) }
+
+    private static func literal(_ path: ResourcePath) -> ResourcePath {
+        precondition(PathPattern(path) == nil, "only routes for paths can have parameters: \(path)")
+        return path
     }
 
     private func joined(_ path: ResourcePath) -> ResourcePath {

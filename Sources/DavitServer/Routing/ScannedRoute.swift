@@ -14,8 +14,14 @@ enum RouteMatch {
 protocol ScannedRoute: Sendable {
     /// The method of the route; nil for every method.
     var method: HTTPMethod? { get }
+    /// The path of a route that a mount can hide; nil for patterns and conditions.
+    var path: ResourcePath? { get }
     /// Returns the match, or nil if the path does not match. The caller has already checked the method.
     func answer(to subject: inout RouteSubject) -> RouteMatch?
+}
+
+extension ScannedRoute {
+    var path: ResourcePath? { nil }
 }
 
 /// A request in the form that routes match against.
