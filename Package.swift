@@ -148,6 +148,8 @@ let package = Package(
         example("Website"),
         example("ShareFolder"),
         example("MountedShare"),
+        example("SiteWithAPI"),
+        example("Visits"),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
         // The server for the client tests; not part of any product.

@@ -1,6 +1,6 @@
 import Davit
 
-// The code of docs/embedding.md that is not part of another example. It is compiled but not run.
+// The code of docs/embedding.md and the tutorials that is not part of another example. It is compiled, not run.
 
 func serveAFolder() async throws {
     let server = try WebServer(sharing: "/srv/files")
@@ -17,6 +17,45 @@ func serveSeveralThings(_ configuration: Configuration) async throws {
         routes.mount("/archive", WebDAVShare("/srv/archive", isReadOnly: true))
     }
     try await server.run()
+}
+
+func readRequests(_ routes: inout Routes) {
+    routes.get("/articles/{topic}") { request in
+        let topic = request.parameters["topic"] ?? ""
+        let page = request.query["page"].flatMap { Int($0) } ?? 1
+        let language = request.fields[.acceptLanguage] ?? "en"
+        let key = request.fields["X-Api-Key"]
+        let theme = request.cookies["theme"] ?? "light"
+        guard key != nil else { throw HTTPError(.forbidden) }
+        return .text("\(request.method) \(request.path): \(topic), \(page), \(language), \(theme)\n")
+    }
+}
+
+func readContent(_ routes: inout Routes) {
+    routes.put("/settings/{name}", body: .text(limitBytes: 64 << 10)) { request, text in
+        .text("\(request.parameters["name"] ?? "") = \(text)\n")
+    }
+}
+
+func respond(_ routes: inout Routes) {
+    routes.get("/new") { _ in .text("Created.\n", status: .created) }
+    routes.get("/old") { _ in .redirect(to: "/new", .permanent) }
+    routes.delete("/new") { _ in HTTPResponse(status: .noContent) }
+    routes.get("/numbers.csv") { _ in
+        var response = HTTPResponse.stream(type: "text/csv") { writer in
+            for number in 1...1_000_000 { try await writer.write("\(number)\n") }
+        }
+        response.fields["X-Rows"] = "1000000"
+        return response.attachment(named: "numbers.csv")
+    }
+}
+
+func answerEverything(_ routes: inout Routes) {
+    routes.any("/echo") { request in .text("\(request.method) \(request.path)\n") }
+    routes.group("/users/{id}") { user in
+        user.get("/name") { request in .text("Name of \(request.parameters["id"] ?? "")\n") }
+    }
+    routes.fallback { request in .html("<h1>Not found</h1>", status: .notFound) }
 }
 
 func setRules() -> WebDAVShare {
@@ -36,6 +75,18 @@ func setHooks() -> WebDAVShare {
     }
     share.hooks.completed = { action in print(action.kind, action.filePath) }
     return share
+}
+
+func shareWithAccounts() async throws {
+    var configuration = Configuration()
+    configuration.accounts = [
+        .init(name: "anna", password: "a long password"), .init(name: "bo", password: "another password"),
+    ]
+    var share = WebDAVShare("/srv/files")
+    share.hooks.allows = { action in action.kind != .delete || action.principal == "anna" }
+    share.hooks.completed = { action in print(action.principal ?? "-", action.kind, action.path) }
+    let server = try WebServer(share, configuration: configuration)
+    try await server.run { print("Sharing at \($0)") }
 }
 
 func configure() -> Configuration {
@@ -58,6 +109,33 @@ struct Timing: Middleware {
             response.fields.append(named: "Server-Timing", "handler;dur=\(duration / .milliseconds(1))")
             return response
         }
+    }
+}
+
+/// Refuses requests without the key.
+struct RequireKey: Middleware {
+    let key: String
+
+    func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        guard request.fields["X-Api-Key"] == key else { throw HTTPError(.unauthorized, "Missing key.") }
+        return try next.respond(to: request)
+    }
+}
+
+func secure(_ configuration: inout Configuration) {
+    configuration.tls = .init(.files(certificate: "/etc/davit/cert.pem", key: "/etc/davit/key.pem"))
+}
+
+func trustProxies(_ configuration: inout Configuration) {
+    configuration.publicURLs = ["https://files.example.com"]
+    configuration.proxies.trusted = ["127.0.0.1", "10.0.0.0/24"]
+}
+
+func showClient(_ routes: inout Routes) {
+    routes.get("/client") { request in
+        let scheme = request.isSecure ? "https" : "http"
+        let host = request.host.map { "\($0)" } ?? "localhost"
+        return .text("\(request.peerAddress) requested \(scheme)://\(host)\n")
     }
 }
 

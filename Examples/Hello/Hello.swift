@@ -12,6 +12,9 @@ import Davit
             routes.get("/hello") { request in
                 .template("<p>Hello, %name%!</p>\n", ["name": .text(request.query["name"] ?? "you")])
             }
+            routes.get("/hello/{name}") { request in
+                .text("Hello, \(request.parameters["name"] ?? "you")!\n")
+            }
         }
         try await server.run { print("Open \($0)hello?name=Anna") }
     }

@@ -9,7 +9,7 @@ struct Note: Codable {
 
 /// A JSON API for notes that are kept in memory: `JSONAPI [PORT]`.
 @main struct JSONAPI {
-    static let notes = Mutex<[Int: Note]>([:])
+    static let notes = Mutex<[String: Note]>([:])
 
     static func main() async throws {
         var configuration = Configuration()
@@ -20,15 +20,15 @@ struct Note: Codable {
             routes.get("/notes") { _ in try .json(notes.withLock { $0 }) }
             routes.post("/notes", body: .json(Note.self)) { _, note in
                 let number = notes.withLock { notes in
-                    notes[notes.count + 1] = note
+                    notes["\(notes.count + 1)"] = note
                     return notes.count
                 }
                 var response = try HTTPResponse.json(note, status: .created)
-                response.fields.append(.location, "/notes/\(number)")
+                response.fields[.location] = "/notes/\(number)"
                 return response
             }
-            routes.get(matching: { /\/notes\/(\d+)/ }) { _, match in
-                guard let note = notes.withLock({ $0[Int(match.1) ?? 0] }) else {
+            routes.get("/notes/{number}") { request in
+                guard let note = notes.withLock({ $0[request.parameters["number"] ?? ""] }) else {
                     throw HTTPError(.notFound, "Note not found.")
                 }
                 return try .json(note)

@@ -12,7 +12,7 @@ import Davit
         let server = try WebServer(configuration: configuration) { routes in
             routes.get("/") { _ in .html("<p><a href=\"files/\">Files</a></p>") }
             routes.get("/hello") { request in .text("Hello, \(request.query["name"] ?? "world")!") }
-            routes.get(matching: { /\/users\/(\d+)/ }) { _, match in .text("User \(match.1)") }
+            routes.get("/users/{id}") { request in .text("User \(request.parameters["id"] ?? "")") }
             routes.post("/note", body: .form()) { _, form in
                 guard let text = form["text"] else { throw HTTPError(.badRequest, "Missing text.") }
                 return .text("Noted: \(text)", status: .created)

@@ -48,6 +48,8 @@ run Hello 0
 check "Hello greets" answers 'Hello, world!' "$url"
 check "Hello greets by name" answers '<p>Hello, Anna &amp; Bo!</p>' --get --data-urlencode 'name=Anna & Bo' "${url}hello"
 check "Hello returns 404 for other pages" status 404 "${url}other"
+check "Hello reads a path parameter" answers 'Hello, Änne B!' "${url}hello/%C3%84nne%20B"
+check "Hello has no path without the parameter" status 404 "${url}hello/"
 ends Hello
 
 run Forms 0
@@ -113,6 +115,18 @@ check "JSONAPI reports a missing value" has 'The JSON has no text.' "${json[@]}"
 check "JSONAPI refuses other media types" status 415 --data '{"text":"x"}' "${url}notes"
 ends JSONAPI
 
+run Visits 0
+jar=$work/cookies
+check "Visits counts the first visit" answers 'Visit 1' -c "$jar" "$url"
+check "Visits sets a cookie" has 'Set-Cookie: visits=1; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax' "$url"
+check "Visits reads the cookie" answers 'Visit 2' -b "$jar" "$url"
+check "Visits redirects" has 'Location: /' "${url}home"
+check "Visits has an error page" has '<h1>Not found: /a&lt;b</h1>' "${url}a%3Cb"
+check "Visits has an error page for all methods" answers '<h1>Not found: /</h1>404' -w '%{http_code}' -X POST "$url"
+prints() { while IFS= read -r -t 10 -u "$server_ready" line; do [[ $line != "$1"* ]] || return 0; done; return 1; }
+check "Visits prints requests" prints 'GET /home: 303 in '
+ends Visits
+
 mkdir "$work/site"
 printf '<p>Home</p>' >"$work/site/index.html"
 printf '<p>Nothing here</p>' >"$work/site/404.html"
@@ -122,6 +136,15 @@ check "Website sets the cache lifetime" has 'max-age=60' "$url"
 check "Website sends a range" answers 'Home' -r 3-6 "${url}index.html"
 check "Website has an error page" answers '<p>Nothing here</p>404' -w '%{http_code}' "${url}other"
 ends Website
+
+run SiteWithAPI "$work/site" 0
+check "SiteWithAPI has a page" answers '<p>Home</p>' "$url"
+check "SiteWithAPI starts without likes" answers '0' "${url}api/likes/home"
+check "SiteWithAPI counts likes" has 'HTTP/1.1 201' -X POST "${url}api/likes/home"
+check "SiteWithAPI returns the likes" answers '1' "${url}api/likes/home"
+check "SiteWithAPI has an error page for the site" answers '<p>Nothing here</p>' "${url}other"
+check "SiteWithAPI has an error for the API" has 'This API has only' "${url}api/other"
+ends SiteWithAPI
 
 run ShareFolder "$work/folder" 0
 login=(-u anna:secret)
