@@ -12,6 +12,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/embedding.md", "docs/coming-from-gcdwebserver.md"]
+TUTORIALS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/Davit.docc").glob("First*.md"))
 WALKTHROUGH = "docs/life-of-a-request.md"
 # The maximum number of files in a list, so that readers can follow it.
 FILE_LIMIT = 25
@@ -58,7 +59,7 @@ def file_findings(text):
 def main():
     sources = [path.read_text() for path in sorted((ROOT / "Examples").rglob("*.swift"))]
     failed = 0
-    for page in PAGES:
+    for page in PAGES + TUTORIALS:
         found = list(blocks((ROOT / page).read_text()))
         if not found:
             print(f"{page} has no Swift code blocks", file=sys.stderr)
