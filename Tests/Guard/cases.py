@@ -30,6 +30,8 @@ class Case:
     is_secure = False
     # System calls whose number depends on timing.
     uncounted = frozenset()
+    # Whether the instructions depend on timing, so that only instructions.py omits the case.
+    is_timed = False
 
     def __init__(self, name):
         self.name = name
@@ -89,6 +91,7 @@ class GetLogged(Get):
 
     options = ("--access-log", "/dev/null")
     uncounted = frozenset(["write"])
+    is_timed = True
 
 
 class GetSecure(Get):
@@ -119,6 +122,31 @@ class NotModified(Get):
         self.fields = [f"If-None-Match: {answer['etag']}"]
 
 
+class Unauthorized(Get):
+    """Requires credentials and gets none."""
+
+    options = GetWithPassword.options
+
+    def __init__(self, name):
+        super().__init__(name, expected=401)
+
+
+class Options(Case):
+    def ask(self, client, turn):
+        client.ask("OPTIONS", "/", 200)
+
+
+class Page(Case):
+    """The browser page of a folder with ten files."""
+
+    def prepare(self, root):
+        for number in range(10):
+            write(root, f"folder/file-{number}.bin")
+
+    def ask(self, client, turn):
+        client.ask("GET", "/folder/", 200, ["Accept: text/html"])
+
+
 class Missing(Case):
     def ask(self, client, turn):
         client.ask("GET", "/missing.bin", 404)
@@ -138,6 +166,11 @@ class PutNew(Case):
 
     def ask(self, client, turn):
         client.ask("PUT", f"/new-{turn}.bin", 201, body=self.content)
+
+
+class PutChunked(Case):
+    def ask(self, client, turn):
+        client.ask("PUT", f"/new-{turn}.bin", 201, body=KIB, is_chunked=True)
 
 
 class PutOver(Case):
@@ -184,9 +217,9 @@ class Transfer(OfMany):
 
 
 class PropFind(Case):
-    def __init__(self, name, depth, members=0, count=100, warm=20):
+    def __init__(self, name, depth, members=0, count=100, warm=20, body=PROPFIND_BODY):
         super().__init__(name)
-        self.depth, self.members, self.count, self.warm = depth, members, count, warm
+        self.depth, self.members, self.count, self.warm, self.body = depth, members, count, warm, body
 
     def prepare(self, root):
         os.mkdir(os.path.join(root, "folder"))
@@ -194,7 +227,7 @@ class PropFind(Case):
             write(root, f"folder/file-{number:04}.bin")
 
     def ask(self, client, turn):
-        _, content = client.ask("PROPFIND", "/folder/", 207, [f"Depth: {self.depth}"], PROPFIND_BODY)
+        _, content = client.ask("PROPFIND", "/folder/", 207, [f"Depth: {self.depth}"], self.body)
         if content.count(b"response>") != 2 * (1 + self.members):
             raise ValueError(f"{self.name}: expected {self.members} members")
 
@@ -231,17 +264,23 @@ CASES = [
     Get("GET a range of 1 KiB", expected=206, fields=["Range: bytes=4096-5119"], size=64 * 1024),
     NotModified("GET, 304", expected=304),
     Missing("GET, 404"),
+    Unauthorized("GET, 401"),
+    Page("GET of the page, 10 members"),
+    Options("OPTIONS"),
     PropFindMissing("PROPFIND Depth 0, 404"),
     Get("HEAD", method="HEAD"),
     PutNew("PUT 1 KiB, new"),
     PutOver("PUT 1 KiB, over"),
     PutLocked("PUT 1 KiB, over, with a lock and If"),
+    PutChunked("PUT 1 KiB, new, chunked"),
+    PutNew("PUT 64 KiB, new", content=KIB * 64),
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),
     MkCol("MKCOL"),
     Delete("DELETE 1 KiB"),
     Transfer("MOVE"),
     Transfer("COPY"),
     PropFind("PROPFIND Depth 0", 0),
+    PropFind("PROPFIND Depth 0, allprop", 0, body=None),
     HUNDRED,
     THOUSAND,
     PropPatch("PROPPATCH, one property"),

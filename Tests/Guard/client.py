@@ -29,10 +29,13 @@ class Client:
     def close(self):
         self.socket.close()
 
-    def ask(self, method, target, expected, fields=(), body=None):
+    def ask(self, method, target, expected, fields=(), body=None, is_chunked=False):
         """Sends a request and returns the fields of the response, by lowercase name, and its content."""
         lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
-        if body is not None:
+        if is_chunked:
+            lines.append("Transfer-Encoding: chunked")
+            body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        elif body is not None:
             lines.append(f"Content-Length: {len(body)}")
         message = "\r\n".join([*lines, "", ""]).encode() + (body or b"")
         # The number of receive calls must not depend on the speed of the server.

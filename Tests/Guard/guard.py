@@ -15,7 +15,7 @@ import tempfile
 
 from cases import CASES, HUNDRED, THOUSAND
 from client import Client
-from server import HERE, Server, Tools
+from server import HERE, CountingServer, Tools
 
 BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
@@ -56,7 +56,7 @@ def count(case, tools, binary, place):
     os.makedirs(root)
     os.makedirs(work)
     case.prepare(root)
-    server = Server(tools, binary, root, work, case.options, case.program)
+    server = CountingServer(tools, binary, root, work, case.options, case.program)
     try:
         client = Client(server.port, server.settle, case.is_secure)
         case.begin(client)

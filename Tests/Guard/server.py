@@ -1,4 +1,4 @@
-"""Runs davit and counts its allocations and system calls."""
+"""Runs davit, and counts its allocations and system calls."""
 
 import mmap
 import os
@@ -57,31 +57,32 @@ class Counts:
         return self.format.unpack(self.memory)
 
 
-class Server:
-    """Runs `davit serve` with options, or a program that takes a folder and a state folder and prints its URL."""
+def serve_command(binary, root, state, options=(), program=None, prefix=()):
+    """Returns the command of `davit serve`, or of a program that takes a folder and a state folder and prints its URL."""
+    if program:
+        return ["stdbuf", "-oL", *prefix, os.path.join(os.path.dirname(binary), program), root, state]
+    return [*prefix, binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir", state,
+            "--log-level", "error", *options]
 
-    def __init__(self, tools, binary, root, work, options=(), program=None):
-        self.tools = tools
-        self.heap = Counts(os.path.join(work, "allocations"), 2)
-        self.calls = Counts(os.path.join(work, "calls"), CALL_NUMBERS) if tools.can_trace else None
-        environment = dict(os.environ, DAVIT_GUARD_ALLOCATIONS=self.heap.path)
-        state = os.path.join(work, "state")
-        if program:
-            command = ["stdbuf", "-oL", os.path.join(os.path.dirname(binary), program), root, state]
-        else:
-            command = [binary, "serve", root, "--host", "127.0.0.1", "--port", "0", "--state-dir", state,
-                       "--log-level", "error", *options]
-        if tools.can_trace:
-            command = [tools.tracer, self.calls.path, tools.preload, *command]
-        else:
-            environment["LD_PRELOAD"] = tools.preload
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
+
+class Server:
+    """Runs a command that prints a URL when it is ready."""
+
+    # A pause between two looks at a server that is not idle yet.
+    pause_seconds = 0
+
+    def __init__(self, command, environment, **options):
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        env=dict(os.environ, **environment), **options)
         try:
             self.port = self._read_port()
         except BaseException:
             self.stop()
             raise
-        self.pid = self.calls.read()[0] if tools.can_trace else self.process.pid
+
+    @property
+    def pid(self):
+        return self.process.pid
 
     def _read_port(self):
         text = b""
@@ -96,11 +97,6 @@ class Server:
                 break
         raise RuntimeError("the server did not become ready")
 
-    def read(self):
-        """Returns the allocations and bytes so far, and system calls by number."""
-        allocations, size = self.heap.read()
-        return allocations, size, self.calls.read()[1:] if self.calls else None
-
     def settle(self):
         """Waits until all threads are idle, so that the last request causes no more work.
 
@@ -113,6 +109,8 @@ class Server:
             now = self._sleepers()
             if now is not None and now == before:
                 return
+            if now is None and self.pause_seconds:
+                time.sleep(self.pause_seconds)
             before = now
             if time.monotonic() > deadline:
                 raise RuntimeError("the server does not become idle")
@@ -134,9 +132,8 @@ class Server:
 
     def stop(self):
         """Sends SIGTERM and returns davit's exit status."""
-        pid = self.calls.read()[0] if self.calls else self.process.pid
-        if pid and self.process.poll() is None:
-            os.kill(pid, signal.SIGTERM)
+        if self.pid and self.process.poll() is None:
+            os.kill(self.pid, signal.SIGTERM)
         try:
             status = self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
@@ -144,3 +141,27 @@ class Server:
             status = self.process.wait()
         self.process.stdout.close()
         return status
+
+
+class CountingServer(Server):
+    """Counts allocations and, if tracing is allowed, system calls."""
+
+    def __init__(self, tools, binary, root, work, options=(), program=None):
+        self.heap = Counts(os.path.join(work, "allocations"), 2)
+        self.calls = Counts(os.path.join(work, "calls"), CALL_NUMBERS) if tools.can_trace else None
+        command = serve_command(binary, root, os.path.join(work, "state"), options, program)
+        environment = {"DAVIT_GUARD_ALLOCATIONS": self.heap.path}
+        if tools.can_trace:
+            command = [tools.tracer, self.calls.path, tools.preload, *command]
+        else:
+            environment["LD_PRELOAD"] = tools.preload
+        super().__init__(command, environment)
+
+    @property
+    def pid(self):
+        return self.calls.read()[0] if self.calls else self.process.pid
+
+    def read(self):
+        """Returns the allocations and bytes so far, and system calls by number."""
+        allocations, size = self.heap.read()
+        return allocations, size, self.calls.read()[1:] if self.calls else None
