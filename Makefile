@@ -49,15 +49,16 @@ lint: packages-build packages-docs ## check formatting, structure, words, docume
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
 
-guard: packages-guard build guard-programs ## compare system calls and allocations of each request with the baseline
+guard: packages-guard build guard-programs ## compare system calls, allocations and instructions of each request with the baseline
 	@scripts/test.sh guard
 
 # Programs that the guard runs in addition to davit.
 guard-programs:
 	$(SWIFT) build $(RELEASE_FLAGS:davit=MountedShare)
 
-guard-accept: packages-guard build guard-programs ## update the baseline of the guard
+guard-accept: packages-guard build guard-programs ## update the baselines of the guard
 	@python3 Tests/Guard/guard.py --accept
+	@python3 Tests/Guard/instructions.py --accept
 
 litmus: packages-litmus build debug ## run the WebDAV conformance suite: anonymous, over TLS, with an account, below a prefix
 	@scripts/test.sh litmus

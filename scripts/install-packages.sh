@@ -11,7 +11,7 @@ packages_for() {
     case $1 in
         build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev libarchive-dev libqrencode-dev pkg-config ;;
         docs) echo python3 ;;
-        guard) echo gcc libc6-dev python3 ;;
+        guard) echo gcc libc6-dev python3 valgrind ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests python3-venv wget git lftp sitecopy ;;
         lab) echo dbus-daemon libglib2.0-bin gvfs gvfs-daemons gvfs-backends gvfs-fuse fuse3 duplicity restic rclone \

@@ -223,6 +223,8 @@ suite_reference() {
 suite_guard() {
     section "guard"
     counted "guard" python3 Tests/Guard/guard.py
+    counted "instructions" python3 Tests/Guard/instructions.py
+    step "the instruction count detects a request that costs 3 % more" python3 Tests/Guard/instructions.py --self-test
 }
 
 suite_fuzz() {

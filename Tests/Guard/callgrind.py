@@ -1,0 +1,144 @@
+"""Runs davit under valgrind's callgrind and counts its instructions, by function."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+
+from cases import HUNDRED, THOUSAND
+from client import Client
+from server import Server, build, serve_command
+
+# --fair-sched: threads run in the order in which they become ready, so that races mostly have the same winner.
+# --instr-atstart: do not count until the command "i", because counting takes time.
+CALLGRIND = ["valgrind", "-q", "--tool=callgrind", "--fair-sched=yes", "--instr-atstart=no", "--vgdb=no",
+             "--read-inline-info=no", "--dump-line=no"]
+SWIFT = os.environ.get("SWIFT", "swift")
+
+
+def build_control(folder):
+    """Returns the library that controls callgrind, for LD_PRELOAD."""
+    return build(os.path.join(folder, "instructions.so"), "instructions.c", "-shared", "-fPIC")
+
+
+class CallgrindServer(Server):
+    """Runs davit under callgrind, which also fixes the addresses, without random hash seeds."""
+
+    # The server needs a few milliseconds for each request. A busy loop would take them from another server.
+    pause_seconds = 0.0002
+
+    def __init__(self, preload, binary, root, work, options=(), program=None):
+        self.output = os.path.join(work, "profile")
+        self.dumps = 0
+        self.control, theirs = socket.socketpair()
+        prefix = [*CALLGRIND, f"--callgrind-out-file={self.output}",
+                  f"--log-file={os.path.join(work, 'valgrind.log')}"]
+        command = serve_command(binary, root, os.path.join(work, "state"), options, program, prefix)
+        environment = {"LD_PRELOAD": preload, "SWIFT_DETERMINISTIC_HASHING": "1",
+                       "DAVIT_GUARD_CONTROL": str(theirs.fileno())}
+        with theirs:
+            super().__init__(command, environment, pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL)
+
+    def instrument(self):
+        """Begins to count."""
+        self._command(b"i")
+
+    def dump(self):
+        """Returns the instructions since the last dump, by function."""
+        self._command(b"d")
+        self.dumps += 1
+        return read_profile(f"{self.output}.{self.dumps}")
+
+    def _command(self, command):
+        self.control.sendall(command)
+        if self.control.recv(1) != command:
+            raise RuntimeError("davit ended")
+        self.settle()
+
+    def kill(self):
+        """Ends the server without the profile that callgrind would write."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def read_profile(path):
+    """Returns the instructions that each function executed itself, from a file in the format of callgrind."""
+    names, objects, costs = {}, {}, {}
+    function = program = called = None
+    is_call = False
+    with open(path) as file:
+        for line in file:
+            if found := re.fullmatch(r"(c?)(fn|ob)=\((\d+)\)(?: (.*))?\n", line):
+                is_callee, kind, key, name = found.groups()
+                # A name is written with its number the first time, and later only the number is.
+                if kind == "ob":
+                    objects[key] = name or objects[key]
+                    program, called = (program, key) if is_callee else (key, key)
+                    continue
+                if name:
+                    names[key] = function_name(name, objects[called if is_callee else program])
+                if not is_callee:
+                    function = key
+                called = program
+            elif line.startswith("calls="):
+                is_call = True
+            elif line[0] in "0123456789+-*":
+                # The line after a call has the cost of the callee.
+                if not is_call:
+                    name = names[function]
+                    costs[name] = costs.get(name, 0) + int(line.split()[1])
+                is_call = False
+    return costs
+
+
+def function_name(name, path):
+    """Returns a name without the depth of a recursion. A library without symbols is one function."""
+    return os.path.basename(path) if name.startswith("0x") else re.sub(r"'\d+$", "", name)
+
+
+def measure(case, preload, binary, place):
+    """Returns the instructions of one request, by function."""
+    root, work = os.path.join(place, "root"), os.path.join(place, "work")
+    os.makedirs(root)
+    os.makedirs(work)
+    case.prepare(root)
+    try:
+        server = CallgrindServer(preload, binary, root, work, case.options, case.program)
+        try:
+            client = Client(server.port, server.settle, case.is_secure)
+            case.begin(client)
+            server.instrument()
+            for turn in range(case.warm):
+                case.ask(client, turn)
+            server.dump()
+            for turn in range(case.warm, case.turns):
+                case.ask(client, turn)
+            costs = server.dump()
+            client.close()
+        finally:
+            server.kill()
+    finally:
+        shutil.rmtree(place)
+    return {name: cost / case.count for name, cost in costs.items()}
+
+
+def per_member(few, many):
+    """Returns the average cost of each of 900 additional members, by function."""
+    more = THOUSAND.members - HUNDRED.members
+    return {name: (many.get(name, 0) - few.get(name, 0)) / more for name in few.keys() | many.keys()}
+
+
+def demangled(costs):
+    """Returns the costs by readable names. Functions with the same readable name, such as specializations, are added."""
+    if not costs:
+        return {}
+    program = os.path.join(os.path.dirname(shutil.which(SWIFT) or ""), "swift-demangle")
+    run = subprocess.run([program, "--compact", "--simplified"], input="".join(f"{name}\n" for name in costs),
+                         check=True, capture_output=True, text=True)
+    found = {}
+    for name, cost in zip(run.stdout.splitlines(), costs.values(), strict=True):
+        found[name] = found.get(name, 0) + cost
+    return found

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Counts the instructions of requests in user space, and compares them with the accepted baseline.
+
+The counts replace measurements of time: they are independent of the machine's load. Callgrind counts the instructions
+that one event loop and its threads execute for sequential requests. More than 1 % above instructions.json is a failure,
+or 10 % if the compiler or libc is a different one.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import functools
+import io
+import json
+import os
+import platform
+import re
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from callgrind import SWIFT, build_control, demangled, measure, per_member
+from cases import CASES, HUNDRED, THOUSAND
+from guard import MEMBERS
+from server import HERE
+
+BASELINE = os.path.join(HERE, "instructions.json")
+TOLERANCE = 0.01
+# Another compiler or libc executes different instructions for the same code.
+TOLERANCE_ELSEWHERE = 0.10
+# A case above its baseline is counted again, and the lowest count is compared.
+TURNS = 3
+# The baseline is the median of this many counts.
+ACCEPTED_TURNS = 3
+# Smaller changes are ignored: the file keeps its values, so that diffs show real changes only.
+NOISE = 0.003
+# The baseline contains the functions that execute at least this part of the instructions of a request themselves.
+LISTED = 0.01
+SHOWN_FUNCTIONS = 10
+SELF_TEST_CASE = "GET 1 KiB, again"
+
+
+def parse():
+    build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
+    parser.add_argument("--verbose", action="store_true", help="print all results, and all functions that rose")
+    parser.add_argument("--functions", action="store_true", help="print the functions with the highest own cost")
+    parser.add_argument("--self-test", action="store_true", help="compare with a baseline that is 3 %% too low")
+    return parser.parse_args()
+
+
+class Result:
+    """The instructions of one request: their number, and those of each function."""
+
+    def __init__(self, costs):
+        self.costs = costs
+        self.total = sum(costs.values())
+
+    @functools.cached_property
+    def functions(self):
+        return demangled(self.costs)
+
+    def listed(self):
+        """Returns what the baseline stores."""
+        limit = self.total * LISTED
+        largest = sorted(self.functions.items(), key=lambda item: (-item[1], item[0]))
+        return {"instructions": round(self.total), "functions": {name: round(cost) for name, cost in largest if cost >= limit}}
+
+
+class Bench:
+    """Measures cases, as many at the same time as there are processors. This does not change the counts."""
+
+    def __init__(self, folder, binary):
+        self.folder, self.binary = folder, binary
+        self.preload = build_control(folder)
+        self.turn = 0
+
+    def measure(self, cases):
+        """Returns the results by the name of the case."""
+        self.turn += 1
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+            runs = {case.name: pool.submit(measure, case, self.preload, self.binary,
+                                           os.path.join(self.folder, f"{self.turn}-{number}"))
+                    for number, case in enumerate(cases)}
+            found = {name: run.result() for name, run in runs.items()}
+        if HUNDRED.name in found and THOUSAND.name in found:
+            found[MEMBERS] = per_member(found[HUNDRED.name], found[THOUSAND.name])
+        return {name: Result(costs) for name, costs in found.items()}
+
+
+class Baseline:
+    """The accepted counts, and what they depend on."""
+
+    def __init__(self, machine, requests):
+        self.recorded, self.requests = machine, requests
+        here = this_machine()
+        self.is_comparable = machine["architecture"] == here["architecture"]
+        self.other = {key for key in here if machine[key] != here[key]}
+
+    @classmethod
+    def load(cls):
+        if not os.path.exists(BASELINE):
+            return cls(this_machine(), {})
+        with open(BASELINE) as file:
+            content = json.load(file)
+        return cls(content["machine"], content["requests"])
+
+    def tolerance(self, name):
+        """Returns how much of its count a case may rise."""
+        # The version of valgrind is only recorded. OpenSSL only runs for connections with TLS.
+        relevant = {"architecture", "swift", "libc"} | ({"openssl"} if "TLS" in name else set())
+        return TOLERANCE_ELSEWHERE if self.other & relevant else TOLERANCE
+
+    def describe(self):
+        if not self.other:
+            return f"tolerance {TOLERANCE:.0%}: same compiler and libraries as the baseline"
+        names = ", ".join(f"{key} {self.recorded[key]} -> {this_machine()[key]}" for key in sorted(self.other))
+        return f"tolerance {self.tolerance(''):.0%}, over TLS {self.tolerance('TLS'):.0%}: {names}"
+
+    def rise(self, name, total):
+        """Returns by which part a count rose."""
+        return total / self.requests[name]["instructions"] - 1
+
+    def has_risen(self, name, total):
+        return name in self.requests and self.rise(name, total) > self.tolerance(name)
+
+    def store(self, found, is_complete):
+        merged = {} if is_complete else dict(self.requests)
+        for name, result in found.items():
+            keeps = name in self.requests and abs(self.rise(name, result.total)) <= NOISE
+            merged[name] = self.requests[name] if keeps else result.listed()
+        with open(BASELINE, "w") as file:
+            json.dump({"machine": this_machine(), "requests": dict(sorted(merged.items()))}, file, indent=1)
+            file.write("\n")
+
+
+@functools.cache
+def this_machine():
+    """Returns what the counts depend on."""
+    version = subprocess.run([SWIFT, "--version"], check=True, capture_output=True, text=True).stdout
+    valgrind = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True).stdout
+    return {"architecture": platform.machine(), "swift": re.search(r"Swift version (\S+)", version).group(1),
+            "libc": " ".join(platform.libc_ver()), "openssl": ssl.OPENSSL_VERSION, "valgrind": valgrind.strip()}
+
+
+def lowest(one, other):
+    """Returns for each case the result with fewer instructions."""
+    names = one.keys() | other.keys()
+    return {name: min((found[name] for found in (one, other) if name in found), key=lambda result: result.total)
+            for name in names}
+
+
+def median(results):
+    """Returns the result in the middle."""
+    total = statistics.median_low(result.total for result in results)
+    return next(result for result in results if result.total == total)
+
+
+def count(bench, cases, baseline):
+    """Measures the cases, and those whose counts rose again."""
+    found = bench.measure(cases)
+    for _ in range(TURNS - 1):
+        risen = {name for name, result in found.items() if baseline.has_risen(name, result.total)}
+        again = [case for case in cases
+                 if case.name in risen or MEMBERS in risen and case in (HUNDRED, THOUSAND)]
+        if not again:
+            break
+        found = lowest(found, bench.measure(again))
+    return found
+
+
+def count_to_accept(bench, cases):
+    runs = [bench.measure(cases) for _ in range(ACCEPTED_TURNS)]
+    return {name: median([run[name] for run in runs]) for name in runs[0]}
+
+
+def show_rise(was, result):
+    """Prints the functions whose own cost rose most. Those that the baseline does not list cost less than its limit."""
+    limit = was["instructions"] * LISTED
+    rises = [(cost - was["functions"].get(name, limit), name, cost) for name, cost in result.functions.items()]
+    for rise, name, cost in sorted(rises, reverse=True)[:SHOWN_FUNCTIONS]:
+        if rise >= 1:
+            before = f"{was['functions'][name]:,}" if name in was["functions"] else f"below {limit:,.0f}"
+            print(f"    +{rise:,.0f}  {before} -> {cost:,.0f}  {name}")
+
+
+def show_functions(name, result):
+    print(f"{name}: {result.total:,.0f} instructions")
+    for function, cost in sorted(result.functions.items(), key=lambda item: -item[1])[:SHOWN_FUNCTIONS]:
+        print(f"    {cost:9,.0f} {cost / result.total:6.1%}  {function}")
+
+
+def report(baseline, found, is_verbose=False):
+    """Prints the changes, and returns the number of passed and failed cases."""
+    failed = improved = 0
+    width = max((len(name) for name in found), default=0)
+    for name, result in found.items():
+        if name not in baseline.requests:
+            print(f"FAILED: {name} has no baseline")
+            failed += 1
+            continue
+        was, rise, tolerance = baseline.requests[name], baseline.rise(name, result.total), baseline.tolerance(name)
+        verdict = "FAILED: " if rise > tolerance else "better: " if rise < -tolerance else "        "
+        failed += rise > tolerance
+        improved += rise < -tolerance
+        if is_verbose or verdict.strip():
+            print(f"{verdict}{name:{width}} {was['instructions']:10,} -> {result.total:10,.0f} instructions {rise:+7.2%}")
+        if rise > (NOISE if is_verbose else tolerance):
+            show_rise(was, result)
+    if failed:
+        print("If this is intended, run 'make guard-accept' to update the baseline, and explain it in the commit.")
+    elif improved:
+        print("Run 'make guard-accept' to update the baseline.")
+    return len(found) - failed, failed
+
+
+def self_test(bench):
+    """Compares a measured case with baselines that are too low, and returns the number of passed and failed checks."""
+    found = bench.measure([case for case in CASES if case.name == SELF_TEST_CASE])
+    result = found[SELF_TEST_CASE]
+    here, elsewhere = this_machine(), dict(this_machine(), swift="0")
+    # The machine of the baseline, by which part it is too low, and the expected number of failures.
+    checks = [(here, 0, 0), (here, 0.03, 1), (elsewhere, 0.03, 0), (elsewhere, 0.12, 1)]
+    failed = 0
+    for machine, part, expected in checks:
+        doctored = Result({name: cost * (1 - part) for name, cost in result.costs.items()})
+        baseline = Baseline(machine, {SELF_TEST_CASE: doctored.listed()})
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            failures = report(baseline, found)[1]
+        if failures != expected:
+            print(f"FAILED: a baseline that is {part:.0%} too low, {baseline.describe()}\n{output.getvalue()}")
+            failed += 1
+    return len(checks) - failed, failed
+
+
+def main():
+    options = parse()
+    if platform.system() != "Linux" or not os.access("/dev/shm", os.W_OK):
+        print("SKIPPED: instructions: requires Linux and a writable /dev/shm")
+        print("instructions: 0 passed, 0 failed")
+        return
+    with tempfile.TemporaryDirectory(prefix="davit-instructions.", dir="/dev/shm") as folder:
+        bench = Bench(folder, options.davit)
+        if options.self_test:
+            passed, failed = self_test(bench)
+        else:
+            passed, failed = run(bench, options)
+    print(f"instructions: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+def run(bench, options):
+    cases = [case for case in CASES if options.only in case.name and not case.is_timed]
+    baseline = Baseline.load()
+    if not baseline.is_comparable and not options.accept:
+        print(f"SKIPPED: instructions: the baseline is for {baseline.recorded['architecture']}")
+        return 0, 0
+    if options.accept:
+        found = count_to_accept(bench, cases)
+        baseline.store(found, is_complete=not options.only)
+        baseline = Baseline.load()
+    else:
+        found = count(bench, cases, baseline)
+    if options.functions:
+        for name, result in found.items():
+            show_functions(name, result)
+    print(baseline.describe())
+    return report(baseline, found, options.verbose)
+
+
+if __name__ == "__main__":
+    main()
