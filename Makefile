@@ -6,6 +6,9 @@ SHELL := /bin/bash
 .PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz clean packages-%
 
 SWIFT ?= swift
+# SwiftPM writes the traits into the command line of each module in hash order. With random hashing the order changes, and
+# everything is compiled again.
+SWIFT_BUILD := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit
@@ -25,10 +28,10 @@ packages-%:
 	@scripts/install-packages.sh $*
 
 build: packages-build ## build the release binary, .build/release/davit
-	$(SWIFT) build $(RELEASE_FLAGS)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS)
 
 debug: packages-build ## build the debug binary, for the crash tests
-	$(SWIFT) build $(SWIFT_FLAGS)
+	$(SWIFT_BUILD) $(SWIFT_FLAGS)
 
 serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
@@ -54,7 +57,7 @@ guard: packages-guard build guard-programs ## compare system calls, allocations 
 
 # Programs that the guard runs in addition to davit.
 guard-programs:
-	$(SWIFT) build $(RELEASE_FLAGS:davit=MountedShare)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=MountedShare)
 
 guard-accept: packages-guard build guard-programs ## update the baselines of the guard
 	@python3 Tests/Guard/guard.py --accept
@@ -82,8 +85,8 @@ crash: packages-crash build debug ## kill the server at every step of every chan
 	@scripts/test.sh --all crash
 
 bench: packages-bench build ## compare with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
-	$(SWIFT) build $(RELEASE_FLAGS:davit=Website)
-	$(SWIFT) build $(RELEASE_FLAGS:davit=Uploads)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
@@ -94,7 +97,7 @@ bench-page: packages-browser build ## benchmark the browser page in Chromium: ma
 	    $(if $(DOC),--markdown docs/performance.md)
 
 micro: packages-build packages-guard ## benchmark parsers and writers against bench/micro.json: make micro [ACCEPT=1]
-	$(SWIFT) build $(RELEASE_FLAGS:davit=DavitBenchmarks)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
 fuzz: packages-build ## generated input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']

@@ -25,7 +25,8 @@ scratch=.build/fuzz
 export SWIFT_BACKTRACE=enable=no
 
 # Instrument all modules for coverage, and link libFuzzer into the executable. gold cannot link it.
-DAVIT_FUZZ=1 "$SWIFT" build -c release --scratch-path "$scratch" --product DavitFuzz \
+# Deterministic hashing avoids that SwiftPM compiles everything again, as in test.sh.
+DAVIT_FUZZ=1 SWIFT_DETERMINISTIC_HASHING=1 "$SWIFT" build -c release --scratch-path "$scratch" --product DavitFuzz \
     -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld || exit 1
 program=$scratch/release/DavitFuzz
 

@@ -37,6 +37,10 @@ keep_failures() {
     grep -vE '^[◇✔]' "$1" | grep -E '✘|(^|[^a-z])(FAILED|FAIL|WARNING|not ok)\b|error: ' | head -n 20 >>"$logs/what-failed"
 }
 
+# SwiftPM writes the traits into the command line of each module in hash order. With random hashing the order changes, and
+# everything is compiled again.
+swift_build() { SWIFT_DETERMINISTIC_HASHING=1 "$SWIFT" build "$@"; }
+
 section() { printf '\n== %s\n' "$1"; }
 
 # Removes the progress lines of a build, which are only written to the log.
@@ -96,13 +100,13 @@ suite_build() {
     step "release build" make --no-print-directory build guard-programs
     step "the command is built without Foundation" without_foundation
     section "build: debug"
-    step "debug build" "$SWIFT" build "${swift_flags[@]}" --build-tests
+    step "debug build" swift_build "${swift_flags[@]}" --build-tests
 }
 
 suite_plain() {
     section "build: without traits"
     # Uses only libraries that Apple's SDKs contain. A separate folder avoids recompiling the other builds.
-    step "build without traits" "$SWIFT" build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
+    step "build without traits" swift_build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
 }
 
 # Foundation would add about 40 MB, and tables that are read at startup. Only the product DavitJSON uses it.
@@ -139,7 +143,7 @@ suite_unit() {
     local shard report counts status targets
     if [ "$extent" = all ]; then
         export DAVIT_TEST_ALL=1
-        "$SWIFT" build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
+        swift_build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
     fi
     # A target that is in no shard would not run.
     for targets in Tests/*Tests; do
@@ -216,7 +220,7 @@ for folder in ("Tests", "bench", "scripts"):
 
 suite_reference() {
     section "reference"
-    step "debug build, for its modules" "$SWIFT" build "${swift_flags[@]}"
+    step "debug build, for its modules" swift_build "${swift_flags[@]}"
     step "the reference has no gaps and no warnings" python3 scripts/reference.py build
 }
 
