@@ -165,6 +165,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The fuzz targets; not part of any product.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting", "DavitServer", "DavitWebDAV",
+                "DavitXML", "DavitHTTP",
+            ],
+            path: "Fuzz/Targets", swiftSettings: strict),
+
         // A program to which a test sends real signals.
         .executableTarget(
             name: "TwoServers", dependencies: ["Davit", "DavitSystem"], path: "Tests/Fixtures/TwoServers",
@@ -247,12 +256,7 @@ if Context.environment["DAVIT_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
         .executableTarget(
-            name: "DavitFuzz",
-            dependencies: [
-                "CFuzzer", "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting",
-                "DavitServer",
-                "DavitWebDAV", "DavitXML", "DavitHTTP",
-            ],
-            path: "Fuzz/Targets", swiftSettings: strict),
+            name: "DavitFuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Fuzz/Driver",
+            swiftSettings: strict),
     ]
 }

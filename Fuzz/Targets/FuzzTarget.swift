@@ -1,12 +1,10 @@
-/// The fuzz targets, named like the command-line argument and the folder of seeds.
-enum FuzzTarget: String, CaseIterable, Sendable {
+/// The fuzz targets, named like the command-line argument and the folder of the corpus.
+package enum FuzzTarget: String, CaseIterable, Sendable {
     case head, chunked, multipart, range, ifheader, fields
     case parts, digests, uploads, forwarded, xml, synctoken, userfile, zipnames
 
-    /// Set once, before the first input; libFuzzer runs on one thread.
-    nonisolated(unsafe) static var chosen = FuzzTarget.head
-
-    func run(_ input: [UInt8]) {
+    /// Parses an input, and ends the process if an invariant is broken.
+    package func run(_ input: [UInt8]) {
         switch self {
         case .head: fuzzHead(input)
         case .chunked: fuzzChunked(input)
@@ -26,8 +24,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// Ends the process if the condition is false, so that libFuzzer saves the input.
-func invariant(_ holds: Bool, _ name: StaticString) {
+/// Ends the process if the condition is false; the driver keeps the input.
+package func invariant(_ holds: Bool, _ name: StaticString) {
     if !holds { fatalError("broken: \(name)") }
 }
 
