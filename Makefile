@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz fuzz-replay clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing the order changes, and
@@ -100,8 +100,12 @@ micro: packages-build packages-guard ## benchmark parsers and writers against be
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
-fuzz: packages-build ## generated input for each parser: make fuzz [SECONDS=600] [TARGETS='head chunked']
-	@scripts/fuzz.sh $(or $(SECONDS),600) $(TARGETS)
+fuzz: packages-build ## generated input for each parser, with libFuzzer: make fuzz [SECONDS=600] [TARGETS='head chunked'] [GROW=1]
+	@scripts/fuzz.sh $(if $(GROW),--grow) $(or $(SECONDS),600) $(TARGETS)
+
+# The program that runs the fuzz targets in `make test`, without libFuzzer.
+fuzz-replay:
+	$(SWIFT) build $(RELEASE_FLAGS:davit=FuzzReplay)
 
 clean: ## remove build products
 	rm -rf .build bench-results

@@ -165,7 +165,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The fuzz targets; not part of any product.
+        // The fuzz targets, and the program that runs them in `make test`; not part of any product.
         .target(
             name: "FuzzTargets",
             dependencies: [
@@ -173,6 +173,9 @@ let package = Package(
                 "DavitXML", "DavitHTTP",
             ],
             path: "Fuzz/Targets", swiftSettings: strict),
+        .executableTarget(
+            name: "FuzzReplay", dependencies: ["FuzzTargets", "DavitTesting", "DavitSystem"],
+            path: "Fuzz/Replay", swiftSettings: strict),
 
         // A program to which a test sends real signals.
         .executableTarget(

@@ -97,7 +97,9 @@ suite_build() {
     section "build: release"
     # Use make, so that the flags are those of `make build`. Build all programs of one configuration before the next one:
     # SwiftPM recompiles all modules after a change of configuration.
-    step "release build" make --no-print-directory build guard-programs
+    step "release build" make --no-print-directory build guard-programs fuzz-replay
+    # So that the suite fuzz does not build it again after the debug build.
+    export DAVIT_FUZZ_REPLAY=.build/release/FuzzReplay
     step "the command is built without Foundation" without_foundation
     section "build: debug"
     step "debug build" swift_build "${swift_flags[@]}" --build-tests
@@ -233,7 +235,8 @@ suite_guard() {
 
 suite_fuzz() {
     section "fuzz"
-    if [ "$extent" = all ]; then counted "fuzz" scripts/fuzz.sh 60; else counted "fuzz" scripts/fuzz.sh --runs 100000; fi
+    counted "the replay finds planted faults" scripts/fuzz.sh --self-test
+    if [ "$extent" = all ]; then counted "fuzz" scripts/fuzz.sh 60; else counted "fuzz" scripts/fuzz.sh --replay 100000; fi
 }
 
 suite_litmus() {
