@@ -105,7 +105,7 @@ fuzz: packages-build ## generated input for each parser, with libFuzzer: make fu
 
 # The program that runs the fuzz targets in `make test`, without libFuzzer.
 fuzz-replay:
-	$(SWIFT) build $(RELEASE_FLAGS:davit=FuzzReplay)
+	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=FuzzReplay)
 
 clean: ## remove build products
 	rm -rf .build bench-results
