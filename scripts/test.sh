@@ -95,8 +95,7 @@ counted() {
 
 suite_build() {
     section "build: release"
-    # Use make, so that the flags are those of `make build`. Build all programs of one configuration before the next one:
-    # SwiftPM recompiles all modules after a change of configuration.
+    # Use make, so that the flags are those of `make build`.
     step "release build" make --no-print-directory build guard-programs fuzz-replay
     # So that the suite fuzz does not build it again after the debug build.
     export DAVIT_FUZZ_REPLAY=.build/release/FuzzReplay
