@@ -1,20 +1,21 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A snapshot of the target of a change, and of the destination of COPY and MOVE.
+/// A snapshot of the resources of a change: the target and, for methods such as COPY and MOVE, the destination.
 ///
-/// A class rather than a struct, so that passing it through the steps of a change does not copy it.
+/// A class rather than a struct, to avoid copying it at each step of a change.
 final class ChangeTarget: Sendable {
     let context: RequestContext
     /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
     let target: Lookup
-    /// The resource that clients see at the target: if the target is a symbolic link, the resource it leads
-    /// to. Preconditions, `If` and a trailing slash apply to it. Otherwise the same as ``target``.
+    /// The resource that clients see at the target: if ``target`` is a symbolic link, the resource to which it
+    /// leads; otherwise ``target`` itself. Preconditions, `If` and a trailing slash apply to this resource.
     let resolved: Lookup
+    /// The destination, which can be a symbolic link; nil for methods without one.
     let destination: Lookup?
     /// The resource that clients see at the destination.
     let resolvedDestination: Lookup?
-    /// The canonical paths of the other resources to which `If` refers.
+    /// The canonical paths of the resources that `If` refers to with a Resource-Tag.
     let tagged: [ResourcePath]
 
     init(
@@ -47,8 +48,8 @@ final class ChangeTarget: Sendable {
         isInPlace(of: other) && additionalPaths == other.additionalPaths
     }
 
-    /// The effects on the resources to which symbolic links lead. The locks on these resources also protect
-    /// the links, because the lock owner locked the name of the link.
+    /// The effects on the resources to which symbolic links lead. LOCK on a link locks the resource to which the
+    /// link leads, so the locks on that resource also protect the link.
     var symlinkEffects: [WriteEffect] {
         var effects: [WriteEffect] = []
         if resolved.path != target.path { effects.append(.write(resolved.path)) }

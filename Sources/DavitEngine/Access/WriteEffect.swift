@@ -4,8 +4,8 @@ internal import DavitHTTP
 enum WriteEffect: Sendable, Equatable {
     /// Changes the content or properties of a resource; protected by the locks that cover the resource.
     case write(ResourcePath)
-    /// Adds a member to, or removes one from, its parent collection (§7.4); protected by the locks on that
-    /// collection, whatever their depth.
+    /// Adds this resource to its parent collection, or removes it (§7.4); protected by the locks that cover the
+    /// parent collection, including those of depth 0.
     case member(ResourcePath)
     /// Changes a resource and everything below it; protected by the locks that cover the resource and the
     /// locks below it.

@@ -3,8 +3,8 @@ internal import DavitStore
 internal import DavitWebDAV
 
 extension WriteGuard {
-    /// Looks up the target of a method that only reads, and checks the preconditions and `If`, if present.
-    /// - Throws: 412 if a condition fails.
+    /// Looks up the target of a read-only method, and checks the preconditions and `If`, if present.
+    /// - Throws: 412 if a precondition or `If` fails; an error if the lookup fails.
     static func readTarget(
         _ context: RequestContext, of share: Share, _ wait: Wait
     ) throws(WebDAVError) -> Lookup {
@@ -33,8 +33,8 @@ extension Lookup {
 }
 
 extension Depth {
-    /// Returns the value of the Depth field (RFC 4918 §10.2).
-    /// - Parameter fallback: the value for requests without the field.
+    /// Returns the value of the Depth header field (RFC 4918 §10.2).
+    /// - Parameter fallback: the default value for requests without the field.
     /// - Throws: 400 for values other than 0, 1 and infinity.
     static func asked(in request: HTTPRequest, fallback: Depth) throws(WebDAVError) -> Depth {
         try request.value(of: .depth) { Depth.parse($0) } ?? fallback

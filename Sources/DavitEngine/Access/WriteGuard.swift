@@ -2,19 +2,21 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Checks preconditions, `If` and locks. Synchronous: runs on the event loop for an early response, and again
+/// Checks preconditions, `If` and locks.
+///
+/// The checks are synchronous. They usually run twice: first on the event loop, to refuse a request early, and again
 /// while the path locks of the change are held. Only the second result is authoritative.
 struct WriteGuard: Sendable {
     let share: Share
     let context: RequestContext
     let wait: Wait
-    /// The resources that have just been looked up, to avoid a second lookup for their locks.
+    /// The resources that have just been looked up. Lock checks use them to avoid a second lookup.
     var change: ChangeTarget?
 
-    /// Performs all checks that can refuse a change, in the order of RFC 9110 §13.2.1 and RFC 4918 §10.4.1:
-    /// HTTP preconditions and `If` (412), then locks (423).
+    /// Checks HTTP preconditions, then `If`, then locks (RFC 9110 §13.2.1, RFC 4918 §10.4.1).
     ///
     /// - Parameter effects: the changes that the method is about to make.
+    /// - Throws: 412 if a precondition or `If` fails; 423 if a lock prevents the change.
     func check(_ change: ChangeTarget, effects: [WriteEffect]) throws(WebDAVError) {
         let (target, path) = (change.resolved.info, change.resolved.path)
         try checkPreconditions(target: target)
@@ -24,6 +26,7 @@ struct WriteGuard: Sendable {
         for effect in change.symlinkEffects { try checkLocks(effect) }
     }
 
+    /// - Throws: 412 if a precondition is false.
     func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
         let outcome = Preconditions.evaluate(
             context.request, current: RequestContext.validators(of: target), now: context.now)
@@ -33,7 +36,8 @@ struct WriteGuard: Sendable {
         }
     }
 
-    /// RFC 4918 §10.4: throws 412 if `If` is present and none of its lists is true.
+    /// Evaluates the `If` header (RFC 4918 §10.4).
+    /// - Throws: 412 if `If` is present and none of its lists is true.
     func checkIf(target: ResourceInfo?, path: ResourcePath) throws(WebDAVError) {
         guard let header = context.ifHeader else { return }
         let holds = try header.evaluate { tag throws(WebDAVError) in
@@ -64,8 +68,9 @@ struct WriteGuard: Sendable {
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
     }
 
-    /// RFC 4918 §7: throws 423 with `lock-token-submitted` unless a token of each conflicting lock was
-    /// submitted by the principal that owns the lock (§6.4).
+    /// Checks that the lock owner has submitted the token of each conflicting lock (RFC 4918 §6.4, §7); of several
+    /// shared locks that cover a resource, one suffices.
+    /// - Throws: 423 with `lock-token-submitted`.
     func checkLocks(_ effect: WriteEffect) throws(WebDAVError) {
         guard share.state.hasLocks else { return }
         switch effect {
@@ -80,22 +85,21 @@ struct WriteGuard: Sendable {
     }
 
     private func require(_ locks: [Lock]) throws(WebDAVError) {
-        // Several locks on one resource are shared locks, for which one token suffices (§6.2).
+        // If several locks cover a resource, they are shared, and one token suffices (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
         throw Self.refusal(locks, context)
     }
 
-    /// Returns 423 with the roots of the conflicting locks.
+    /// Returns a 423 error with the hrefs of the roots of the conflicting locks.
     static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
         WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
     }
 
-    /// Returns the locks that protect parts of a tree and for which no token was submitted: locks inside the
-    /// tree, and shared locks of depth infinity above it, which cover it as well (§6.2, §7.5). The token of a
-    /// lock of depth 0 does not apply to members that another lock covers.
+    /// Returns the locks that protect parts of a tree and whose token the lock owner has not submitted: locks inside
+    /// the tree, and shared locks of depth infinity that cover it (§6.2, §7.5). The token of a lock of depth 0 does
+    /// not permit changes of members that another lock covers.
     ///
-    /// - Parameter path: the root of the tree. Whether the request may change the root itself has been
-    ///   checked already.
+    /// - Parameter path: the root of the tree. The caller must have checked the locks that cover the root.
     /// - Returns: the conflicting locks, each with the topmost resource in the tree that it protects.
     func unheldLocks(in path: ResourcePath) throws(WebDAVError) -> [(lock: Lock, root: ResourcePath)] {
         let below = try locks(under: path)
@@ -115,7 +119,7 @@ struct WriteGuard: Sendable {
         var found: [(lock: Lock, root: ResourcePath)] = []
         for lock in unheld where !heldTrees.contains(where: { $0.contains(lock.root) || $0.contains(path) }) {
             let root = path.contains(lock.root) ? lock.root : path
-            // The submitted token covers only `root` itself. Check whether this lock also covers members.
+            // A submitted token permits changing `root`, but not its members. Check whether this lock covers members.
             let isHeldItself = root == path || heldRoots.contains(root)
             if isHeldItself {
                 guard lock.depth == .infinity else { continue }
@@ -127,12 +131,13 @@ struct WriteGuard: Sendable {
         return found
     }
 
+    /// Whether the lock owner has submitted the token of a lock.
     func isHeld(_ lock: Lock) -> Bool {
         context.submittedTokens.contains(lock.token.uri) && isOwner(of: lock)
     }
 
-    /// Whether the client may use the token of a lock: only the principal that created the lock may (§6.4);
-    /// any client, if the lock was created without authentication.
+    /// Whether the client may use the token of a lock. Only the principal that created the lock may (§6.4); if the
+    /// lock was created without authentication, any client may.
     func isOwner(of lock: Lock) -> Bool { lock.principal == nil || lock.principal == context.principal }
 
     // MARK: Active locks
@@ -147,8 +152,7 @@ struct WriteGuard: Sendable {
         try standing(share.state.locks(under: path, now: context.now))
     }
 
-    /// Returns the locks without those whose resource another program has replaced or removed. The rows of
-    /// these locks in the database are obsolete.
+    /// Returns `locks` without obsolete ones, whose resource was replaced or removed by another program.
     private func standing(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
         try storing { () throws(StoreError) in
             var standing: [Lock] = []

@@ -4,12 +4,12 @@ internal import Synchronization
 
 /// Reads changes from the journal and passes them to the readers.
 ///
-/// Only one pass runs at a time. A notification that arrives during a pass sets a flag, and the thread that
-/// runs the pass repeats it. This includes notifications of changes that the pass itself found.
+/// Only one pass runs at a time. A notification that arrives during a pass sets a flag, and the thread that runs the
+/// pass then repeats it. Changes that the pass itself finds also cause notifications.
 extension ChangeEventFeed {
     /// The maximum number of changes requested from the journal at a time.
     private static let pieceChanges = 256
-    /// The maximum number of journal steps per pass; the rest is left to the next pass.
+    /// The maximum number of calls of ``ChangeJournal/advance(_:)`` per pass; the next pass continues.
     private static let stepLimit = 40
     /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
     private static let ticksOfBeat = 3
@@ -33,8 +33,7 @@ extension ChangeEventFeed {
         if isOurs { lookUntilDone(isThorough: false) }
     }
 
-    /// Performs the periodic work for event streams, to be called every few seconds: expires locks, and finds
-    /// changes that cause no notification. May block.
+    /// Expires locks, and finds changes that cause no notification. Must be called every few seconds. May block.
     /// - Returns: false if there are no readers.
     package func poll() -> Bool {
         guard hasReaders else { return false }
@@ -43,8 +42,7 @@ extension ChangeEventFeed {
         return true
     }
 
-    /// If a thorough pass is due, makes one, which also finds changes that
-    /// cause no notification. May block.
+    /// If a thorough pass is due, runs one, which also finds changes that cause no notification. May block.
     private func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }
@@ -88,8 +86,7 @@ extension ChangeEventFeed {
                 reset(position)
             }
         } catch {
-            // The journal has reported the error and retries at the next tick. `gone` can only refer to the
-            // root here.
+            // The journal has logged the error; the next tick retries. Here, `gone` can only refer to the root.
             if error == .gone { gone(.root) }
         }
     }
@@ -101,7 +98,7 @@ extension ChangeEventFeed {
         return nil
     }
 
-    /// Compares each of the folders with the file system.
+    /// Compares the recorded state of each folder with the file system.
     private func compare(_ folders: WatchedFolders) throws(JournalError) {
         for (paths, isDeep) in [(folders.flat, false), (folders.deep, true)] {
             for path in paths {
@@ -123,7 +120,7 @@ extension ChangeEventFeed {
             known = SyncToken(journal: token.journal, number: number)
             record { [known] state in
                 for change in changes { state.readers.record(change) }
-                // New readers may have joined in the meantime.
+                // In the meantime, the last reader may have left and a new one joined with a later token.
                 if let other = state.token, other.journal == known.journal, other.number < known.number {
                     state.token = known
                 }
@@ -131,7 +128,7 @@ extension ChangeEventFeed {
         }
     }
 
-    /// Resets all readers, because the past changes are no longer known.
+    /// Resets all readers, because the journal no longer has the changes since their last event.
     private func reset(_ position: JournalPosition) {
         record { state in
             if state.token != nil { state.token = SyncToken(position) }

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitStore
 internal import Synchronization
 
-/// Notifies readers of changes in a share. One pass over the journal serves all readers.
+/// Notifies readers, which are the clients with an open event stream, of changes in a share.
 ///
-/// Does nothing while there are no readers.
+/// One pass over the journal serves all readers. The feed is idle while there are none.
 package final class ChangeEventFeed: Sendable {
     struct State {
         var readers = ChangeEventSubscribers()
@@ -24,7 +24,7 @@ package final class ChangeEventFeed: Sendable {
     private let readerLimit: Int
     let state = Mutex(State())
 
-    /// Subscribes to changes of resources and locks.
+    /// Creates a feed and subscribes it to changes of resources and locks.
     init(
         _ journal: any ChangeJournal, _ state: ShareState, readerLimit: Int,
         now: @escaping @Sendable () -> Timestamp
@@ -44,8 +44,8 @@ package final class ChangeEventFeed: Sendable {
     ///   - missing: the requested collections that do not exist.
     ///   - position: the position up to which the requested collections have been compared with the file
     ///     system.
-    /// - Returns: nil if there are too many readers; otherwise the id of the reader, and the number of the
-    ///   last change that ``catchUp(_:_:)`` must cover if the reader resumes.
+    /// - Returns: the id of the reader, and the number of the last change that ``catchUp(_:_:)`` must cover if the
+    ///   reader resumes; nil if there are too many readers.
     func join(
         _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition
     ) -> (id: Int, through: Int64)? {
@@ -67,7 +67,7 @@ package final class ChangeEventFeed: Sendable {
         }
     }
 
-    /// Passes missed changes to a new reader, or resets it.
+    /// Passes the changes that a resuming reader has missed to it, or resets it.
     /// - Parameter changes: the changes by scope; nil if they are unknown.
     func catchUp(_ id: Int, _ changes: [(scope: ChangeEventScope, changes: [ResourceChange])]?) {
         state.withLock { state in
@@ -75,14 +75,15 @@ package final class ChangeEventFeed: Sendable {
                 guard let changes else { return reader.pending.reset() }
                 for (scope, changes) in changes {
                     for change in changes { reader.pending.record(change, in: scope) }
-                    // Locks have no change numbers, so the reader must query them again.
+                    // The journal does not record locks, so make the client query them again.
                     reader.pending.record(locksOf: scope.href)
                 }
             }
         }
     }
 
-    /// - Parameter id: the id of a reader, which may have been removed already.
+    /// Removes a reader and ends its stream.
+    /// - Parameter id: the id of a reader, which may already have been removed.
     func leave(_ id: Int) {
         let waiting = state.withLock { state in
             let waiting = state.readers.remove(id)
@@ -92,7 +93,7 @@ package final class ChangeEventFeed: Sendable {
         waiting?.resume()
     }
 
-    /// Ends the stream of a reader after its pending events.
+    /// Ends the stream of a reader once its pending events have been sent.
     func end(_ id: Int) {
         let waiting = state.withLock { state in
             state.readers.withReader(id) { reader -> CheckedContinuation<Void, Never>? in
@@ -129,7 +130,7 @@ package final class ChangeEventFeed: Sendable {
             guard let token = state.token else { return .end }
             return state.readers.withReader(id) { reader in
                 if reader.pending.isEmpty { return reader.isFinished ? .end : .nothing }
-                // A new reader may already know later changes than those passed to the other readers.
+                // A reader that has just joined may be ahead of the changes passed to the other readers.
                 let number = max(token.number, reader.known)
                 defer {
                     reader.pending = PendingChangeEvents()

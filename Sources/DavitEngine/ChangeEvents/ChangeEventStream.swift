@@ -1,14 +1,14 @@
 internal import DavitHTTP
 
-/// The response body that sends events to a reader.
+/// A response body that sends server-sent events to a reader.
 final class ChangeEventStream: BodyStream {
     private let feed: ChangeEventFeed
     private let id: Int
-    /// Bytes that did not fit into the last buffer; initially the `retry` field, which sets the time in
-    /// milliseconds after which the client reconnects.
+    /// The bytes that did not fit into the last buffer; initially the `retry` field, which sets the reconnection time
+    /// of the client in milliseconds.
     private var rest = Array("retry: 2000\n\n".utf8)
 
-    /// - Parameter id: the id of a reader, which is removed when this object is released.
+    /// - Parameter id: the id of a reader, which is removed when the stream is deinitialized.
     init(_ feed: ChangeEventFeed, _ id: Int) {
         self.feed = feed
         self.id = id

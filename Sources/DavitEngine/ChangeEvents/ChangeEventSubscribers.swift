@@ -7,7 +7,7 @@ struct ChangeEventSubscribers {
     struct Reader {
         var scopes: [ChangeEventScope]
         var pending = PendingChangeEvents()
-        /// The number up to which the reader knows the changes, or has requested them.
+        /// The number of the last change that the reader knows or that ``ChangeEventFeed/catchUp(_:_:)`` sends to it.
         var known: Int64
         /// The number in the last event id that was sent.
         var notified: Int64?
@@ -25,10 +25,10 @@ struct ChangeEventSubscribers {
     private(set) var all: [Int: Reader] = [:]
     private var next = 0
     private var watches: [ResourcePath: Set<Watch>] = [:]
-    /// The number of watches at or below each path.
+    /// The number of watches at or below each path; no entry for 0.
     private var weights: [ResourcePath: Int] = [:]
     private var deepCount = 0
-    /// The readers that have received pending events since ``takeWoken()``.
+    /// The readers whose pending events have changed since the last call of ``takeWoken()``.
     private var touched: Set<Int> = []
 
     var isEmpty: Bool { all.isEmpty }
@@ -56,7 +56,7 @@ struct ChangeEventSubscribers {
         return next
     }
 
-    /// - Returns: the continuation of the waiting reader, if any.
+    /// - Returns: the continuation of the reader, if it is waiting.
     mutating func remove(_ id: Int) -> CheckedContinuation<Void, Never>? {
         guard let reader = all.removeValue(forKey: id) else { return nil }
         for scope in reader.scopes { remove(Watch(reader: id, scope: scope)) }
@@ -131,7 +131,7 @@ struct ChangeEventSubscribers {
     // MARK: Changes
 
     mutating func record(_ change: ResourceChange) {
-        // The collections at or below this path no longer exist, or have been replaced.
+        // Unless a collection has merely changed, watched collections at or below this path are gone or replaced.
         if change.kind != .changed || !change.isCollection, weights[change.path] != nil {
             record(gone: change.path, change.number)
         }
@@ -143,8 +143,8 @@ struct ChangeEventSubscribers {
     }
 
     /// Ends all watches of a path and of everything below it.
-    /// - Parameter number: the number of the change; nil if the removal has no number, so that it applies to
-    ///   all readers.
+    /// - Parameter number: the number of the change; readers that already know it are unaffected. Nil to end the
+    ///   watches of all readers.
     mutating func record(gone path: ResourcePath, _ number: Int64? = nil) {
         for (folder, watches) in watches where path.contains(folder) {
             for watch in watches {

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The pending events of a reader: only the last change of each name, and at most ``nameLimit`` names.
+/// The pending events of a reader, with only the last change of each name, and at most ``nameLimit`` names.
 struct PendingChangeEvents: Sendable {
-    /// The maximum number of names pending for a slow reader; if there are more, the reader is reset.
+    /// The maximum number of pending names; a reader that is too slow is reset instead.
     static let nameLimit = 1_024
 
     private struct Change: Sendable {
@@ -13,7 +13,7 @@ struct PendingChangeEvents: Sendable {
         var isCollection: Bool
     }
 
-    /// By href, without a trailing slash.
+    /// The changes by href. Only the href of a watched collection itself ends in a slash.
     private var changes: [[UInt8]: Change] = [:]
     private var locked: Set<[UInt8]> = []
     private var gone: [[UInt8]] = []
@@ -39,7 +39,7 @@ struct PendingChangeEvents: Sendable {
 
     mutating func record(gone scope: ChangeEventScope) { gone.append(scope.href) }
 
-    /// Discards the pending changes and makes the client reload.
+    /// Discards the pending changes, and sends an event that makes the client reload instead.
     mutating func reset() {
         isReset = true
         changes = [:]
@@ -67,8 +67,8 @@ struct PendingChangeEvents: Sendable {
         return bytes
     }
 
-    /// The changes in chronological order. The order matters to clients that ignore case, for which two of
-    /// the names can be the same.
+    /// The changes in chronological order, which matters to case-insensitive clients: to them, two of the names can be
+    /// equal.
     private var changeLines: String {
         var lines: [UInt8] = []
         for (href, change) in changes.sorted(by: { $0.value.number < $1.value.number }) {

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension ChangeCommitter {
-    /// Checks that the rules allow the name of the content that a change creates.
+    /// Checks that the rules of the share allow the name of the content that a change creates or renames.
     /// - Throws: 403 if they do not.
     func checkName(on change: ChangeTarget) throws(WebDAVError) {
         guard let rules = share.rules,
@@ -23,7 +23,7 @@ extension ChangeCommitter {
         }
     }
 
-    /// Returns the action that hooks are asked about or notified of; nil without hooks.
+    /// Returns the action to pass to hooks; nil if there are no hooks or the method is not an action.
     func action(on change: ChangeTarget) -> ShareAction? {
         if hooks.areEmpty { return nil }
         guard let kind = method.actionKind(on: change) else { return nil }
@@ -31,7 +31,7 @@ extension ChangeCommitter {
             return ShareAction(kind, of: entry, on: change, locatedBy: share.configuration.filePath)
         }
         if let lock = method.brokenLock {
-            // If the lock root is not the target, it is a collection above the target.
+            // The lock covers the target, so a different lock root is a collection above it.
             let isCollection = lock.root != change.target.path || change.target.info?.isCollection == true
             return ShareAction(
                 breaking: lock, isCollection, by: change.context.principal,
@@ -40,7 +40,7 @@ extension ChangeCommitter {
         return ShareAction(kind, on: change, locatedBy: share.configuration.filePath)
     }
 
-    /// Asks the hook whether an action is allowed, if a hook is set.
+    /// Asks the hook, if any, whether an action is allowed.
     /// - Throws: 403 if the action is not allowed.
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
         guard let allows = hooks.allows else { return }
@@ -50,7 +50,7 @@ extension ChangeCommitter {
     }
 
     /// Checks that the action is still the one that the hook allowed.
-    /// - Throws: 503 if the resources have changed so that it is another action.
+    /// - Throws: 503 if the resources have changed in the meantime, so that the action is a different one.
     func checkAllowed(
         from first: ChangeTarget, on current: ChangeTarget
     ) throws(WebDAVError) {
@@ -58,7 +58,7 @@ extension ChangeCommitter {
         guard let then = action(on: first), now.isSame(as: then) else { throw .busy }
     }
 
-    /// Notifies the hook of a change that succeeded completely.
+    /// Notifies the hook, if any, of a completely successful change.
     func notify(of change: ChangeTarget, _ response: HTTPResponse) {
         guard let completed = hooks.completed, let action = action(on: change) else { return }
         // A 207 response reports failures.

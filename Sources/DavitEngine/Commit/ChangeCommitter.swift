@@ -5,12 +5,13 @@ internal import DavitWebDAV
 
 /// Runs one change in four steps: look up, prepare, commit under path locks, finish; see ``ChangeMethod``.
 ///
-/// The steps run in a task, and what may block runs on other threads: ``run()``. If nothing has to wait, the same
-/// steps run in one synchronous call on the event loop: ``reply()``. Work outside of requests runs them on a
-/// thread that may block: ``runBlocking()``.
+/// There are three ways to run the steps:
+/// - ``run()`` runs them in a task, and blocking calls on other threads.
+/// - ``reply()`` runs them in one synchronous call on the event loop, if nothing has to wait.
+/// - ``runBlocking()`` runs them on the current thread, for work outside of requests.
 struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     let method: Method
-    /// The context of the request; the steps under path locks use the same one with the current time.
+    /// The context of the request. The steps under path locks use a copy with the current time.
     let context: RequestContext
 
     var share: Share { method.share }
@@ -28,14 +29,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Runs all steps.
     func run() async throws(WebDAVError) -> HTTPResponse {
-        // The dispatcher refuses changes already; this also covers other callers.
+        // The dispatcher has checked this already, but not every caller is the dispatcher.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first = try await lookUp()
         let asked = hooks.allows == nil ? nil : action(on: first)
         let prepared = try await prepare(first, asked)
         let committed: Committed
         do throws(WebDAVError) {
-            // For an upload, ask now that the hook can read the content.
+            // Ask about an upload only now, because the hook may read the content.
             if let asked, asked.kind == .upload {
                 try await ask(about: asked, method.content(of: prepared))
             }
@@ -47,15 +48,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return try await finish(committed)
     }
 
-    /// A committed change.
     typealias Committed = (outcome: Method.Outcome, change: ChangeTarget)
-    /// The result of an attempt to commit: no outcome if it must be repeated for `change`.
+    /// The result of an attempt to commit. If there is no outcome, the attempt must be repeated for `change`.
     typealias Attempt = (outcome: Method.Outcome?, change: ChangeTarget)
 
     // MARK: 1. Look up
 
-    /// Looks up the resources and checks the change, unless the method skips this. Hooks are asked about the
-    /// result.
+    /// Looks up the resources and checks the change. Skips both if the method permits it and no hook must allow the
+    /// change.
     private func lookUp() async throws(WebDAVError) -> ChangeTarget {
         if method.skipsInitialLookup(context.request), hooks.allows == nil { return expectedTarget() }
         return try await share.work.attempt { wait throws(WebDAVError) in
@@ -77,7 +77,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     // MARK: 3. Lock paths, check, commit
 
-    /// Commits a prepared change under its own path locks.
+    /// Acquires the path locks and commits a prepared change.
     func commit(_ prepared: Method.Prepared, from first: ChangeTarget) async throws(WebDAVError) -> Committed
     {
         var change = first
@@ -98,7 +98,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         throw .busy
     }
 
-    /// Commits a change of resources: on the event loop if it cannot block, else on another thread.
+    /// Commits a change of resources, on the event loop if it cannot block, otherwise on another thread.
     private func commitResources(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget, isLast: Bool
     ) async throws(WebDAVError) -> Attempt {
@@ -121,8 +121,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return try await share.work.run { () throws(WebDAVError) in try commit(.allowed) }
     }
 
-    /// Commits a change of rows on the event loop: the lookups only read memory, and no thread blocks on the
-    /// commit.
+    /// Commits a change of rows on the event loop, without blocking a thread.
     ///
     /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
     ///   no outcome if the change affects paths other than the locked ones.
@@ -157,10 +156,12 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Repeats the lookup and the checks, and commits the change.
     ///
     /// - Parameters:
+    ///   - first: the lookup for which the change was prepared and allowed.
     ///   - claimed: the lookup whose paths are locked.
     ///   - context: the context with the current time.
     ///   - height: the height of the moved tree, if it had to be measured.
-    ///   - mode: if it must not block, throws `wouldBlock`, with nothing changed, unless the change is brief.
+    ///   - mode: in a non-blocking mode, the method throws `wouldBlock`, with nothing changed, unless the change is
+    ///     brief.
     /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
     ///   changed a name first, or if the height of the moved tree must be measured first.
     private func commitNow(
@@ -169,7 +170,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ) throws(WebDAVError) -> Attempt {
         let (current, check) = try checkedTarget(context, mode)
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
-        // A link was changed after the lookup, so the change affects paths that are not locked.
+        // If the paths differ, another program has changed a symbolic link, and the new paths are not locked.
         guard current.hasSamePaths(as: claimed) else { return (nil, current) }
         try checkAllowed(from: first, on: current)
         if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
@@ -187,7 +188,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     // MARK: 4. Finish
 
-    /// Removes replaced content and notifies hooks.
+    /// Finishes the method, which removes replaced content, and notifies hooks.
     private func finish(_ committed: Committed) async throws(WebDAVError) -> HTTPResponse {
         let response = try await method.finish(committed.outcome, on: committed.change)
         notify(of: committed.change, response)
@@ -196,9 +197,9 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     // MARK: Paths and checks
 
-    /// Returns the path locks of the method, plus a shared lock on every other path that the checks depend
-    /// on, so that nothing changes before the commit. An exclusive lock of the method already protects the
-    /// paths above and below it.
+    /// Returns the requests for the path locks of the method, plus a shared lock on every other path on which the
+    /// checks depend, so that it does not change before the commit. Paths above or below a lock of the method need no
+    /// further lock.
     private func claims(on change: ChangeTarget) -> [PathLockRequest] {
         var claims = method.claims(on: change)
         func share(_ path: ResourcePath) {
@@ -211,8 +212,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return claims
     }
 
-    /// Returns the expected result of a lookup if there are no symbolic links; used only for the paths of the
-    /// first path locks.
+    /// Returns the expected paths of a lookup, assuming that there are no symbolic links. The states of the resources
+    /// are placeholders.
     private func expectedTarget() -> ChangeTarget {
         let target = Lookup(path: context.path, state: .unmapped)
         let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
@@ -273,7 +274,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 // MARK: Without waiting
 
 extension ChangeCommitter {
-    /// Returns the work that runs all steps.
+    /// Returns a pending reply that runs all steps.
     func reply() throws(WebDAVError) -> Reply {
         .pending { () async throws(HTTPError) in try await runAsResponse() }
     }
@@ -285,8 +286,8 @@ extension ChangeCommitter {
 }
 
 extension ChangeCommitter where Method: InlineCommitMethod {
-    /// Runs all steps in one synchronous call if nothing has to wait: neither content that has not arrived, nor
-    /// path locks, nor the disk. Otherwise changes nothing and returns the work that runs them.
+    /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
+    /// Otherwise changes nothing and returns a pending reply that runs them.
     func reply() throws(WebDAVError) -> Reply {
         if let response = try respondWithoutWaiting() { return .ready(response) }
         return .pending { () async throws(HTTPError) in try await runAsResponse() }
@@ -301,7 +302,7 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         else { return nil }
         let expected = expectedTarget()
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
-            // A precondition depends on the existing resource, so it must be looked up.
+            // With preconditions, the names must not be assumed free, because the existing resource decides.
             if method.expectsFreeNames, !context.request.hasPreconditions,
                 let response = try respond(prepared, expected, .nonBlockingAssumingFreeNames)
             {
@@ -320,8 +321,7 @@ extension ChangeCommitter where Method: InlineCommitMethod {
             return outcome.flatMap { method.response(to: $0, on: change) }
         } catch {
             if error.wouldBlock { return nil }
-            // A lock protects the collection, but a full lookup may find that the name exists, which
-            // determines the response.
+            // A lock covers the parent collection, which matters only if the name is free. Retry with a full lookup.
             if mode == .nonBlockingAssumingFreeNames, error.status == .locked { return nil }
             throw error
         }
@@ -338,8 +338,8 @@ extension HTTPRequest {
 // MARK: On a thread that may block
 
 extension ChangeCommitter where Method.Prepared == Void {
-    /// Runs the steps up to the commit on the current thread. Throws 503 instead of waiting for path locks. Hooks
-    /// are notified but cannot refuse.
+    /// Runs the steps up to the commit on the current thread. Hooks are notified but cannot refuse.
+    /// - Throws: 503 if a path lock is in use, instead of waiting for it.
     func runBlocking() throws(WebDAVError) -> Committed {
         var change = expectedTarget()
         for _ in 0..<Self.attemptLimit {
@@ -349,7 +349,7 @@ extension ChangeCommitter where Method.Prepared == Void {
                 let height = try depthLimit.measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(share.now())
                 share.state.expireLocks(now: context.now)
-                // No hook was called, so the change need not match what a hook has allowed.
+                // No hook has allowed an earlier action, so pass `claimed` as the lookup to compare with.
                 return try commitNow(
                     (), from: claimed, claimed: claimed, context, height: height, isLast: true, .mayWait)
             }

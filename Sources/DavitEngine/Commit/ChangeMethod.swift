@@ -11,50 +11,53 @@ struct RowChange<Outcome: Sendable>: Sendable {
     var outcomeIfTooLarge: Outcome?
 }
 
-/// A method that changes something. ``ChangeCommitter`` runs it, so that the checks of
-/// preconditions, `If` and locks are implemented once, and are repeated atomically with the change:
+/// A method that changes resources, properties or locks.
+///
+/// ``ChangeCommitter`` runs it and implements the checks of preconditions, `If` and locks for all methods. The checks
+/// are repeated under path locks, atomically with the change:
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
-/// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may
-/// take any time. (If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.)
+/// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may take any
+///    time. If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
-/// 4. Call ``finish(_:in:)``, which removes replaced resources and returns the response.
+/// 4. Call ``finish(_:on:)``, which removes replaced resources and returns the response.
 protocol ChangeMethod: Sendable {
     associatedtype Prepared: Sendable
     associatedtype Outcome: Sendable
 
     var share: Share { get }
-    /// Whether a symbolic link at the target is followed or is itself the target.
+    /// Whether a symbolic link at the target is followed, or is the target itself.
     var targetSegment: SymlinkMode { get }
     /// The requested destination, and whether a symbolic link there is followed; nil for most methods.
     var destination: (path: ResourcePath, last: SymlinkMode)? { get }
 
-    /// Whether the first lookup can be skipped, because preparing is cheap and an early refusal would save
-    /// the client nothing: there is no body, or a short one that is already being sent. The lookup under path
-    /// locks is then the only one.
+    /// Whether the initial lookup can be skipped, so that the lookup under path locks is the only one.
+    ///
+    /// This makes sense if preparing is cheap and an early refusal would save the client nothing, because there is no
+    /// body, or a short one that the client is already sending.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool
-    /// Whether content prepared for one lookup can be committed after a later lookup.
+    /// Whether what was prepared for the lookup `first` can be committed with the later lookup `change`.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool
 
-    /// Whether a destination that only spells the target's name differently renames the target.
+    /// Whether the method renames the target if the destination is only another spelling of its name.
     var respellsTarget: Bool { get }
 
-    /// The kind of action that hooks are asked about and notified of; nil if the method creates, moves or
-    /// removes nothing.
+    /// Returns the kind of action that hooks can refuse and are notified of; nil if hooks are not called.
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind?
-    /// The tree that the method moves; nil if it moves nothing.
+    /// Returns the tree that the method moves; nil if it moves nothing.
     func movedTree(on change: ChangeTarget) -> MovedTree?
-    /// The trash entry that the method affects; nil for other methods.
+    /// The trash entry that the method restores or removes; nil for other methods.
     var trashEntry: TrashEntry? { get }
     /// The lock that the method breaks; nil for other methods.
     var brokenLock: Lock? { get }
-    /// The received content of an upload; nil if there is none.
+    /// Returns the received content of an upload; nil if there is none.
     func content(of prepared: Prepared) -> PreparedContent?
 
     /// Determines the changes that the method would make.
     /// - Throws: an error if the request can never succeed on these resources.
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
+    /// Receives the body or builds a copy, without path locks.
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
     /// Removes content that was prepared for `change` and will not be committed.
     func discard(_ prepared: Prepared, for change: ChangeTarget) async
@@ -62,19 +65,20 @@ protocol ChangeMethod: Sendable {
     func claims(on change: ChangeTarget) -> [PathLockRequest]
     /// Whether the method creates a resource at a target that must not exist.
     var makesTarget: Bool { get }
-    /// Whether the commit may be brief. If so, it is first tried on the event loop, provided that the
-    /// volume's metadata is in memory.
+    /// Whether the commit may be brief enough for the event loop. ``commitsInline(on:)`` decides after the lookup.
     func canCommitInline(_ prepared: Prepared) -> Bool
-    /// Whether the commit is brief: a change of a single name, with little content and without rows.
+    /// Whether the commit is brief: it changes a single name, with little content and without rows.
     func commitsInline(on change: ChangeTarget) -> Bool
     /// Whether the commit may have to copy or remove many files.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool
     func commit(_ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError)
         -> Outcome
-    /// Whether changing rows may suffice.
+    /// Whether ``rowChange(_:_:guard:)`` may return a change.
     var mayChangeRowsOnly: Bool { get }
-    /// Returns the change that `commit` would make if it only changes rows and no resource; nil otherwise.
-    /// The lookup and the checks then run on the event loop, and no thread blocks on the commit.
+    /// Returns the change that `commit` would make if it affects only rows of the database; nil otherwise.
+    ///
+    /// Called on the event loop, together with the lookup and the checks; the commit of the rows does not block a
+    /// thread.
     func rowChange(
         _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>?
@@ -118,10 +122,9 @@ extension ChangeMethod where Prepared == Void {
 protocol InlineCommitMethod: ChangeMethod {
     /// Returns what ``ChangeMethod/prepare(_:)`` would return, if no waiting is needed; nil otherwise.
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
-    /// Whether the method is faster if it assumes that the names it creates do not exist.
+    /// Whether to try the change first on the assumption that the names it creates do not exist, which is faster.
     var expectsFreeNames: Bool { get }
-    /// Returns the response to a brief change; nil if nothing was changed and the steps must run again, in a
-    /// task.
+    /// Returns the response to a brief change; nil if nothing was changed and the steps must run again in a task.
     func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse?
 }
 

@@ -1,12 +1,12 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A resource that a change moves, with everything below it.
+/// A resource that a change moves together with everything below it.
 struct MovedTree: Sendable {
     /// The current path; may be in the trash.
     let path: ResourcePath
     let isCollection: Bool
-    /// The depth of the resource as clients see it, in levels below the root of the share.
+    /// The number of levels below the root of the share at which clients see, or saw, the resource.
     let depth: Int
 }
 
@@ -16,15 +16,15 @@ struct MeasuredHeight: Sendable {
     let levels: Int
 }
 
-/// Enforces the limit ``ShareConfiguration/maximumDepth``: no change creates anything below that depth, and
-/// no change moves a tree that is already too deep to a lower level.
+/// Enforces ``ShareConfiguration/maximumDepth``: no change creates a resource beyond that depth, and no change moves
+/// a tree that is already too deep to a deeper level.
 ///
-/// A tree that moves to the same or a higher level is not measured. A tree that moves to a lower level is
-/// measured while the path locks of the change are held, so that no other request can add to it.
+/// A tree is measured only if it moves to a deeper level. This happens while the path locks of the change are held,
+/// so that no other request can add to the tree.
 ///
-/// The store measures, not a ``TreeTraversal``: members that are hidden from clients count too, the tree can
-/// be in the trash, whose collections cannot be listed, and the names in a directory suffice, without the
-/// system call per member that a listing needs.
+/// The store measures the tree, rather than a ``TreeTraversal``, for three reasons: members that are hidden from
+/// clients count too; the tree can be in the trash, whose collections cannot be listed; and the store needs no system
+/// call per member.
 struct DepthLimit: Sendable {
     private let maximumDepth: Int
     /// All stored resources, including those that rules hide.
@@ -66,9 +66,9 @@ struct DepthLimit: Sendable {
         return max(0, maximumDepth - depth)
     }
 
-    /// Measures the height of ``treeToMeasure(of:on:)`` in steps, so that other requests can use the threads
-    /// in between.
-    /// - Throws: 503 if the client has disconnected in the meantime, or if too much work is waiting.
+    /// Measures the height of the moved tree, if necessary, in steps between which other requests can use the threads.
+    /// - Returns: nil if the tree need not be measured.
+    /// - Throws: 503 if the client disconnects, or if too much work is queued.
     func measureHeight<Method: ChangeMethod>(
         for method: Method, on change: ChangeTarget
     ) async throws(WebDAVError) -> MeasuredHeight? {
@@ -92,7 +92,7 @@ struct DepthLimit: Sendable {
         }
     }
 
-    /// Measures the height on the current thread, which may block.
+    /// Same as ``measureHeight(for:on:)``, but on the current thread, which may block.
     func measureHeightNow<Method: ChangeMethod>(
         for method: Method, on change: ChangeTarget
     ) throws(WebDAVError) -> MeasuredHeight? {

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension ShareAction {
-    /// Describes a change to the resources that were looked up for its check.
+    /// Describes a change of the resources in `change`.
     init(
         _ kind: Kind, on change: ChangeTarget, locatedBy locate: @escaping @Sendable (ResourcePath) -> String
     ) {
@@ -23,7 +23,7 @@ extension ShareAction {
         principal = change.context.principal
     }
 
-    /// Describes a change to a trash entry.
+    /// Describes a change that restores or removes a trash entry.
     init(
         _ kind: Kind, of entry: TrashEntry, on change: ChangeTarget,
         locatedBy locate: @escaping @Sendable (ResourcePath) -> String

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The steps that change the language together with the content.
+/// A change of the language that is made together with a change of the content.
 struct LanguageUpdate: Sendable {
     /// The rows to commit before the content is replaced.
     let rowsBefore: [StateChange]
@@ -11,9 +11,11 @@ struct LanguageUpdate: Sendable {
     fileprivate let path: ResourcePath
     fileprivate let identity: ResourceIdentity
 
-    /// If the resource has no rows, rows bound to the new content suffice. Existing rows are valid for both
-    /// the old and the new content during the replacement, but the language is not: an intent records the new
-    /// language, so that after a crash the language belongs to the content in place.
+    /// Creates the update.
+    ///
+    /// If the resource has no rows, rows bound to the new content suffice. Otherwise the rows are bound to both the
+    /// old and the new content during the replacement, but the language differs. An intent therefore records the new
+    /// language; after a crash, it is applied only if the content has been replaced.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
         in state: ShareState
@@ -33,7 +35,7 @@ struct LanguageUpdate: Sendable {
     }
 }
 
-/// Changes `getcontentlanguage` together with content, and reads it.
+/// Reads `getcontentlanguage`, and changes it together with the content.
 final class ContentLanguages: Sendable {
     private let resources: any ResourceStore
     private let state: ShareState
@@ -52,8 +54,9 @@ final class ContentLanguages: Sendable {
         self.work = work
     }
 
-    /// Returns how `getcontentlanguage` changes when the entire content is replaced; nil if it does not.
-    /// Queries the database only if the resource already has a language.
+    /// Returns the change of `getcontentlanguage` when the entire content is replaced; nil if it stays the same. Queries
+    /// the database only if the resource has a language.
+    /// - Parameter language: the language of the new content; nil if the client specified none.
     func change(
         to language: ContentLanguage?, at path: ResourcePath, of old: ResourceInfo?
     ) throws(StoreError) -> LanguageChange? {
@@ -97,15 +100,15 @@ final class ContentLanguages: Sendable {
         }
     }
 
-    /// Completes the change. The content has been replaced already, so errors are only reported.
+    /// Completes the change. The content has already been replaced, so an error is only logged, and the commit retried.
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
         rows.commitOrRetry(
             intent.rowsAfterwards, failure: "Content-Language could not be stored yet; will retry")
     }
 
-    /// Returns the Content-Language of stored content for GET; nil without one. Needs no query if there is
-    /// none.
+    /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource may have
+    /// one.
     /// - Parameter path: the canonical path.
     func language(
         at path: ResourcePath, of info: ResourceInfo

@@ -15,14 +15,14 @@ final class ContentPublisher: Sendable {
         self.languages = languages
     }
 
-    /// Publishes sealed content at its target. Moves the replaced content to the trash, if the trash keeps
-    /// it.
+    /// Publishes sealed content at its target. Moves the replaced content to the trash, if the trash accepts it.
     ///
-    /// The resource retains its properties; the kept version gets a copy of them.
+    /// The resource retains its properties; the version in the trash gets a copy of them.
     /// - Parameters:
     ///   - old: The resource at the target; nil if there is none.
     ///   - new: The sealed content.
     ///   - language: The change of `getcontentlanguage`; nil if it is unchanged.
+    /// - Returns: the trash entry of the replaced content; nil if it was not kept.
     func publish(
         _ staged: any StagedContent, at target: Lookup, over old: ResourceInfo?, as new: ResourceInfo,
         language: LanguageChange?, _ context: RequestContext
@@ -62,7 +62,7 @@ final class ContentPublisher: Sendable {
         return nil
     }
 
-    /// Returns the changes that copy the dead properties of content to its kept version.
+    /// Returns the changes that copy the dead properties of a resource to its version in the trash.
     private func properties(of entry: TrashEntry) throws(StoreError) -> [StateChange] {
         let stored: [StoredProperty]
         do throws(StateError) {
@@ -78,9 +78,9 @@ final class ContentPublisher: Sendable {
         ]
     }
 
-    /// Returns the changes that also bind the rows at `path` to the new resource, before it replaces the old
-    /// one. After a crash, the rows then belong to whichever of the two exists. If there are no rows, returns
-    /// nothing and runs no query.
+    /// Returns the changes that bind the rows at `path` to both the old and the new resource, to be committed before
+    /// the replacement: after a crash, the rows then belong to whichever of the two exists. Empty if there are no
+    /// rows. Runs no query.
     private func binding(
         _ path: ResourcePath, from old: ResourceInfo?, to new: ResourceInfo
     ) -> [StateChange] {

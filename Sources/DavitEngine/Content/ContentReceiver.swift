@@ -18,15 +18,15 @@ final class ContentReceiver: Sendable {
     /// The maximum number of bytes that are buffered before they are written.
     private static let pieceBytes = 1 << 20
 
-    /// Receives content and passes it on in pieces.
+    /// Receives content and passes it to `take` in pieces.
     ///
     /// - Parameters:
     ///   - path: the path for which the content is received.
     ///   - expected: the length of the content in bytes, if known.
     ///   - keepsRest: whether to pass on the content received before a failure.
-    ///   - take: receives each piece, first on the event loop, where it throws `wouldBlock`, without taking
-    ///     the piece, if it would block; then on another thread. If it runs out of space, it is called again
-    ///     after space has been freed.
+    ///   - take: stores a piece. It is called first on the event loop, where it must throw `wouldBlock`, with nothing
+    ///     stored, if it would block; it is then called again on another thread. If it runs out of space, it is called
+    ///     again after space has been freed.
     func receive(
         _ body: any RequestBody, at path: ResourcePath, expected: Int64?, keepsRest: Bool = false,
         _ take: @escaping @Sendable (IOBuffer, Wait) throws(WebDAVError) -> Void
@@ -44,7 +44,7 @@ final class ContentReceiver: Sendable {
             }
             if let failure, !keepsRest { throw failure }
             left = left.map { $0 - Int64(buffer.count) }
-            // The socket is not read during this call, which applies back-pressure.
+            // Nothing is read from the socket during this call, which applies back-pressure to the client.
             if buffer.count > 0 {
                 try await work.attempt { wait throws(WebDAVError) in
                     try self.space.reserving(for: Int64(buffer.count), at: path, wait: wait) {
@@ -70,7 +70,8 @@ final class ContentReceiver: Sendable {
         return expected == Int64(buffer.count)
     }
 
-    /// - Parameter length: Length of the new content in bytes, or of the part received so far.
+    /// Checks the length of new content.
+    /// - Parameter length: the length in bytes of the content, or of the part received so far.
     /// - Throws: 413 if the length exceeds the maximum.
     func checkLength(_ length: Int64) throws(WebDAVError) {
         if let maximumBytes, length > maximumBytes {

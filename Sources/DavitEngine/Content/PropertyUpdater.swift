@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Changes dead properties and attributes of resources.
+/// Changes dead properties and file attributes of resources.
 final class PropertyUpdater: Sendable {
     private let resources: any ResourceStore
     private let state: ShareState
@@ -23,7 +23,7 @@ final class PropertyUpdater: Sendable {
         self.limitBytes = limitBytes
     }
 
-    /// Changes dead properties and attributes of a resource atomically.
+    /// Changes dead properties and file attributes of a resource atomically.
     ///
     /// - Parameters:
     ///   - rows: the property changes; may be empty.
@@ -37,7 +37,7 @@ final class PropertyUpdater: Sendable {
         if changes.isEmpty, attributes.count == 1 {
             return try resources.setAttributes(attributes, at: path)
         }
-        // The attributes are set after the commit; the intent records them in case of a crash in between.
+        // The attributes are set after the commit. If the server crashes in between, recovery sets them from the intent.
         let intent = RenameIntent(
             id: state.nextIntentID(), source: path, destination: path, moved: info.identity, replaced: nil,
             isCopy: false, attributes: attributes)
@@ -53,8 +53,8 @@ final class PropertyUpdater: Sendable {
         intents.forget(intent)
     }
 
-    /// Records a new modification time of recently written content, so that the change does not cause another
-    /// version to be kept: many clients set the time of content that they have just written.
+    /// Records the new entity tag of recently written content whose modification time has changed, so that no extra
+    /// version is kept: many clients set the time of content that they have just written.
     private func followVersion(of info: ResourceInfo, at path: ResourcePath) {
         guard versions.contains(info.entityTag, at: path),
             let new = try? resources.lookup(path, last: .notFollowed, wait: .allowed).info
@@ -83,8 +83,8 @@ final class PropertyUpdater: Sendable {
 }
 
 extension ResourceAttributes {
-    /// Returns the attributes that differ from those of a resource. Times are compared in whole seconds, the
-    /// precision of requests.
+    /// Returns the attributes that differ from those of a resource. Compares times in whole seconds, the precision of
+    /// requests.
     func unlike(_ info: ResourceInfo) -> ResourceAttributes {
         ResourceAttributes(
             isExecutable: isExecutable == info.isExecutable ? nil : isExecutable,

@@ -1,8 +1,8 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Puts a copied, moved or restored resource at its destination, with its rows, and hides the resource that it
-/// replaces or moves it to the trash.
+/// Places a copied, moved or restored resource and its rows at the destination. The replaced resource, if any, is
+/// removed, hidden or moved to the trash.
 final class ResourceMover: Sendable {
     private let resources: any ResourceStore
     private let state: ShareState
@@ -22,8 +22,8 @@ final class ResourceMover: Sendable {
         self.propertyLimitBytes = propertyLimitBytes
     }
 
-    /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2).
-    /// Replaces an existing resource.
+    /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2). Replaces the
+    /// existing resource, if any.
     /// - Returns: the trash entry of the replaced resource, if any.
     func swapIn(
         _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
@@ -57,9 +57,11 @@ final class ResourceMover: Sendable {
         }
     }
 
-    /// Runs a change that moves the replaced resource to the trash. Runs it without the trash if the rename
-    /// into the trash would cross volumes, since parts of a volume can have their own quotas, or is
-    /// forbidden, since a directory must be writable to be moved to another parent.
+    /// Runs a change that moves the replaced resource to the trash. If that fails, runs the change without the trash.
+    ///
+    /// The rename into the trash can fail with `crossVolume`, because parts of a volume can have their own quotas, and
+    /// with `forbidden`, because a directory must be writable to be moved to another parent.
+    /// - Parameter isAsked: see ``TrashCan/reservation(_:at:because:isAsked:_:)``.
     private func reservingTrashIfPossible<R>(
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
         _ change: (TrashReservation?) throws(StoreError) -> R
@@ -83,8 +85,8 @@ final class ResourceMover: Sendable {
     }
 
     /// Records the version that the change has moved to the trash, if any, and returns its entry.
-    /// - Parameter content: the entity tag of the new content; nil if this content must be kept when it is
-    ///   replaced.
+    /// - Parameter content: the entity tag of the new content; nil if the trash must keep this content when it is
+    ///   replaced in turn.
     private func recordReplaced(
         _ reservation: TrashReservation?, _ destination: Lookup, _ content: EntityTag?,
         _ context: RequestContext
@@ -101,9 +103,10 @@ final class ResourceMover: Sendable {
         return entry
     }
 
-    /// Returns the entity tag of a moved resource that need not be kept if it is replaced soon, because a
-    /// program wrote it under a temporary name and then renamed it; nil for older resources, of which no
-    /// other copy may exist.
+    /// Returns the entity tag of a moved resource that was created recently; nil for an older one.
+    ///
+    /// A recent resource need not be kept if it is replaced soon: typically, a program has written it under a temporary
+    /// name and then renamed it. An older resource must be kept, because there may be no other copy of its content.
     private func draft(_ moved: ResourceInfo, _ context: RequestContext) -> EntityTag? {
         guard let limits = trash.limits, let created = moved.created,
             context.now < created.adding(seconds: limits.versionSeconds)
@@ -111,12 +114,12 @@ final class ResourceMover: Sendable {
         return moved.entityTag
     }
 
-    /// Publishes a copy from another volume at the destination, and hides the original. One intent covers
-    /// both steps, because a crash between them leaves two copies of the resource.
+    /// Publishes a copy from another volume at the destination, and hides the original. One intent covers both steps,
+    /// because a crash between them would otherwise leave two copies of the resource.
     ///
     /// - Parameters:
     ///   - source: the resource that was copied.
-    ///   - origin: the resource to remove; the link if the target of a link was copied.
+    ///   - origin: the resource to hide: the source, or the symbolic link that leads to it.
     /// - Returns: the hidden original, and the trash entry of the replaced resource.
     func swapIn(
         _ staged: any StagedTree, of source: ResourcePath, moving origin: RenameIntent.Origin,
@@ -142,7 +145,7 @@ final class ResourceMover: Sendable {
                     try hidden?.restore()
                     try staged.unpublish(isReplacing: isReplacing)
                 }
-                // The moved resource may be old, with no other copy, so its version must be kept.
+                // The moved resource may be old, with no other copy, so its content must be kept when it is replaced.
                 return recordReplaced(reservation, destination, nil, context)
             }
         }
@@ -151,9 +154,8 @@ final class ResourceMover: Sendable {
 
     /// Returns the property records of the source for the paths of their copies, bound to the copies.
     ///
-    /// Digests are not copied: they are bound to an entity tag, the copy has another one, and the source may
-    /// have changed while it was read. A copy gets a new creation date (RFC 4918 §15.1); a moved resource
-    /// keeps its date.
+    /// Digests are not copied: they are bound to the entity tag of the source, which may also have changed while it was
+    /// read. A copy gets a new creation date (RFC 4918 §15.1); a moved resource keeps its creation date.
     private func copiedRows(
         of source: ResourcePath, in staged: any StagedTree, isMove: Bool
     ) throws(StoreError) -> [StateChange] {
@@ -215,7 +217,7 @@ final class ResourceMover: Sendable {
             _ = recordReplaced(nil, destination, draft(moved, context), context)
             return .nothing
         }
-        // Until the replaced resource is hidden, both names exist, and only the intent distinguishes them.
+        // Between the exchange and the hiding, both names exist, and only the intent shows which is which.
         var replaced: (any DetachedTree)?
         try intents.perform(intent, reservation: reservation?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)
@@ -242,7 +244,7 @@ final class ResourceMover: Sendable {
 
     /// The resource that a rename replaced.
     enum Replaced: Sendable {
-        /// No resource was replaced, or it has been removed.
+        /// No resource was replaced, or the replaced resource has already been removed.
         case nothing
         /// The replaced resource is hidden and must be removed.
         case hidden(any DetachedTree)

@@ -4,7 +4,7 @@ internal import DavitStore
 /// An error that can indicate a lack of space on a volume.
 protocol SpaceError: Error {
     var isOutOfSpace: Bool { get }
-    /// Thrown when the call must be repeated on a thread that may block.
+    /// The error to throw if the call must be repeated on a thread that may block.
     static var mustWait: Self { get }
 }
 

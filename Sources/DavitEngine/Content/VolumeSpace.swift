@@ -1,12 +1,12 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Reserves space on volumes for new content, at the expense of their trash.
+/// Makes space on volumes for new content by removing trash entries.
 ///
-/// The length announced by a client is only compared with the available space, including that used by the
-/// trash (``announcing(_:at:_:)``): a request without content removes nothing. Entries are removed only when
-/// received bytes cannot be written, oldest first, and only as many as needed
-/// (``reserving(for:at:wait:_:)``).
+/// ``announcing(_:at:_:)`` only compares the length announced by a client with the available space, including that
+/// used by the trash. It removes nothing, so a client cannot empty the trash without sending content.
+/// ``reserving(for:at:wait:_:)`` removes entries when received bytes cannot be written: the oldest first, and only as
+/// many as needed.
 final class VolumeSpace: Sendable {
     private let resources: any ResourceStore
     private let stored: any ResourceStore
@@ -29,14 +29,14 @@ final class VolumeSpace: Sendable {
     /// Maximum number of retries of a write, each after freeing more space.
     private static let evictionLimit = 4
 
-    /// Runs `body`, which reserves space for bytes that have not been received yet. If the volume has too
-    /// little space, but would have enough without its trash, runs it again without a reservation.
+    /// Runs `body`, which reserves space for bytes that have not been received yet. If the volume has too little space
+    /// but would have enough without its trash, runs `body` again without a reservation.
     ///
     /// - Parameters:
     ///   - bytes: The length announced by the client; nil if unknown.
     ///   - path: The path of the content.
     ///   - body: Receives the number of bytes to reserve; nil for none.
-    /// - Throws: Any error that `body` throws: 507 if there would not be enough space even without the trash.
+    /// - Throws: Any error that `body` throws; an out-of-space error if even an empty trash would not suffice.
     func announcing<R>(
         _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -46,13 +46,13 @@ final class VolumeSpace: Sendable {
         return try body(nil)
     }
 
-    /// Runs `body`, which stores received bytes. While their volume has too little space, removes the oldest
-    /// entries of its trash and retries.
+    /// Runs `body`, which stores received bytes. If the volume has too little space, removes the oldest entries of its
+    /// trash and retries.
     ///
     /// - Parameters:
     ///   - bytes: The number of bytes.
     ///   - path: The path of the content.
-    ///   - wait: With `never`, throws `wouldBlock` instead of removing entries.
+    ///   - wait: With `never`, the method throws `wouldBlock` instead of removing entries.
     ///   - body: Stores either all of the bytes or none.
     func reserving<R, E: SpaceError>(
         for bytes: Int64, at path: ResourcePath, wait: Wait = .allowed, _ body: () throws(E) -> R
@@ -69,8 +69,8 @@ final class VolumeSpace: Sendable {
         return try body()
     }
 
-    /// Same as ``reserving(for:at:wait:_:)`` for a copy: frees the size of the source, and builds the
-    /// copy again.
+    /// Runs `stage`, which builds a copy. If the volume has too little space, frees as much as the source occupies by
+    /// removing trash entries, and builds the copy again.
     func stagingCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool = true,
         _ stage: () throws(StoreError) -> any StagedTree
@@ -94,8 +94,8 @@ final class VolumeSpace: Sendable {
         return try stage()
     }
 
-    /// Returns the number of bytes that a copy occupies, in whole blocks. Traverses the tree, without
-    /// following links to collections.
+    /// Returns the number of bytes that a copy occupies, in whole blocks. Traverses the tree, without following symbolic
+    /// links to collections.
     private func copiedBytes(of source: ResourcePath, includesMembers: Bool) throws(StoreError) -> Int64 {
         func blocks(_ length: Int64) -> Int64 { length > .max - 4095 ? .max : (length + 4095) & ~4095 }
         guard let info = try stored.lookup(source, last: .followed, wait: .allowed).info else { return 0 }
@@ -139,15 +139,15 @@ final class VolumeSpace: Sendable {
         return SpaceShortage(collection: collection, trash: trash, bytes: isTooMuch ? .max : missing)
     }
 
-    /// Whether the volume has too little space for `bytes`, but would have enough without its trash. Removes
-    /// nothing.
+    /// Whether the volume has too little space for `bytes` but would have enough without its trash. Removes nothing.
     private func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        // The most recent entry may be the largest.
+        // Measure entries whose size is not known yet: the most recent one may be the largest.
         maintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
         return try covers(shortage)
     }
 
+    /// Whether removing all trash entries of the volume would free enough space.
     private func covers(_ shortage: SpaceShortage) throws(StoreError) -> Bool {
         if shortage.bytes > state.trashTotals.bytes { return false }
         var missing = shortage.bytes
@@ -158,9 +158,9 @@ final class VolumeSpace: Sendable {
         return missing <= 0
     }
 
-    /// Removes the oldest entries from the trash of a volume until it has space for `bytes`, or until the
-    /// sizes of the removed entries add up to the missing space: a volume may delay freeing it. Removes none
-    /// if removing all of them would not be enough.
+    /// Removes the oldest entries from the trash of a volume until the volume has space for `bytes`. Also stops when the
+    /// sizes of the removed entries add up to the missing space, because a volume may free space with a delay. Removes
+    /// nothing if an empty trash would not suffice.
     ///
     /// - Returns: Whether there is enough space, or something was removed.
     private func evictTrash(for bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
@@ -180,8 +180,9 @@ final class VolumeSpace: Sendable {
         return hasEvicted
     }
 
-    /// Calls `body` with the entries of one volume whose removal frees space, oldest first, until it returns
+    /// Calls `body` with each non-empty trash entry of one volume and its length, oldest first, until `body` returns
     /// false.
+    /// - Parameter trash: the trash folder of the volume.
     private func forEachTrashEntry(
         in trash: ResourcePath, _ body: (TrashEntry, Int64) -> Bool
     ) throws(StoreError) {

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A digest that is being computed. One user at a time advances it, while holding the gate; when that user
-/// leaves, the next one resumes where it stopped.
+/// A digest that is being computed, for one or more requests. One request at a time advances it, while it holds the
+/// gate; if that request ends early, the next one resumes the computation.
 final class DigestComputation: Sendable {
     /// Bytes hashed in one step: less than 20 milliseconds for each algorithm.
     private static let stepBytes: Int64 = 4 << 20
@@ -14,12 +14,12 @@ final class DigestComputation: Sendable {
         case unavailable
     }
 
-    /// The number of waiting users is limited only by the number of requests.
+    /// Serializes the requests. Waiting is unlimited here, because the number of requests is limited elsewhere.
     let gate = AsyncSemaphore(limit: 1, waitingLimit: .max)
     private let state: Exclusive<State>
 
     private struct State {
-        /// Nil until the whole content has been read.
+        /// Nil until the computation ends.
         var result: Result?
         let running: RunningDigest
         var offset: Int64 = 0
@@ -27,7 +27,7 @@ final class DigestComputation: Sendable {
 
     init(_ running: sending RunningDigest) { state = Exclusive(State(running: running)) }
 
-    /// Nil until the whole content has been read.
+    /// The result; nil until the computation ends.
     var result: Result? { state.withValue { $0.result } }
 
     /// Reads and hashes the next step. May block.

@@ -2,11 +2,11 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// Returns the digests of stored content: those that clients sent, and computed ones.
+/// Returns the digests of stored content, both those that clients sent and computed ones.
 final class DigestReader: Sendable {
     /// Maximum length in bytes of content whose digest counts as short work.
     private static let shortDigestBytes: Int64 = 256 << 10
-    /// Content modified within this many seconds may change again without a new modification time.
+    /// The time in seconds during which modified content may change again without a new modification time.
     private static let settledSeconds: Int64 = 2
 
     /// The maximum length in bytes of content whose digest is computed.
@@ -88,7 +88,8 @@ final class DigestReader: Sendable {
         return digest
     }
 
-    /// Whether the file at `path` is still the same but its content has changed.
+    /// Whether the content of the file has changed. A file that was replaced or removed counts as unchanged, because the
+    /// open file still has the old content.
     private func isChanged(_ info: ResourceInfo, at path: ResourcePath) -> Bool {
         guard let now = try? lookup.resource(at: path, wait: .allowed).info, now.identity == info.identity
         else {

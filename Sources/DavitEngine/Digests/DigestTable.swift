@@ -47,8 +47,8 @@ final class DigestTable: Sendable {
         }
     }
 
-    /// Returns the computation of a digest, which the first caller starts. Each call must be balanced by a
-    /// call of ``leave(_:)``.
+    /// Returns the computation of a digest, and creates it for the first caller. Unless the result is nil, the call must
+    /// be balanced by a call of ``leave(_:)``.
     /// - Returns: nil if the algorithm is not available.
     func join(_ key: Key) -> DigestComputation? {
         state.withLock { state in

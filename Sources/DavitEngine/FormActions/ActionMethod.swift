@@ -28,7 +28,7 @@ struct ActionMethod: Sendable {
         return try await self.answer(answer, Self.response(results), context, target)
     }
 
-    /// Returns one result per member, in the order of the form.
+    /// Performs the action and returns one result per member, in the order of the form.
     private func perform(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         switch request.action {
         case .upload: return try await UploadForm(share: share, request: request).perform()
@@ -90,7 +90,7 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// Breaks a lock on the member that the form specifies, or on the collection itself.
+    /// Breaks a lock that covers the member that the form specifies or, without a member, the collection itself.
     private func unlock(_ request: ActionRequest) async throws(WebDAVError) -> FormResult {
         guard let token = request.fields["token"], !token.isEmpty else { throw WebDAVError(.badRequest) }
         let method = BreakLockMethod(
@@ -103,7 +103,7 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// Responds with 201 or 204, as MOVE does, and with Location.
+    /// Restores trash entries. Each result has the status 201 or 204, as for MOVE, and the Location of the resource.
     private func restore(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         guard let choice = RestoreConflictPolicy(rawValue: request.fields["taken"] ?? "rename") else {
             throw WebDAVError(.badRequest)
@@ -115,8 +115,7 @@ struct ActionMethod: Sendable {
 
     // MARK: The collection
 
-    /// Looks up the collection that the form was sent to, and evaluates the preconditions of the request,
-    /// which apply to the collection.
+    /// Looks up the collection to which the form was sent, and evaluates the preconditions of the request on it.
     /// - Returns: the canonical path of the collection.
     private func checkedCollection(_ context: RequestContext) async throws(WebDAVError) -> ResourcePath {
         let share = share
@@ -135,7 +134,8 @@ struct ActionMethod: Sendable {
 
     // MARK: Response
 
-    /// Returns a page that asks the user to confirm or to choose a destination; nil if the form is complete.
+    /// Returns a page that asks the user for confirmation or for a destination; nil if the form is complete or the
+    /// client is not a browser.
     private func question(
         _ request: ActionRequest, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse? {
@@ -172,12 +172,12 @@ struct ActionMethod: Sendable {
         return Self.back(to: visit.href, action, results)
     }
 
-    /// The maximum number of trash ids in a redirect, which keeps the URL short.
+    /// The maximum number of trash ids in the URL of a redirect.
     private static let limitKept = 100
 
-    /// Responds with 303 to the collection. The query specifies the action and the number of members rather
-    /// than a message, because text in a URL could be forged. For deletions it also contains the ids in the
-    /// trash, up to ``limitKept``.
+    /// Returns a redirect to the collection (303). The query contains the action and the number of members rather than a
+    /// message, because anyone could forge a URL with a message. After a deletion, it also contains the ids of the trash
+    /// entries, unless there are more than ``limitKept``.
     private static func back(
         to href: [UInt8], _ action: FormAction, _ results: [FormResult]
     ) -> HTTPResponse {
@@ -189,8 +189,8 @@ struct ActionMethod: Sendable {
         return response
     }
 
-    /// Returns the response of the method for a single result. For several results, returns 204 if all of
-    /// them are 204, otherwise 207 (RFC 4918 §13), which also reports the names of uploaded files.
+    /// Returns the response for clients other than browsers: for a single result, that of the method; for several
+    /// results, 204 if all of them are 204, otherwise 207 (RFC 4918 §13), whose hrefs report the names of uploaded files.
     private static func response(_ results: [FormResult]) -> HTTPResponse {
         if results.count == 1 { return results[0].response }
         if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(status: .noContent) }
@@ -207,7 +207,7 @@ struct ActionMethod: Sendable {
 }
 
 extension ActionRequest {
-    /// Runs `body` for each member that the form specifies; a failure does not stop the others.
+    /// Runs `body` for each member that the form specifies, even if it fails for some of them.
     /// - Throws: 400 if the form specifies no member; connection errors.
     func each(
         _ body: (_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse
@@ -222,9 +222,9 @@ extension ActionRequest {
         return results
     }
 
-    /// Runs `body` for each trash entry that the form specifies in `id` fields.
-    /// - Throws: 400 if there are no `id` fields; 404, with nothing done, if an entry does not exist;
-    ///   connection errors.
+    /// Runs `body` for each trash entry that the form specifies in `id` fields, even if it fails for some of them.
+    /// - Throws: 400 if there are no `id` fields; 404, before `body` is called, if an entry does not exist; connection
+    ///   errors.
     func eachTrashed(
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
@@ -241,8 +241,8 @@ extension ActionRequest {
         return results
     }
 
-    /// Returns the result for one member, or for the collection itself if `name` is nil.
-    /// - Throws: only connection errors, because no response can be sent then.
+    /// Runs `body` and returns the result for one member, or for the collection itself if `name` is nil.
+    /// - Throws: connection errors, after which no response can be sent. Other errors become results.
     func result(
         of name: [UInt8]?, _ body: () async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> FormResult {

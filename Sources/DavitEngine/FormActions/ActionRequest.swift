@@ -4,8 +4,8 @@ internal import DavitStore
 
 /// A form that was sent to a collection.
 ///
-/// Forms contain no CSRF token: browsers send Sec-Fetch-Site or Origin, which show whether a page of this
-/// server sent the form. Clients that send neither are not browsers and can use the WebDAV methods instead.
+/// Forms contain no CSRF token. Browsers send Sec-Fetch-Site or Origin, which show whether a page of this server sent
+/// the form. Clients that send neither field are refused; they are not browsers and can use the WebDAV methods.
 struct ActionRequest {
     /// The maximum size in bytes of a form without files; larger forms are refused with 413.
     private static let limitBytes = 4 << 20
@@ -18,13 +18,13 @@ struct ActionRequest {
     /// The context of the request to the collection.
     let context: RequestContext
     let action: FormAction
-    /// The fields in the query, which accompany forms with files.
+    /// The fields in the query of the request; forms with files send some fields there.
     let query: FormFields
-    /// The fields of a form without files; empty for a form that is read part by part.
+    /// The fields of a form without files; empty for a form with files, which ``UploadForm`` reads part by part.
     private(set) var fields = FormFields()
 
     /// Returns the action that a request specifies; nil if it specifies none.
-    /// - Throws: 404 for an unknown action; 403 unless a page of this server sent the form.
+    /// - Throws: 404 for an unknown action; 403 if the form was not sent by a page of this server.
     static func action(of context: RequestContext, share: Share) throws(WebDAVError) -> FormAction? {
         guard let name = context.request.query["action"] else { return nil }
         guard let action = FormAction(rawValue: name) else { throw WebDAVError(.notFound) }
@@ -109,7 +109,7 @@ struct ActionRequest {
         return name
     }
 
-    /// Returns the request as if it were sent to a member of the collection.
+    /// Returns the context of the request as if it had been sent to a member of the collection.
     /// - Throws: 400 for an invalid name; 404 if the path belongs to another mount.
     func member(
         _ name: some Collection<UInt8>, content: any RequestBody = EmptyRequestBody.shared
@@ -119,7 +119,7 @@ struct ActionRequest {
         return context.member(path, content: content)
     }
 
-    /// Returns the request as if it were sent to the collection itself, with the content of a new member.
+    /// Returns the context of the request to the collection, with the content of a new member as its body.
     func collection(content: any RequestBody) -> RequestContext {
         context.member(context.path, content: content)
     }

@@ -1,18 +1,18 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// The parts of a `multipart/form-data` body (RFC 7578), read in order as they arrive, without storing files.
+/// The parts of a `multipart/form-data` body (RFC 7578), read in order as they arrive, without temporary files.
 ///
-/// Used only by the task of the request.
+/// Not thread-safe: only the task of the request may use it.
 final class FormParts {
-    /// Large enough for a form with the names of all files in a folder.
+    /// The limits of the parser. The number of parts suffices for a form that names all files of a large folder.
     private static let limits: MultipartLimits = {
         var limits = MultipartLimits()
         limits.parts = 100_000
         return limits
     }()
-    /// The size of the buffer. The parser retains fewer bytes than this, so the buffer always has space for
-    /// more.
+    /// The size of the buffer in bytes. The parser leaves fewer bytes than this unconsumed, so the buffer always has free
+    /// space.
     private static let bufferBytes = 64 << 10
 
     private let body: any RequestBody
@@ -20,14 +20,14 @@ final class FormParts {
     private let buffer = IOBuffer(capacity: FormParts.bufferBytes)
     /// The number of bytes of the buffer that the parser has consumed.
     private var index = 0
-    /// The range of the buffer with content of the current part that has not been read yet.
+    /// The range of the buffer that contains unread content of the current part.
     private var pending = 0..<0
     /// The number of the current part; reads of an earlier part return nothing.
     private var number = 0
     private var isInPart = false
     private var isAtEnd = false
 
-    /// - Throws: 415 for another media type; 400 without a boundary.
+    /// - Throws: 415 for another media type; 400 if the boundary is missing or invalid.
     init(of request: HTTPRequest) throws(WebDAVError) {
         guard let type = request.contentType, type.essence == "multipart/form-data" else {
             throw WebDAVError(.unsupportedMediaType)
@@ -39,7 +39,7 @@ final class FormParts {
         body = request.body
     }
 
-    /// Returns the next part, and skips unread content of the previous one.
+    /// Skips unread content of the current part, and returns the next part.
     /// - Returns: nil after the last part.
     /// - Throws: 400 or 413 for an invalid form; connection errors.
     func next() async throws(WebDAVError) -> (head: PartHead, content: Content)? {
@@ -66,7 +66,7 @@ final class FormParts {
     }
 
     /// Advances the parser by one step.
-    /// - Returns: the head of a new part.
+    /// - Returns: the head of a part if one begins; otherwise nil.
     @discardableResult
     private func advance() async throws(WebDAVError) -> PartHead? {
         switch try event() {
@@ -108,7 +108,7 @@ final class FormParts {
         if count == 0 { throw WebDAVError(.badRequest) }
     }
 
-    /// Discards the bytes after the form, which have no meaning (RFC 2046 §5.1.1).
+    /// Discards the epilogue of the body, which has no meaning (RFC 2046 §5.1.1).
     private func drop() async throws(WebDAVError) {
         do throws(HTTPError) {
             repeat { buffer.removeAll() } while try await body.read(into: buffer) > 0

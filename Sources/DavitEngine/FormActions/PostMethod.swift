@@ -13,7 +13,7 @@ struct PostMethod: ChangeMethod {
     /// The query of the add-member URI.
     static let query = RequestContext.addMemberQuery
 
-    /// The body, which is received only once even if several names are tried.
+    /// The received body, shared by the attempts with different names, so that it is received only once.
     private final class Received: Sendable {
         let content = Mutex<PreparedContent?>(nil)
     }
@@ -32,7 +32,8 @@ struct PostMethod: ChangeMethod {
         return query.elementsEqual(self.query.description.utf8)
     }
 
-    /// Responds to a POST: a form action, or a new member.
+    /// Performs a form action, or adds a member.
+    /// - Throws: 405 if the request is for neither.
     static func respond(
         _ context: RequestContext, share: Share, page: (any CollectionPage)?
     ) async throws(WebDAVError) -> HTTPResponse {
@@ -50,7 +51,7 @@ struct PostMethod: ChangeMethod {
         let received = Received()
         let put = try PutMethod(share: share, request: context.request)
         for name in names.names {
-            // Skip names hidden by another mount: the member would be unreachable.
+            // Skip a path that belongs to another mount: the member would be unreachable.
             guard let path = context.path.appending(name), !share.urls.isHidden(path) else { continue }
             do throws(WebDAVError) {
                 let method = PostMethod(share: share, path: path, received: received, put: put)
@@ -109,7 +110,7 @@ struct PostMethod: ChangeMethod {
         return response
     }
 
-    /// Returns the target of the corresponding PUT to the new member.
+    /// Returns the new member as the target of the equivalent PUT.
     private func member(of change: ChangeTarget) throws(WebDAVError) -> ChangeTarget {
         guard let member = change.destination else { throw WebDAVError(.conflict) }
         return ChangeTarget(context: change.context, target: member, resolved: member)

@@ -3,9 +3,9 @@ internal import DavitStore
 
 /// A form that moves or copies members into a collection; each member keeps its name.
 ///
-/// The collection is specified either in `to`, as the user entered it: relative to the root of the share if
-/// it begins with a slash, otherwise relative to the collection that the form was sent to; or in
-/// `destination`, as an href relative to the root of the share, because names need not be valid UTF-8.
+/// One of two fields specifies the collection. `to` is the path that the user entered: relative to the root of the
+/// share if it begins with a slash, otherwise relative to the collection to which the form was sent. `destination` is
+/// percent-encoded, because names need not be valid UTF-8, and relative to the root of the share; it takes precedence.
 struct TransferForm {
     let share: Share
     let request: ActionRequest
@@ -41,7 +41,6 @@ struct TransferForm {
         if typed.isEmpty { throw WebDAVError(.badRequest) }
         var path = typed.first == slash ? ResourcePath.root : request.context.path
         for segment in typed.split(separator: slash) {
-            // `..` and `.` have their usual meaning.
             if segment.elementsEqual("..".utf8) {
                 guard let parent = path.parent else { throw WebDAVError(.badRequest) }
                 path = parent
@@ -63,7 +62,7 @@ struct TransferForm {
                 do throws(WebDAVError) {
                     return try await perform(member, as: name, replaces: false)
                 } catch {
-                    // The member context has no preconditions, so 412 means that the name exists.
+                    // `member` has no preconditions, so 412 means that the destination exists.
                     guard error.status == .preconditionFailed else { throw error }
                 }
             }

@@ -2,15 +2,15 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A form with files. Each file is stored as it arrives, as with PUT, and does not wait for the other files.
+/// A form with files. Each file is published as soon as it is complete, as with PUT.
 struct UploadForm {
     let share: Share
     let request: ActionRequest
 
-    /// - Returns: the result for each selected file, in the order sent. A refused file does not stop the
-    ///   others.
-    /// - Throws: 400 if there are no files; an error for the form as a whole. Files received before the error
-    ///   remain stored.
+    /// Stores the files, even if some of them are refused.
+    /// - Returns: the result for each file, in the order of the form.
+    /// - Throws: 400 if there are no files; other errors that concern the form as a whole. Files received before the
+    ///   error remain stored.
     func perform() async throws(WebDAVError) -> [FormResult] {
         let parts = try FormParts(of: request.context.request)
         var results: [FormResult] = []
@@ -22,7 +22,7 @@ struct UploadForm {
                 }
                 continue
             }
-            // The file input was left empty.
+            // An empty file name means that the user selected no file.
             if name.isEmpty { continue }
             results.append(try await take(Array(name.utf8), content, replaces: replaces))
         }

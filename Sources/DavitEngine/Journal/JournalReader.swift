@@ -5,7 +5,8 @@ internal import DavitWebDAV
 
 /// Reads the journal of a share.
 ///
-/// The journal handles one call at a time; the others wait without blocking a thread.
+/// The journal handles one call at a time. ``read(_:)`` queues calls without blocking a thread;
+/// ``currentSyncTokens(at:in:_:)`` calls the journal directly and may block.
 final class JournalReader: Sendable {
     private let journal: any ChangeJournal
     private let gate = AsyncSemaphore(limit: 1, waitingLimit: 1024)
@@ -23,7 +24,7 @@ final class JournalReader: Sendable {
     ///
     /// Works in short steps, between which other requests can use the threads and the journal.
     /// - Parameter isDeep: Whether subcollections are included.
-    /// - Throws: 503 with Retry-After if this takes longer than the configured limit.
+    /// - Throws: 503 with Retry-After if this takes longer than the configured limit, or if the client disconnects.
     func compared(
         _ path: ResourcePath, isDeep: Bool
     ) async throws(WebDAVError) -> JournalPosition {
@@ -34,7 +35,6 @@ final class JournalReader: Sendable {
                 try journal.advance(pass)
             }
             if let position { return position }
-            // The client has disconnected, or the time limit has passed.
             guard !Task.isCancelled, ContinuousClock.now < deadline else { throw .notCompared }
         }
     }
@@ -51,10 +51,10 @@ final class JournalReader: Sendable {
         }
     }
 
-    /// Returns the submitted tokens that match the current state of a collection (RFC 6578 §5): nothing below
+    /// Returns the sync tokens in `If` that match the current state of a collection (RFC 6578 §5), because nothing below
     /// it has changed since they were issued.
     ///
-    /// - Parameter path: Canonical path.
+    /// - Parameter path: the canonical path.
     /// - Throws: `wouldBlock`; 503 if the journal is not up to date yet.
     func currentSyncTokens(
         at path: ResourcePath, in context: RequestContext, _ wait: Wait
@@ -72,7 +72,7 @@ final class JournalReader: Sendable {
         }
     }
 
-    /// Checks the most recent token first, and each one only up to the token checked before it, so that many
+    /// Checks the most recent token first, and each further token only up to the token checked before it, so that many
     /// tokens cost no more than one.
     private static func current(
         of tokens: [SyncToken], in path: ResourcePath, at position: JournalPosition,
@@ -87,8 +87,8 @@ final class JournalReader: Sendable {
                     in: path, isDeep: true, since: token, through: end, limit: 1)
                 guard changes.isEmpty else { break }
             } catch {
-                // The journal has discarded this token's changes since the pass, and therefore also those of
-                // all earlier tokens: they do not match.
+                // The journal has discarded changes since this token, and therefore also since all earlier tokens, so
+                // that none of them matches.
                 guard error == .forgotten else { throw error }
                 break
             }

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties that this server computes (RFC 4918 §15, RFC 4331, RFC 5323 §3.3, RFC 5995, RFC 6578,
-/// `executable` of Apache, `checksums` of ownCloud, and a davit-specific property).
+/// The live properties (RFC 4918 §15, RFC 3253 §3.1, RFC 3744, RFC 4331, RFC 5323 §3.3, RFC 5397, RFC 5995, RFC 6578,
+/// `executable` of Apache, `checksums` of ownCloud, times of Windows and rclone, and a davit-specific property).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -15,8 +15,7 @@ enum LiveProperty: CaseIterable, Sendable {
     case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
     /// Properties of principals only (RFC 3744 §4).
     case principalURL, alternateURISet, groupMembership
-    /// The modification time as set by Windows, in the format of `getlastmodified`, and by rclone, in seconds
-    /// since 1970.
+    /// The modification time for Windows, in the format of `getlastmodified`, and for rclone, in seconds since 1970.
     case win32LastModifiedTime, lastmodified
     /// The known digests of the current content.
     case checksums
@@ -69,11 +68,11 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether the value may depend on a row; see ``ResourceRows/keep(_:at:of:)``.
+    /// Whether the value may be stored in a row of the database; see ``ResourceRows/keep(_:at:of:)``.
     var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
-    /// Whether allprop includes the property: allprop includes the properties of RFC 4918, but not those that
-    /// are expensive or that other RFCs exclude (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
+    /// Whether allprop includes the property. It includes the properties of RFC 4918, but no others, which are expensive
+    /// or which their RFCs exclude (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
@@ -83,7 +82,7 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether the type of a resource implies that it has the property.
+    /// Whether a resource of this type has the property.
     func exists(of member: Member) -> Bool {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection

@@ -2,8 +2,9 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties that a PROPFIND requests, prepared once for all its responses. A class, so that requests
-/// can share a plan.
+/// The properties that a PROPFIND requests, prepared once for all its responses.
+///
+/// A class, so that requests can share a plan.
 final class PropFindPlan: Sendable {
     enum Kind: Sendable { case values, names }
 
@@ -20,15 +21,15 @@ final class PropFindPlan: Sendable {
     let takesAllDead: Bool
     /// Whether missing properties are reported with 404, because they are requested by name.
     let namesMissing: Bool
-    /// Whether rows must be read: for dead properties, or for live ones that may have rows.
+    /// Whether rows must be read, for dead properties or for live properties that may be stored in rows.
     let wantsDead: Bool
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
-    /// Whether the path of a resource is required even if no requested property depends on it.
+    /// Whether the path of each resource must be computed even if no requested property depends on it.
     let needsPath: Bool
-    /// The nested properties to return for the resources to which the values of these properties refer (RFC
-    /// 3253 §3.8); otherwise empty.
+    /// For expand-property (RFC 3253 §3.8): the properties to return for the resources to which the value of each of
+    /// these properties refers; otherwise empty.
     let expansions: [PropertyName: PropFindPlan]
     let wantsSyncToken: Bool
     let wantsDigests: Bool

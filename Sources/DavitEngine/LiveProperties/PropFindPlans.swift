@@ -2,12 +2,13 @@ internal import DavitHTTP
 internal import DavitWebDAV
 internal import Synchronization
 
-/// A cache of the plans of recent request bodies; clients send the same few bodies repeatedly.
+/// A cache of the plans of recent request bodies, because clients send the same few bodies repeatedly.
 ///
-/// A plan depends only on the body, so cached plans remain valid.
+/// A plan depends only on the body, so cached plans never become invalid.
 final class PropFindPlans: Sendable {
-    /// The maximum number of cached plans, and the maximum size in bytes of their bodies.
+    /// The maximum number of cached plans.
     private static let limit = 16
+    /// The maximum size in bytes of a body whose plan is cached.
     private static let bodyLimit = 1024
 
     private struct Kept {

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The effect of an instruction of PROPPATCH or extended MKCOL.
+/// The effect of a PROPPATCH or extended MKCOL instruction.
 enum PropertyEffect: Equatable {
-    /// Stores or removes a dead property, or a live one that clients may set.
+    /// Stores or removes the row of a dead property, or of a live property that clients may set.
     case row
     case executable(Bool)
     /// Sets the modification time; nil leaves it unchanged.
@@ -23,7 +23,7 @@ enum PropertyEffect: Equatable {
             return
         }
         guard case .set(_, let value) = instruction else {
-            // §15.2: this removes the client's value; the property itself remains.
+            // §15.2: removing `displayname` removes the value that a client has set; the property remains.
             self = live == .displayname ? .row : .protected
             return
         }
@@ -47,7 +47,7 @@ enum PropertyEffect: Equatable {
         }
     }
 
-    /// Parses seconds since 1970; a fraction is dropped.
+    /// Parses seconds since 1970; drops a fraction.
     private static func seconds(_ value: PropertyValue) -> Timestamp? {
         let parts = value.trimmedText.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, let seconds = Int64(whole), seconds.magnitude < earliest.magnitude,
@@ -56,18 +56,18 @@ enum PropertyEffect: Equatable {
         return Timestamp(seconds: seconds)
     }
 
-    /// Returns the effect of a time set by Windows, which sends its epoch, 1601, for unknown times.
+    /// Returns the effect of a time set by Windows, which sends the start of its epoch, in 1601, for unknown times.
     private static func windowsTime(_ value: PropertyValue, now: Timestamp) -> PropertyEffect {
         if parsedDate(value, now: now)?.seconds == earliest { return .modified(nil) }
         return date(value, now: now).map { .modified($0) } ?? .unsuitable
     }
 
-    /// Parses a date; returns nil also for years that ``Timestamp`` cannot represent.
+    /// Parses a date; returns nil if it is invalid or ``Timestamp`` cannot represent it.
     private static func date(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
         parsedDate(value, now: now).flatMap { $0.seconds.magnitude < earliest.magnitude ? $0 : nil }
     }
 
-    /// The value to which years before 1678 are clamped.
+    /// The value in seconds to which ``CivilTime`` clamps earlier dates, in 1677.
     private static let earliest = -(Int64.max / 1_000_000_000)
 
     private static func parsedDate(_ value: PropertyValue, now: Timestamp) -> Timestamp? {
@@ -77,8 +77,8 @@ enum PropertyEffect: Equatable {
 
     // MARK: Dead properties with validated values
 
-    /// Whether the value is valid. Windows stores times and hexadecimal file attributes in dead properties,
-    /// and expects to read back valid values.
+    /// Whether the value of a dead property is valid. Windows stores times and hexadecimal file attributes in dead
+    /// properties, and expects to read back valid values.
     private static func isSuitable(_ instruction: PropertyUpdate.Instruction, now: Timestamp) -> Bool {
         guard case .set(let name, let value) = instruction else { return true }
         // GET returns the value as a header field.

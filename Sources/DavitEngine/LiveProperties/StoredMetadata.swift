@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Metadata that the file system cannot store, stored as the row of the live property that exposes it.
+/// Metadata that the file system cannot store. It is stored in the row of the property that exposes it.
 ///
 /// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. Most of these
 /// properties are protected, so only the server writes them; clients can set `displayname` and
@@ -17,7 +17,7 @@ extension StoredProperty {
     /// The creation date of the content according to the client.
     init(created: Timestamp) { self.init(.creationdate, text: "\(created.seconds)") }
 
-    /// The `Content-Language` of a PUT.
+    /// The language of the content, from the `Content-Language` of a PUT.
     init(_ language: ContentLanguage) { self.init(.contentLanguage, text: language.description) }
 
     private init(_ property: LiveProperty, text: String) { self.init(property.name, text: text) }
@@ -69,7 +69,7 @@ extension PropertyValue {
 extension Timestamp {
     /// Creates a timestamp from seconds; nil if it is out of range.
     init?(checking seconds: Int64) {
-        // One second less at both ends leaves room for the fraction that is added later.
+        // Reserve one second at both ends for a fraction that is added later.
         let limit = Int64.max / 1_000_000_000 - 1
         guard (-limit...limit).contains(seconds) else { return nil }
         self.init(seconds: seconds)

@@ -2,7 +2,7 @@ package import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Selects the locks to break.
+/// A selection of locks to break.
 package enum BreakLockTarget: Hashable, Sendable {
     /// The lock with this token.
     case token(String)

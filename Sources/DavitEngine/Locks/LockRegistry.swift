@@ -2,7 +2,7 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// The locks of a share, for their administration. The calls block.
+/// Lists and breaks the locks of a share, for administration. All calls may block.
 package final class LockRegistry: Sendable {
     private let resources: any ResourceStore
     private let state: ShareState
@@ -33,7 +33,7 @@ package final class LockRegistry: Sendable {
         var held: [Lock] = []
         for lock in here + state.locks(under: .root, now: now) {
             let info = try resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
-            // The locked resource may have been replaced by another program.
+            // Skip a lock whose resource was replaced or removed by another program.
             let binding = state.binding(ofLockRoot: lock.root)
             if let info, binding?.holds(for: info.identity) == true { held.append(lock) }
         }
@@ -45,8 +45,7 @@ package final class LockRegistry: Sendable {
 
     /// Breaks the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
     /// - Parameter origin: see ``BrokenLock/origin``.
-    /// - Returns: the broken locks; nil, with no lock broken, if a request is changing one of the locked
-    ///   resources.
+    /// - Returns: the broken locks; nil, with no lock broken, if a path lock on one of the lock roots is in use.
     package func breakLocks(_ choice: BreakLockTarget, from origin: String) throws(StoreError) -> [Lock]? {
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
@@ -68,10 +67,9 @@ package final class LockRegistry: Sendable {
                 breaking: lock, info?.isCollection == true, by: nil, locatedBy: filePath))
     }
 
-    /// Removes an expired resource, unless a client has locked it or a request is about to change it.
+    /// Removes a resource and its rows, unless it is locked or a path lock on it is in use.
     ///
-    /// - Parameter removal: removes the resource and everything below it, and returns whether it did. May
-    ///   block.
+    /// - Parameter removal: removes the resource and everything below it, and returns whether it did. May block.
     /// - Returns: whether the resource was removed.
     package func removeUnlocked(_ path: ResourcePath, _ removal: () -> Bool) -> Bool {
         let isDone = pathLocks.withPathLockIfFree([PathLockRequest(path: path, mode: .exclusive)]) {

@@ -1,6 +1,6 @@
 internal import DavitStore
 
-/// A mode of looking up the resources of a change.
+/// How to look up the resources of a change.
 enum LookupMode: Equatable {
     /// Before path locks are acquired.
     case first(Wait)
@@ -8,8 +8,7 @@ enum LookupMode: Equatable {
     case mayWait
     /// As ``mayWait``, but on the event loop; must not block.
     case nonBlocking
-    /// As ``nonBlocking``, but names that the method creates are assumed not to exist. If one does, the change
-    /// fails.
+    /// As ``nonBlocking``, but names that the method creates are assumed not to exist. If one exists, the commit fails.
     case nonBlockingAssumingFreeNames
 
     var wait: Wait {
@@ -21,7 +20,7 @@ enum LookupMode: Equatable {
     }
 
     /// Returns the mode for the lookup of a single name.
-    /// - Parameter isExpected: whether the method creates this name.
+    /// - Parameter isExpected: whether the method is expected to create this name.
     func expecting(free isExpected: Bool) -> LookupMode {
         self == .nonBlockingAssumingFreeNames && !isExpected ? .nonBlocking : self
     }

@@ -12,11 +12,11 @@ final class OriginPolicy: Sendable {
         pageOrigins = configuration.pageOrigins
     }
 
-    /// Whether the request was sent by a page that belongs neither to this server nor to an origin that may
-    /// use the share.
+    /// Whether the request was sent by a page that belongs neither to this server nor to an origin that may use the
+    /// share.
     ///
-    /// For requests that a page of another origin could make any visitor's browser send, even though that
-    /// page cannot read the response.
+    /// Call this for requests that have an effect even if the page cannot read the response: a page of any origin can
+    /// make the browsers of its visitors send them.
     /// - Parameter acceptsLinks: whether a request is accepted if the user followed a link on a page of
     ///   another origin.
     func refusesPage(of request: HTTPRequest, acceptsLinks: Bool) -> Bool {

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Looks up resources of a share by path, as the methods need it.
+/// Looks up the resources of requests by path.
 final class ResourceLookup: Sendable {
     private let resources: any ResourceStore
 
@@ -27,10 +27,12 @@ final class ResourceLookup: Sendable {
         }
     }
 
-    /// Looks up a path, both without and with following a symbolic link at its end. Needs a second lookup
-    /// only if there is a link.
+    /// Looks up a path, both with and without following a symbolic link at its end. Needs a second lookup only if there
+    /// is a link.
     ///
-    /// - Parameter other: under path locks, the result of an earlier lookup for the same change.
+    /// - Parameters:
+    ///   - last: with `followed`, both results are the resource to which the link leads.
+    ///   - other: the result of an earlier lookup for the same change; used only under path locks.
     func resources(
         at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
     ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
@@ -46,7 +48,8 @@ final class ResourceLookup: Sendable {
         return (try resources.lookup(path, last: .notFollowed, wait: mode.wait), resolved)
     }
 
-    /// Looks up a path that `If` refers to. An invalid path is treated as an unmapped URL (RFC 4918 §10.4.4).
+    /// Looks up a path to which a Resource-Tag of `If` refers. An invalid path is treated like an unmapped URL (RFC 4918
+    /// §10.4.4).
     func taggedResource(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         do throws(StoreError) {
             return try resource(at: path, wait: wait)
@@ -58,9 +61,8 @@ final class ResourceLookup: Sendable {
         }
     }
 
-    /// Returns the location of the target under the requested spelling, if the destination is only another
-    /// spelling of the target's name. No other resource has that name, and the target must not be replaced by
-    /// itself.
+    /// Returns an unmapped destination with the requested spelling, if the destination is only another spelling of the
+    /// target's name: no other resource has that name, and the target must not replace itself.
     ///
     /// - Parameter path: the requested destination.
     func ownName(
@@ -71,8 +73,7 @@ final class ResourceLookup: Sendable {
             path.name != target.path.name
         else { return nil }
         if stored != target.path {
-            // The two paths may be hard links or spellings of one name; only the directory entries show
-            // which.
+            // The two paths may be hard links or spellings of one name; only the directory entries distinguish them.
             if wait == .never { throw .wouldBlock }
             guard try resources.refersToSameEntry(target.path, stored) else { return nil }
         }

@@ -12,8 +12,8 @@ final class URLMapping: Sendable {
         self.publicHosts = publicHosts
     }
 
-    /// Returns the path in the share to which an absolute URI or absolute path refers, such as a Resource-Tag
-    /// of `If` or an href; nil if it is outside the share.
+    /// Returns the path in the share to which an absolute URI or absolute path, such as a Resource-Tag of `If` or an
+    /// href, refers; nil if it refers to no path of the share.
     func path(ofReference reference: String, in context: RequestContext) -> ResourcePath? {
         let bytes = Array(reference.utf8)
         guard let destination = try? DestinationHeader.parse(bytes.span) else { return nil }
@@ -21,7 +21,7 @@ final class URLMapping: Sendable {
         return try? self.path(at: destination.rawPath, in: context)
     }
 
-    /// Converts a path on the server to a path in this share.
+    /// Converts the path of a URL on this server to a path in this share.
     /// - Returns: nil if the path is outside the share or belongs to another mount inside it.
     /// - Throws: 400 for an invalid path.
     func path(at rawPath: [UInt8], in context: RequestContext) throws(HTTPError) -> ResourcePath? {
@@ -29,12 +29,11 @@ final class URLMapping: Sendable {
         return isHidden(path) ? nil : path
     }
 
-    /// Whether another handler serves this path of the share.
+    /// Whether another mount hides this path of the share.
     func isHidden(_ path: ResourcePath) -> Bool { rules?.isHidden(path) == true }
 
-    /// Whether the reference is a path, or an http or https URI of this server. Both schemes are accepted,
-    /// because behind a proxy that terminates TLS, clients send https references in requests that arrive over
-    /// http.
+    /// Whether the reference is a path, or an http or https URI of this server. Both schemes are accepted: if a proxy
+    /// terminates TLS, clients send https references in requests that arrive over http.
     func isOurs(_ reference: DestinationHeader, in context: RequestContext) -> Bool {
         reference.isHTTP && (reference.authority.map { isOurs($0, in: context) } ?? true)
     }

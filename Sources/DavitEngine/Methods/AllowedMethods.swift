@@ -1,4 +1,4 @@
-/// The methods a resource supports, for `Allow` (RFC 9110 §10.2.1).
+/// The methods that a resource supports, for `Allow` (RFC 9110 §10.2.1).
 enum AllowedMethods {
     static let collection: StaticString =
         "OPTIONS, GET, HEAD, DELETE, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
@@ -11,8 +11,8 @@ enum AllowedMethods {
     static let upload: StaticString = "OPTIONS, HEAD, PATCH, DELETE"
     static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
-    /// Every method that some resource supports under its URI. POST is not included, because it requires the
-    /// add-member URI.
+    /// Every method that some resource supports at its own URI. POST is not included, because it requires the add-member
+    /// URI.
     static let ofResources: StaticString =
         "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     /// For `OPTIONS *`: every method that some resource supports.

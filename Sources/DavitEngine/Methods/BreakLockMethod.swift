@@ -2,17 +2,17 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Removes a lock, regardless of its owner. The browser page calls this after a warning. Allowed for every
-/// user who can write to the share, unless a hook refuses.
+/// Removes a lock, regardless of its owner: the form action `unlock`, which the browser page offers with a warning.
+/// Every user who can write to the share may use it, unless a hook refuses.
 ///
-/// UNLOCK serves only the lock owner and refuses other users (RFC 4918 §9.11).
+/// UNLOCK, by contrast, removes a lock only for its owner (RFC 4918 §9.11).
 struct BreakLockMethod: ChangeMethod {
     let share: Share
     /// The lock to remove; nil if no lock has the given token.
     let lock: Lock?
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        // Check this first, so that the hooks are not called for a lock that does not exist.
+        // `commit` checks this again; this check prevents calling hooks for a lock that does not exist.
         guard let lock, lock.covers(change.target.path), change.target.info != nil else { throw Self.noLock }
         return []
     }

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// GET of a collection with the query `events`: returns server-sent events about changes in it; see
+/// GET of a collection with the query `events`: streams changes in the collection as server-sent events; see
 /// `docs/live.md`.
 struct ChangeEventsMethod: Sendable {
     /// The maximum number of collections per stream.
@@ -31,7 +31,7 @@ struct ChangeEventsMethod: Sendable {
         }
         guard requestedScopes.count <= Self.scopeLimit else {
             return .error(
-                .badRequest, "A stream can watch at most \(Self.scopeLimit) folders.", for: request)
+                .badRequest, "A stream can watch at most \(Self.scopeLimit) collections.", for: request)
         }
         let (scopes, position) = try await compared(requestedScopes, by: journal)
         guard let position else { throw WebDAVError(.notFound) }
@@ -50,9 +50,9 @@ struct ChangeEventsMethod: Sendable {
     private static func response(_ body: HTTPBody) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(.contentType, "text/event-stream")
-        // Compression would need 100 KiB of memory per stream to save only a few bytes.
+        // Prevent compression: it would need 100 KiB of memory per stream to save a few bytes.
         fields.append(.cacheControl, "no-store, no-transform")
-        // Otherwise nginx would buffer the events.
+        // Keep nginx from buffering the events.
         fields.append(named: "X-Accel-Buffering", "no")
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
@@ -77,8 +77,8 @@ struct ChangeEventsMethod: Sendable {
         return best.isAcceptable
     }
 
-    /// Returns the last event id that the client received, from an earlier connection or another source.
-    /// - Returns: nil if the client sent no id; a tuple with a nil token if the id is invalid.
+    /// Returns the sync token after which the client needs changes: from Last-Event-ID or the query `since`.
+    /// - Returns: nil if the client sent no token; a tuple with a nil token if the token is invalid.
     private static func since(_ request: HTTPRequest) -> (token: SyncToken?, Void)? {
         let text = request.string(named: "Last-Event-ID") ?? request.query["since"] ?? ""
         return text.isEmpty ? nil : (SyncToken(parsing: text), ())
@@ -86,8 +86,8 @@ struct ChangeEventsMethod: Sendable {
 
     // MARK: Watched collections
 
-    /// Returns the requested collections with the names as the client spelled them; the target itself if the
-    /// query specifies none.
+    /// Returns the collections that the query specifies, as spelled by the client; the target itself if it specifies
+    /// none.
     private func requestedScopes(_ context: RequestContext) throws(WebDAVError) -> [ChangeEventScope] {
         let fields = context.request.target.rawQuery.map { FormFields.bytes(of: $0) } ?? []
         let isDeep = fields.contains {
@@ -112,10 +112,10 @@ struct ChangeEventsMethod: Sendable {
             ? [ChangeEventScope(path: context.path, isDeep: isDeep, href: href)] : requestedScopes
     }
 
-    /// Compares the requested collections and their ancestors with the file system. A change in an ancestor
-    /// shows that a collection was removed.
-    /// - Returns: for each requested scope, the scope with its canonical path, or nil if it is not a
-    ///   collection; and the position of the journal, or nil if none of them is a collection.
+    /// Brings the journal up to date for the requested collections and their ancestors. The ancestors are included
+    /// because the removal of a collection is a change in its parent.
+    /// - Returns: for each requested scope, the scope with its canonical path, or nil if there is no collection; and the
+    ///   position of the journal, or nil if there is no collection at all.
     private func compared(
         _ requestedScopes: [ChangeEventScope], by journal: JournalReader
     ) async throws(WebDAVError) -> (
@@ -147,7 +147,7 @@ struct ChangeEventsMethod: Sendable {
         return (scopes, position)
     }
 
-    /// Returns the canonical path of a collection; nil if there is none.
+    /// Returns the canonical path of the collection at `path`; nil if clients can access no collection there.
     private func collection(_ path: ResourcePath) async throws(WebDAVError) -> ResourcePath? {
         if share.urls.isHidden(path) { return nil }
         let share = share

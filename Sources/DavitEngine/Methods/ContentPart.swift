@@ -21,7 +21,7 @@ struct ContentPart: Sendable {
     private let length: Int64?
     /// Length in bytes of the complete content; nil if the client does not specify it.
     let total: Int64?
-    /// Whether a part may begin after the end of the content; the gap then reads as zeros.
+    /// Whether a part may begin after the end of the content, which fills the gap with zeros.
     private let allowsGap: Bool
     /// The status if the length of the body differs from the announced length of the part.
     private let mismatch: HTTPStatus
@@ -42,8 +42,8 @@ struct ContentPart: Sendable {
     }
 
     /// Parses the `X-Update-Range` field of a PATCH.
-    /// - Throws: 415 for any other patch format, 411 if the request has no body, 400 or 416 if the field is
-    ///   invalid.
+    /// - Throws: 415 for any other patch format; 411 if the request has neither Content-Length nor Transfer-Encoding; 400
+    ///   if the field is missing or malformed; 416 if its range is backwards.
     init(ofPatch request: HTTPRequest) throws(WebDAVError) {
         guard request.contentType?.essence == Self.patchType.description else { throw .unsupportedPatch }
         guard request.contains(.contentLength) || request.contains(.transferEncoding) else {
@@ -70,15 +70,16 @@ struct ContentPart: Sendable {
         mismatch = .rangeNotSatisfiable
     }
 
-    /// Checks the length of the received content against the announced length, if any.
+    /// Checks that the received content has the announced length, if any.
+    /// - Throws: 400 for PUT, 416 for PATCH.
     func check(contentLength: Int64) throws(WebDAVError) {
         if let length, length != contentLength { throw WebDAVError(mismatch) }
     }
 
     /// Returns the offset of the part in content that is `current` bytes long.
     ///
-    /// - Throws: 416 with the current length if the offset is outside the content, 400 if the content is
-    ///   already longer than the complete length that the client specified.
+    /// - Throws: 416 with the current length if the part would begin before the content or, for PUT, after its end; 400
+    ///   if the content is already longer than the complete length that the client specified.
     func offset(in current: Int64) throws(WebDAVError) -> Int64 {
         if let total, total < current { throw WebDAVError(.badRequest) }
         let offset: Int64

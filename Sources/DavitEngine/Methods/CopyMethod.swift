@@ -3,9 +3,10 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// COPY (RFC 4918 §9.8). The copy is built in a staging area and then swapped in, so that an earlier failure
-/// leaves the destination unchanged. If the destination does not exist, a copy that is only partly successful
-/// is kept (§9.8.3).
+/// COPY (RFC 4918 §9.8).
+///
+/// The copy is built in a staging area and then swapped in. A partial copy is discarded if it would replace an
+/// existing destination, and published otherwise (§9.8.3).
 struct CopyMethod: ChangeMethod {
     struct Outcome: Sendable {
         let staged: any StagedTree
@@ -17,7 +18,7 @@ struct CopyMethod: ChangeMethod {
     let transfer: Transfer
     var destination: (path: ResourcePath, last: SymlinkMode)? { (transfer.destination, .followed) }
 
-    /// The copy is built before the path lock is acquired, so the request must be checked first.
+    /// False, because the request must be checked before the copy is built, without path locks.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {

@@ -3,16 +3,16 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// DELETE (RFC 4918 §9.6): removes the target and everything below it. Members that cannot be removed are
-/// kept together with their ancestors and are reported in a 207.
+/// DELETE (RFC 4918 §9.6): removes the target and everything below it. Members that cannot be removed remain, together
+/// with their ancestors, and are reported in a 207.
 struct DeleteMethod: InlineCommitMethod {
     enum Outcome: Sendable {
         case removed
-        /// The target is already hidden; its members are removed after the path lock is released.
+        /// Already hidden; removed from the disk after the path lock is released.
         case detached(any DetachedTree, SavedRows)
         /// Moved to the trash.
         case kept(TrashEntry)
-        /// Removed member by member: the failures, and the trash entries of the removed members.
+        /// Removed member by member. Contains the failures, and the trash entries of the removed members.
         case partial([MemberFailure], kept: [TrashEntry])
     }
 
@@ -35,8 +35,7 @@ struct DeleteMethod: InlineCommitMethod {
             let depth = try change.context.request.value(of: .depth) { Depth.parse($0) }
             if depth ?? .infinity != .infinity { throw WebDAVError(.badRequest) }
         }
-        // Locks below the target do not prevent the removal of other members: `commit` checks them one by
-        // one.
+        // Locks below the target do not prevent the removal of other members, so `commit` checks them.
         return [.write(path), .member(path)]
     }
 
@@ -47,7 +46,7 @@ struct DeleteMethod: InlineCommitMethod {
         share.trash.commitsInline(replacing: change.target)
     }
 
-    /// If locks exist below the target, members are removed one by one, so that locked members are kept.
+    /// True if there are locks below the target: members may then be removed one by one, so that locked ones remain.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Void) -> Bool {
         !share.state.locks(under: change.target.path, now: change.context.now).isEmpty
     }
@@ -82,7 +81,8 @@ struct DeleteMethod: InlineCommitMethod {
         }
     }
 
-    /// - Returns: nil if the trash does not keep the resource.
+    /// Moves the target to the trash.
+    /// - Returns: nil, with nothing changed, if the trash does not accept it.
     private func moveToTrash(_ change: ChangeTarget) throws(WebDAVError) -> TrashEntry? {
         guard let info = change.target.info else { return nil }
         return try storing { () throws(StoreError) in
@@ -119,9 +119,9 @@ struct DeleteMethod: InlineCommitMethod {
         }
     }
 
-    /// Restores what could not be removed, together with its ancestors (§9.6.1) and their database rows.
-    /// - Returns: false if another client has created a resource at `path`. The new resource is
-    ///   kept, and the rest of the old one remains hidden.
+    /// Restores the members that could not be removed, together with their ancestors (§9.6.1) and database rows.
+    /// - Returns: false if another client has created a resource at `path`. The new resource is kept, and the rest of the
+    ///   old one remains hidden.
     private func restoreDetached(
         _ tree: any DetachedTree, _ rows: SavedRows, to path: ResourcePath
     ) async throws(WebDAVError) -> Bool {

@@ -3,12 +3,12 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// MKCOL with content (RFC 5689): creates a collection together with its properties, atomically.
+/// Extended MKCOL (RFC 5689): atomically creates a collection with the properties that the body specifies.
 struct ExtendedMkColMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// The refused properties and the reasons; empty if the collection was created.
         var refused: [(name: PropertyName, reason: Refusal)] = []
-        /// The other properties, which failed only because some were refused.
+        /// The other properties; if any property was refused, they failed because of that.
         var others: [PropertyName] = []
     }
 
@@ -44,7 +44,7 @@ struct ExtendedMkColMethod: ChangeMethod {
         return try MkColMethod(share: share).effects(on: change)
     }
 
-    /// RFC 4918 §9.3: refuse content of an unsupported media type. Content without a type may be XML.
+    /// Refuses content of an unsupported media type (RFC 4918 §9.3). Content without a type may be XML.
     private static func checkType(of request: HTTPRequest) throws(WebDAVError) {
         guard request.contains(.contentType) else { return }
         switch request.contentType?.essence {
@@ -104,8 +104,8 @@ struct ExtendedMkColMethod: ChangeMethod {
         }
     }
 
-    /// Writes the rows first, bound to the identity of the new collection: until it exists they have no
-    /// effect.
+    /// Creates the collection. The rows are committed first, bound to the identity of the new collection, and have no
+    /// effect until it exists.
     private func create(_ path: ResourcePath, _ rows: [StateChange]) throws(StoreError) {
         let staged = try share.resources.stageCollection(at: path)
         try share.rows.commit(share.properties.transaction(at: path, staged.info, rows))
@@ -124,7 +124,7 @@ struct ExtendedMkColMethod: ChangeMethod {
             switch PropertyEffect(instruction, isCollection: true, now: now) {
             case .row: break
             case .unsuitable: reasons[instruction.name] = .unsuitable
-            // Timestamps are protected too: a new collection has the current time.
+            // Modification times are protected too: a new collection has the current time.
             case .executable, .modified, .protected: reasons[instruction.name] = .protected
             }
         }

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): unmodified stored content, with conditions and ranges.
+/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): returns stored content unmodified. Supports preconditions and ranges.
 struct GetMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
@@ -36,7 +36,7 @@ struct GetMethod: Sendable {
         }
     }
 
-    /// Returns the response of `work`, or the response for its error: a page if the client prefers HTML.
+    /// Returns the response of `work`. For an error, returns an error page if the client prefers HTML.
     private nonisolated(nonsending) func withErrorPage(
         _ context: RequestContext,
         _ work: nonisolated(nonsending) () async throws(WebDAVError) -> HTTPResponse
@@ -49,8 +49,8 @@ struct GetMethod: Sendable {
         }
     }
 
-    /// Whether responding may access the disk or the database although the resource is open: for `If`, which can
-    /// refer to other resources, for a digest, which may have to be computed, and for the language.
+    /// Whether the response may require access to the disk or the database although the resource is open: for `If`, which
+    /// can refer to other resources, for a digest, which may have to be computed, or for the language.
     private func needsToWait(_ context: RequestContext, _ resource: OpenResource) -> Bool {
         context.ifHeader != nil || WantDigest.isIn(context.request)
             || share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path)
@@ -73,7 +73,7 @@ struct GetMethod: Sendable {
         return try await collection(context, resource.info)
     }
 
-    /// RFC 4918 §15.3: the `Content-Language` of GET and HEAD equals `getcontentlanguage`.
+    /// Adds `Content-Language` with the value of `getcontentlanguage` (RFC 4918 §15.3).
     private func addLanguage(
         to response: inout HTTPResponse, of resource: OpenResource, _ context: RequestContext
     ) async throws(WebDAVError) {
@@ -89,7 +89,9 @@ struct GetMethod: Sendable {
         }
     }
 
-    /// - Returns: nil if the request is not for a file of the browser page.
+    /// Returns the response for a file of the browser page.
+    /// - Returns: nil if the path is not that of such a file.
+    /// - Throws: 404 if the page has no file at the path.
     private func pageFile(_ context: RequestContext) throws(WebDAVError) -> HTTPResponse? {
         guard let path = PageFilePath.rest(of: context.path) else { return nil }
         guard let file = page?.file(at: path, for: context.request) else { throw WebDAVError(.notFound) }
@@ -130,8 +132,8 @@ struct GetMethod: Sendable {
             context.request, current: (tag: nil, modified: info.modified), now: context.now)
         switch outcome {
         case .failed: throw WebDAVError(.preconditionFailed)
-        // The page lists the members, and the modification time of a collection does not reflect changes of
-        // their content (RFC 9110 §13.1.3).
+        // Ignore If-Modified-Since: the page shows the members, whose changes do not always change the modification
+        // time of the collection (RFC 9110 §13.1.3).
         case .notModified where !context.request.contains(.ifNoneMatch): return nil
         case .notModified: return HTTPResponse(status: .notModified)
         case .proceed: return nil

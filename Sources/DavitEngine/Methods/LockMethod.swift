@@ -10,7 +10,7 @@ struct LockMethod: ChangeMethod {
     }
 
     struct Outcome: Sendable {
-        /// The locks for `lockdiscovery`; a new lock comes last.
+        /// The locks for `lockdiscovery`, with the new lock or the refreshed locks last.
         var locks: [Lock]
         var newToken: LockToken?
         var isNewResource = false
@@ -26,7 +26,7 @@ struct LockMethod: ChangeMethod {
 
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
-        // §9.10.3: absent means infinity; 1 is an error.
+        // §9.10.3: the default is infinity, and 1 is not allowed.
         depth = try Depth.asked(in: request, fallback: .infinity)
         if depth == .one { throw WebDAVError(.badRequest) }
         let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
@@ -38,7 +38,7 @@ struct LockMethod: ChangeMethod {
         switch change.target.state {
         case .mapped(let info):
             if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
-            // `commit` checks for conflicting locks; submitting their tokens does not resolve a conflict.
+            // No effects: submitting a token does not resolve a conflict of locks, which `create` checks.
             return []
         case .unmapped:
             // §7.3: LOCK creates a resource that is not a collection.
@@ -49,7 +49,7 @@ struct LockMethod: ChangeMethod {
         }
     }
 
-    /// §7.3: a lock on an unmapped URL creates an empty resource.
+    /// A lock on an unmapped URL creates an empty resource (§7.3), which is an upload.
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? {
         change.target.info == nil && change.context.request.body.isPresent ? .upload : nil
     }
@@ -60,7 +60,7 @@ struct LockMethod: ChangeMethod {
         let info = try parsing { () throws(BodyError) in
             try LockInfo.parse(body.bytes, charset: body.charset)
         }
-        // §11.5: the request is valid, but the owner is too large to store.
+        // The request is valid, but `owner` is too large to store (RFC 4918 §11.5).
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {
             share.limitLog.refused("size of a lock's owner", change.context)
             throw WebDAVError(.insufficientStorage)
@@ -70,7 +70,7 @@ struct LockMethod: ChangeMethod {
 
     var mayChangeRowsOnly: Bool { true }
 
-    /// Maximum number of locks below the target to check on the event loop.
+    /// The maximum number of locks at or below the target that are checked on the event loop.
     private static let lockLimit = 64
 
     func rowChange(
@@ -108,8 +108,8 @@ struct LockMethod: ChangeMethod {
 
     // MARK: New locks
 
-    /// Returns the change that creates a lock. For a new resource it contains no rows, because they are
-    /// written together with its file.
+    /// Returns the change that creates a lock. For a new resource it contains no rows, because ``createResource(_:)``
+    /// commits them.
     private func create(
         _ info: LockInfo, _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
@@ -132,7 +132,8 @@ struct LockMethod: ChangeMethod {
             rows: change.target.info.map { Self.rows(lock, on: $0) } ?? [], outcome: outcome)
     }
 
-    /// - Throws: 507 if the resource or the client would exceed its lock limit.
+    /// Checks the limits on the number and size of locks.
+    /// - Throws: 507 if the resource or the client would exceed its limit.
     private func checkLimits(
         _ lock: Lock, beside covering: [Lock], _ change: ChangeTarget
     ) throws(WebDAVError) {
@@ -151,8 +152,8 @@ struct LockMethod: ChangeMethod {
         [.bind(lock.root, current: info.identity, pending: nil), .addLock(lock)]
     }
 
-    /// §7.3: a lock on an unmapped URL creates an empty resource. Writes the rows first, bound to the
-    /// identity of the new file: until it exists they have no effect.
+    /// Creates a locked empty resource (§7.3). The rows are committed first, bound to the identity of the new file, and
+    /// have no effect until it exists.
     private func createResource(_ lock: Lock) throws(StoreError) {
         let staged = try share.resources.stageContent(for: lock.root, expectedLength: 0)
         let info = try staged.seal(replacing: nil, modified: nil)
@@ -167,7 +168,7 @@ struct LockMethod: ChangeMethod {
 
     private func makeLock(_ info: LockInfo, _ change: ChangeTarget) -> Lock {
         var generator = SystemRandomNumberGenerator()
-        // Each random number costs one system call.
+        // Each call of the generator is a system call, so generate two large numbers rather than 16 bytes.
         let random = [generator.next(), generator.next()].flatMap { (number: UInt64) in
             (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
         }
@@ -183,8 +184,9 @@ struct LockMethod: ChangeMethod {
 
     // MARK: Refresh
 
-    /// Returns the change that refreshes the submitted locks. §9.10.2: a refresh needs an empty body and a
-    /// token in `If`; any other refresh is refused.
+    /// Returns the change that refreshes the locks whose tokens `If` submits (§9.10.2).
+    /// - Throws: 400 without `If`; 412 if no lock on the target has a submitted token; 403 for the lock of another
+    ///   principal.
     private func refresh(
         _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {
@@ -213,7 +215,7 @@ struct LockMethod: ChangeMethod {
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, change) }
-        // The lock has expired, and another request has just removed it.
+        // A refreshed lock is missing if it expired and another request removed it before the refresh was committed.
         guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: change.context.now) != nil })
         else {
             throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
@@ -228,8 +230,7 @@ struct LockMethod: ChangeMethod {
         return response
     }
 
-    /// §9.10.3: 207 with the members that prevent the lock; the target itself is reported as a failed
-    /// dependency.
+    /// Returns a 207 with the members that prevent the lock; the target itself has the status 424 (§9.10.3).
     private func refusal(_ conflicts: [Lock], _ change: ChangeTarget) -> HTTPResponse {
         let writer = MultistatusWriter()
         writer.begin()

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A member for which an operation on a tree failed: one `response` of the 207 (RFC 4918 §13).
+/// A resource for which an operation on a tree failed; becomes a `response` element of the 207 (RFC 4918 §13).
 struct MemberFailure: Sendable {
     let path: ResourcePath
     let status: HTTPStatus
@@ -17,8 +17,8 @@ struct MemberFailure: Sendable {
         status = WebDAVError(store: failure.error).status
     }
 
-    /// Returns a 207 with the failed members. Their hrefs begin with the target as spelled by the client. If
-    /// only the target itself failed, returns its plain status instead.
+    /// Returns a 207 with the failed members, whose hrefs begin with the target as spelled by the client. If only the
+    /// target itself failed, returns its status as the status of the response.
     static func response(_ failures: [MemberFailure], change: ChangeTarget) -> HTTPResponse {
         let root = change.target.path
         if failures.count == 1, failures[0].path == root { return WebDAVError(failures[0].status).response() }
@@ -52,7 +52,7 @@ extension HTTPResponse {
         return fields
     }()
 
-    /// 207 (RFC 4918 §13).
+    /// Returns a 207 response (RFC 4918 §13).
     static func multistatus(body: HTTPBody) -> HTTPResponse {
         HTTPResponse(status: .multistatus, fields: multistatusFields, body: body)
     }

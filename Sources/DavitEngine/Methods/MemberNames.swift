@@ -5,9 +5,9 @@ internal import DavitWebDAV
 /// Candidate names for a member whose name the server chooses, in order of preference: the name itself, then
 /// `name (1).ext` and so on, then random names. The browser page uses the same rule (`names.js`).
 package struct MemberNames {
-    /// The highest number to try.
+    /// The maximum number of numbered names.
     private static let numberLimit = 99
-    /// Maximum digits of a number that this rule appended; a longer number is probably a year.
+    /// Maximum digits of an existing number that is incremented; a longer one is probably a year.
     private static let numberDigits = 3
     private static let randomLimit = 4
     /// Maximum characters of an extension; a longer suffix is part of the stem.
@@ -34,7 +34,7 @@ package struct MemberNames {
         self.names = names
     }
 
-    /// Creates the names from `Slug` and from Content-Type, because the extension determines the media type
+    /// Creates the names from `Slug`, with an extension for Content-Type, because the extension determines the media type
     /// of stored content.
     init(for request: HTTPRequest) {
         let proposed = request.string(named: "Slug").flatMap { Slug.name(from: Array($0.utf8)) }
@@ -42,7 +42,8 @@ package struct MemberNames {
         if let proposed { self.init(Self.withSuffix(proposed, for: type)) } else { self.init(type: type) }
     }
 
-    /// Creates the names from the name that the client prefers or, without one, from the media type.
+    /// Creates the names from the name that the client prefers or, if there is none, random names with an extension for
+    /// the media type.
     init(_ name: [UInt8]?, type: String?) {
         if let name { self.init(name) } else { self.init(type: type) }
     }
@@ -80,7 +81,7 @@ package struct MemberNames {
         return (rest.dropLast(open.count), number)
     }
 
-    /// Joins the stem and the end. If the result would be too long, cuts the stem between two characters.
+    /// Joins the stem and the end. If the result would be too long, truncates the stem at a character boundary.
     private static func joined(_ stem: ArraySlice<UInt8>, _ end: [UInt8]) -> [UInt8] {
         var kept = stem.prefix(max(lengthLimit - end.count, 0))
         if kept.count < stem.count, isContinuation(stem[kept.endIndex]) {

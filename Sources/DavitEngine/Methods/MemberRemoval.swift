@@ -1,19 +1,19 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Removes a tree member by member, except for locked members: the slow path of DELETE. Unlisted files are
-/// removed with their collection, and locks on them are respected.
+/// Removes a tree member by member, except for locked members: the slow path of DELETE. Also removes members that are
+/// hidden from clients, unless they are locked.
 struct MemberRemoval {
-    /// The number of members that are read before they are removed: a link is no longer a member once its
-    /// target is removed.
+    /// The number of members to list before removing them. Listing first matters for symbolic links: a link is no longer
+    /// listed after its target was removed.
     private static let batchSize = 256
 
     let share: Share
-    /// Roots of locks whose token was not submitted.
+    /// The roots of the locks whose token was not submitted.
     let locked: Set<ResourcePath>
     private let context: RequestContext
     private(set) var failures: [MemberFailure] = []
-    /// Trash entries of the removed members. A collection without locked members has a single entry.
+    /// The trash entries of the removed members; a single one for a collection without locked members.
     private(set) var kept: [TrashEntry] = []
 
     init(share: Share, locked: Set<ResourcePath>, context: RequestContext) {
@@ -22,9 +22,9 @@ struct MemberRemoval {
         self.context = context
     }
 
-    /// Removes as much of the tree at `path` as possible. Ancestors of remaining members remain too, and are
-    /// not reported (§9.6.1).
-    /// - Parameter info: describes the collection at `path`, which is not locked.
+    /// Removes as much of the tree at `path` as possible. Ancestors of remaining members remain too, and are not reported
+    /// (RFC 4918 §9.6.1).
+    /// - Parameter info: describes the collection at `path`, which must not be locked.
     mutating func remove(_ path: ResourcePath, _ info: ResourceInfo) {
         var traversal = TreeTraversal(of: share.stored)
         do throws(StoreError) { try traversal.begin(at: path, info) } catch {
@@ -50,7 +50,7 @@ struct MemberRemoval {
                 failures.append(MemberFailure((path: current, error: error)))
                 areComplete[areComplete.count - 1] = false
             case .passed:
-                // Do not enter a collection that was kept when it was returned first.
+                // Do not enter a locked collection, whose failure was recorded when it was listed.
                 if let path = current.appending(member.name), locked.contains(path) {
                     traversal.skip(member.name)
                 }
@@ -66,9 +66,9 @@ struct MemberRemoval {
         }
     }
 
-    /// Removes members. Of collections, removes only those that can be moved to the trash as a whole, and
-    /// leaves the others to the traversal.
-    /// - Returns: false if a member is kept.
+    /// Removes members. Collections are only removed if they can be moved to the trash as a whole; the traversal enters
+    /// the others.
+    /// - Returns: false if a member could not be removed. Collections that the traversal enters do not count.
     private mutating func remove(
         _ batch: inout [Member], in collection: ResourcePath, _ traversal: inout TreeTraversal
     ) -> Bool {
@@ -89,7 +89,8 @@ struct MemberRemoval {
         return isComplete
     }
 
-    /// - Returns: false if the trash does not keep the member, or if the member cannot be moved there.
+    /// Moves a member to the trash.
+    /// - Returns: false if the trash does not accept the member, or if moving it fails.
     private mutating func moveToTrash(_ member: Member, at path: ResourcePath) -> Bool {
         guard share.configuration.trash != nil, !locked.contains(where: path.contains) else { return false }
         let info = member.canonicalPath == nil ? member.info : linkInfo(at: path)
@@ -101,7 +102,7 @@ struct MemberRemoval {
         return true
     }
 
-    /// Describes a symbolic link itself, even if its target no longer exists.
+    /// Returns a description of a symbolic link itself, even if its target no longer exists.
     private func linkInfo(at path: ResourcePath) -> ResourceInfo? {
         guard let identity = try? share.stored.identity(at: path), let collection = path.parent,
             let volume = try? share.stored.lookup(collection, last: .followed, wait: .allowed).info?.volume
@@ -124,8 +125,7 @@ struct MemberRemoval {
             do throws(StoreError) {
                 try resources.removeEmptyCollection(at: path)
             } catch .alreadyExists {
-                // Only entries that are never listed remain: special files, links that lead outside the
-                // share, leftovers.
+                // What remains is never listed: special files, links that lead outside the share, and temporary files.
                 let rest = try resources.detach(path)
                 guard let failure = rest.destroy().first else { return }
                 try rest.restore()

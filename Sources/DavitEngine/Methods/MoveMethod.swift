@@ -2,15 +2,15 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// MOVE (RFC 4918 §9.9): a single rename within a volume; across volumes a copy, a swap and a removal.
+/// MOVE (RFC 4918 §9.9): renames within a volume; across volumes, publishes a copy and removes the source.
 struct MoveMethod: InlineCommitMethod {
     enum Outcome: Sendable {
         case moved
-        /// The replaced destination, or the source of a move across volumes: already hidden, to be removed.
+        /// The replaced destination was hidden and must be removed.
         case replaced(any DetachedTree)
         /// The replaced destination was moved to the trash.
         case kept(TrashEntry)
-        /// A copy replaced the destination; the hidden source of the move and the trash entry, if any.
+        /// A copy was published. Contains the hidden source, and the trash entry of the replaced destination, if any.
         case copied(any StagedTree, source: (any DetachedTree)?, kept: TrashEntry?)
         /// A rename is not possible; a copy must be built first.
         case crossesVolumes
@@ -20,10 +20,10 @@ struct MoveMethod: InlineCommitMethod {
 
     let share: Share
     let transfer: Transfer
-    /// Whether the move crosses volumes. The copy is then built while the path lock is held; otherwise, changes
+    /// Whether to build a copy, because the move crosses volumes. The path lock is held meanwhile; without it, changes
     /// made to the source after it was copied would be lost.
     var buildsCopy = false
-    /// A symbolic link is moved or replaced itself; it is not followed.
+    /// A symbolic link is itself moved, not followed.
     var targetSegment: SymlinkMode { .notFollowed }
     var expectsFreeNames: Bool { true }
     var respellsTarget: Bool { true }
@@ -41,8 +41,8 @@ struct MoveMethod: InlineCommitMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .move }
 
-    /// Returns the moved tree. If a copy is built, the tree is not reported as a collection and therefore not
-    /// measured: the copy itself stops where it would exceed the maximum depth.
+    /// Returns the moved tree. If a copy is built, ``MovedTree/isCollection`` is always false, so that the tree is not
+    /// measured: building the copy enforces the maximum depth.
     func movedTree(on change: ChangeTarget) -> MovedTree? {
         let path = change.target.path
         return MovedTree(
@@ -63,7 +63,7 @@ struct MoveMethod: InlineCommitMethod {
         guard let destination = change.destination, share.trash.commitsInline(replacing: destination) else {
             return false
         }
-        // Content replaced by a collection is first hidden, under an intent.
+        // Replacing a resource with a collection takes several steps, recorded in an intent.
         if destination.info != nil, change.target.info?.isCollection == true { return false }
         return !share.state.hasRows(atOrUnder: change.target.path)
     }
@@ -90,8 +90,8 @@ struct MoveMethod: InlineCommitMethod {
     private func moveByCopy(
         _ change: ChangeTarget, _ source: ResourceInfo, to destination: Lookup
     ) throws(WebDAVError) -> Outcome {
-        // A symbolic link cannot be moved across volumes: its target is copied and the link is removed. Files
-        // that are not served are copied too, as with a rename.
+        // A symbolic link cannot be moved across volumes: the resource to which it leads is copied, and the link is
+        // removed. Members that are hidden from clients are copied too, because a rename would also move them.
         let seen = change.resolved.path
         let isLink = seen != change.target.path
         let limit = DepthLimit(of: share).heightLimit(

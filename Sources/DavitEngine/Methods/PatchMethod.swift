@@ -6,11 +6,11 @@ internal import DavitWebDAV
 /// A partial update of content: PATCH (RFC 5789) with the media type that ``ContentPart`` supports, and PUT
 /// with `Content-Range` (RFC 9110 §14.5).
 ///
-/// The part is received like the body of a PUT. Then the content is copied, the part is written into the
-/// copy, and the copy replaces the content like that of a PUT. Readers therefore never see a half-applied
-/// update, even after a crash. The copy is built before the path lock is acquired. If the content has changed
-/// in the meantime, the copy is built again while the lock is held, so that of two concurrent updates neither
-/// is lost.
+/// The part is received like the body of a PUT and written into a copy of the content, which then replaces the content
+/// as for PUT. Readers therefore never see a half-applied update, even after a crash.
+///
+/// The copy is built before the path lock is acquired. If the content has changed in the meantime, the copy is built
+/// again under the lock, so that neither of two concurrent updates is lost.
 struct PatchMethod: ChangeMethod {
     struct Prepared: Sendable {
         /// The received part.
@@ -34,8 +34,7 @@ struct PatchMethod: ChangeMethod {
         part = creates ? try ContentPart(ofPut: request) : try ContentPart(ofPatch: request)
     }
 
-    /// The current content decides whether the request is valid, and is copied before the path lock is
-    /// acquired.
+    /// False, because the current content determines whether the request is valid, and is copied without path locks.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -53,7 +52,8 @@ struct PatchMethod: ChangeMethod {
         return effects
     }
 
-    /// Rejects a part if it, or the announced complete length, would make the content too long.
+    /// Checks the length that the content will have with the part, and the complete length that the client announced.
+    /// - Throws: 413 if either is too long; 416 if the end of the part overflows.
     private func checkLength(of part: Int64, at offset: Int64, in current: Int64) throws(WebDAVError) {
         let (end, isTooLong) = offset.addingReportingOverflow(part)
         if isTooLong { throw .unsatisfiableRange(of: current) }
@@ -66,7 +66,7 @@ struct PatchMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
 
-    /// The updated content.
+    /// Returns the updated content; the part itself if the resource does not exist yet.
     func content(of prepared: Prepared) -> PreparedContent? {
         prepared.update.map { .staged($0.content) } ?? prepared.part
     }
@@ -87,7 +87,7 @@ struct PatchMethod: ChangeMethod {
         change.target.info?.length ?? 0 > BlockingWork.sliceBytes
     }
 
-    /// The content may have to be copied again.
+    /// True for long content, because `commit` may have to copy it again.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool { isLong(change) }
 
     /// Builds the new content from the current content and the received part.

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PROPFIND (RFC 4918 §9.1): properties of the target and, depending on Depth, of its members.
+/// PROPFIND (RFC 4918 §9.1): returns properties of the target and, depending on Depth, of resources below it.
 struct PropFindMethod: Sendable {
     let share: Share
 
@@ -23,7 +23,7 @@ struct PropFindMethod: Sendable {
     }
 
     /// Responds to Depth 0 without waiting.
-    /// - Returns: nil if the disk or the database would be accessed.
+    /// - Returns: nil if the response requires waiting for the disk or the database.
     private func respond(_ context: RequestContext, _ body: [UInt8]) throws(WebDAVError) -> HTTPResponse? {
         let plan = try share.plans.plan(for: XMLBody(bytes: body, charset: context.request.xmlCharset))
         if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, .zero) }
@@ -56,8 +56,8 @@ struct PropFindMethod: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = try stream(context, plan, depth, lookup)
         if plan.wantsSyncToken, lookup.info?.isCollection == true, let journal = share.journal {
-            // Take the token before reading the properties: later changes are reported to a client that sends
-            // the token.
+            // Take the token before reading the properties, so that changes made in the meantime are reported to a
+            // client that sends the token.
             let position = try await journal.compared(lookup.path, isDeep: true)
             stream.setSyncToken(SyncToken(position).text, root: lookup.path)
         }
@@ -65,7 +65,7 @@ struct PropFindMethod: Sendable {
             if let bytes = try await stream.whole() { return Self.response(.bytes(bytes), context) }
             return Self.response(.stream(stream), context)
         }
-        // Start before the response head is sent, so that an unreadable target still gets an error status.
+        // Begin before the header section is sent, so that an unreadable target results in an error status.
         try await stream.begin()
         return Self.response(.stream(stream), context, excludesRoot: stream.excludesRoot)
     }
@@ -78,7 +78,7 @@ struct PropFindMethod: Sendable {
         return response
     }
 
-    /// §9.1: absent means infinity. If infinite depth is disabled, an absent Depth means 1.
+    /// Returns the requested depth. The default is infinity (§9.1), or 1 if infinite depth is disabled.
     private func depth(of request: HTTPRequest) throws(WebDAVError) -> Depth {
         try Depth.asked(in: request, fallback: share.configuration.allowsInfiniteDepth ? .infinity : .one)
     }

@@ -3,11 +3,10 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Traverses the target and its members and writes their responses one piece at a time, so that memory use
+/// The body of a PROPFIND response. Traverses the tree and writes its responses one piece at a time, so that memory use
 /// does not depend on the size of the tree.
 ///
-/// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
-/// that job.
+/// Only one thread uses it at a time: the task of the request waits for each job that it passes to the thread pool.
 final class PropFindStream: BodyStream, Sendable {
     private let share: Share
     private let context: RequestContext
@@ -31,18 +30,19 @@ final class PropFindStream: BodyStream, Sendable {
                 excludesRoot: excludesRoot))
     }
 
-    /// RFC 8144 §4, and the older form of this preference in Depth.
+    /// Whether the client requests only the members: with `depth-noroot` (RFC 8144 §4), or with its older form in Depth.
     private static func excludesRoot(_ request: HTTPRequest) -> Bool {
         if request.contains(.prefer), ResponsePreferences(request).excludesRoot { return true }
         return request.withValue(of: .depth) { Depth.excludesRoot($0) } ?? false
     }
 
-    /// Sets the sync token of the share (RFC 6578 §4), if requested.
+    /// Sets the sync token to return (RFC 6578 §4).
+    /// - Parameter root: the collection to which the token applies.
     func setSyncToken(_ text: String, root: ResourcePath) {
         state.withValue { $0.responses.syncToken = (text, root) }
     }
 
-    /// Produces the first piece.
+    /// Produces pieces until the target has been opened.
     /// - Throws: An error if the target or its members cannot be read.
     func begin() async throws(WebDAVError) {
         repeat { try await makePiece() } while !state.withValue { $0.hasStarted }
@@ -52,8 +52,8 @@ final class PropFindStream: BodyStream, Sendable {
         do throws(WebDAVError) {
             while state.withValue({ $0.needsPiece }) { try await makePiece() }
         } catch {
-            // The head has been sent: abort the connection, so that no client mistakes a partial response for
-            // a complete one.
+            // The header section has been sent. Abort the connection, so that no client takes a partial response for a
+            // complete one.
             throw .disconnected
         }
         state.withValue { writer in
@@ -62,7 +62,7 @@ final class PropFindStream: BodyStream, Sendable {
         }
     }
 
-    /// Produces a piece on another thread. A traversal of a whole tree is long work, except its first piece.
+    /// Produces a piece on another thread. With infinite depth, every piece but the first is long work.
     private func makePiece() async throws(WebDAVError) {
         let (hasBegun, needsSlot) = state.withValue { ($0.hasBegun, $0.responses.needsSlot) }
         if needsSlot {
@@ -88,7 +88,7 @@ final class PropFindStream: BodyStream, Sendable {
     var isOfOneResource: Bool { !start.hasMembers }
 
     /// Returns the complete response for one resource. Runs on the event loop if that does not block.
-    /// - Returns: nil if the response is large; it has been produced and must be sent as a stream.
+    /// - Returns: nil if the response is large, so that it must be sent as a stream.
     func whole() async throws(WebDAVError) -> [UInt8]? {
         if let bytes = try wholeWithoutWaiting() { return bytes }
         repeat { try await makePiece() } while !state.withValue { $0.hasEnded }
@@ -106,12 +106,11 @@ final class PropFindStream: BodyStream, Sendable {
 
 /// Writes the responses of the target and its members, one piece at a time.
 private struct PropFindWriter {
-    /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece. The
-    /// first piece is small, so that the response begins early; each piece costs a round trip to the thread
-    /// pool, about as much as ten members.
+    /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early. Later ones are
+    /// larger, because each costs a round trip to the thread pool, about as much as ten members.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
-    /// Maximum number of steps for one piece, after which other jobs get the thread.
+    /// The maximum number of steps per piece, so that other jobs can use the thread in between.
     private static let stepLimit = 8192
 
     let responses: PropertyResponses
@@ -120,7 +119,7 @@ private struct PropFindWriter {
     private let excludesRoot: Bool
     private var traversal: PropertyTraversal
     private(set) var hasBegun = false
-    /// Whether the target has been written.
+    /// Whether the target has been written or skipped, and opened.
     private(set) var hasStarted = false
     private(set) var hasEnded = false
 
@@ -131,7 +130,7 @@ private struct PropFindWriter {
         traversal = PropertyTraversal(responses)
     }
 
-    /// Whether another piece is to be written.
+    /// Whether another piece must be written before bytes can be sent.
     var needsPiece: Bool { responses.writer.count == 0 && !hasEnded }
 
     mutating func writePiece() throws(WebDAVError) {
@@ -142,7 +141,7 @@ private struct PropFindWriter {
             writer.begin()
             try begin()
         }
-        // Reserve a little more, for the part of the last response that exceeds the limit.
+        // Reserve a little more, because the last response of a piece can exceed the limit.
         if !traversal.isAtEnd { writer.reserve(limit + 4096 - writer.count) }
         var steps = 0
         while writer.count < limit, steps < Self.stepLimit, !hasEnded, !responses.needsSlot {
@@ -166,8 +165,8 @@ private struct PropFindWriter {
     }
 
     /// Writes the target and opens it, unless a slot must be acquired first.
-    /// - Throws: an error if the target cannot be read. The head has not been sent yet, so the error
-    ///   determines the status.
+    /// - Throws: an error if the target cannot be read; it determines the status, because the header section has not been
+    ///   sent yet.
     private mutating func begin() throws(WebDAVError) {
         let start = start
         let known = try storing { () throws(StoreError) in

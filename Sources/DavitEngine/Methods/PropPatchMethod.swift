@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PROPPATCH (RFC 4918 §9.2): applies all instructions in document order, or none.
+/// PROPPATCH (RFC 4918 §9.2): applies either all instructions, in document order, or none.
 struct PropPatchMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// One entry for each property in the request, in document order and without duplicates.
         var results: [(name: PropertyName, status: HTTPStatus)]
-        /// The precondition code of the forbidden properties.
+        /// The precondition code for the properties with the status 403.
         var condition: ErrorBody.Condition?
     }
 
@@ -49,7 +49,7 @@ struct PropPatchMethod: ChangeMethod {
             try share.properties.update(
                 change.target.path, plan.info, rows: plan.rows, attributes: plan.attributes)
         } catch .forbidden {
-            // The file belongs to another user: only the properties stored as its attributes cannot be set.
+            // The file probably belongs to another user, so that its attributes cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
         } catch .quotaExceeded {
             return plan.outcomeIfTooLarge
@@ -73,13 +73,14 @@ struct PropPatchMethod: ChangeMethod {
     private struct Plan {
         var info: ResourceInfo
         var rows: [StateChange] = []
-        /// Changes to the attributes of the file itself; empty if there are none.
+        /// The changes to file attributes; empty if there are none.
         var attributes = ResourceAttributes()
         /// The properties that are stored as ``attributes``.
         var ofAttributes: Set<PropertyName> = []
         var outcome: Outcome
 
-        /// RFC 4918 §9.2.1: the properties to be set exceed the limit; the other properties depend on them.
+        /// The outcome if the properties to be set exceed the size limit: 507 for these properties, and 424 for the others
+        /// (RFC 4918 §9.2.1).
         var outcomeIfTooLarge: Outcome {
             var set: Set<PropertyName> = []
             for case .setProperty(_, let property) in rows { set.insert(property.name) }
@@ -122,7 +123,7 @@ struct PropPatchMethod: ChangeMethod {
     /// The reason why a property is not changed.
     private enum Refusal { case forbidden, conflict, tooLarge }
 
-    /// §9.2.1: the valid properties fail because they depend on the refused ones.
+    /// Returns the outcome if some properties are refused: the others fail with 424 (§9.2.1).
     private static func refusal(
         in outcome: Outcome, _ condition: ErrorBody.Condition?, _ refused: (PropertyName) -> Refusal?
     ) -> Outcome {
@@ -140,7 +141,7 @@ struct PropPatchMethod: ChangeMethod {
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         let preferences = ResponsePreferences(change.context.request)
         if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
-            // RFC 8144 §2.2: a minimal response reports only success.
+            // RFC 8144 §2.2: a minimal response to a successful request has no body.
             var response = HTTPResponse(status: .ok)
             preferences.append(to: &response.fields, result: true)
             return response

@@ -3,7 +3,8 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): atomically replaces the content of the target with the body.
+/// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): atomically creates the target or replaces its content.
+///
 /// ``PatchMethod`` handles PUT with `Content-Range`, whose body is only a part of the content.
 struct PutMethod: InlineCommitMethod {
     typealias Prepared = PreparedContent
@@ -17,7 +18,7 @@ struct PutMethod: InlineCommitMethod {
         var storesMetadata = false
     }
 
-    /// Bytes to receive before a file is created: enough for most documents, which are then written in one
+    /// The number of bytes to receive before a file is created: enough for most documents, which are then written in one
     /// job.
     private static let smallBytes = Int(shortBytes)
 
@@ -36,7 +37,7 @@ struct PutMethod: InlineCommitMethod {
         self.upload = upload
     }
 
-    /// Check the name first so that no file is staged unnecessarily.
+    /// False, because a PUT to an existing name would stage a file unnecessarily.
     var expectsFreeNames: Bool { false }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -67,7 +68,8 @@ struct PutMethod: InlineCommitMethod {
         share.trash.commitsInline(replacing: change.target)
     }
 
-    /// Staged content is on the volume of its folder; buffered content can be written anywhere.
+    /// Staged content can only be published at the same path, in any spelling, because it is on the volume of that folder.
+    /// Buffered content can be published anywhere.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         canReuse(prepared, at: first.target.path, in: change.target.path)
     }
@@ -86,8 +88,8 @@ struct PutMethod: InlineCommitMethod {
         let (share, resources, path) = (share, share.resources, change.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {
-            // Before the first byte is read, so that a client waiting for 100 Continue learns immediately
-            // that there is not enough space.
+            // Reserve the space before the first byte is read, so that a client that waits for 100 Continue learns
+            // immediately if there is not enough space.
             staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     try share.space.announcing(announced, at: path) { (length) throws(StoreError) in
@@ -120,14 +122,14 @@ struct PutMethod: InlineCommitMethod {
         try await share.receiver.receive(body, at: path, expected: expected) {
             (buffer, wait) throws(WebDAVError) in
             try share.receiver.checkLength(staged.length + Int64(buffer.count))
-            // Hashing takes as long as a disk write, so it must not run on the event loop.
+            // Hashing takes about as long as a disk write, so do not run it on the event loop.
             if check != nil, wait == .never { throw WebDAVError(store: .wouldBlock) }
             try storing { () throws(StoreError) in try staged.write(buffer, wait: wait) }
             check?.update(buffer)
         }
         try Self.verify(check)
         if staged.needsSync, staged.length > BlockingWork.sliceBytes {
-            // Syncing a large file takes time; do it now to keep the commit short.
+            // Sync a large file now, to keep the commit under path locks short.
             try await share.work.runLong(for: change.context.request.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }
@@ -144,7 +146,8 @@ struct PutMethod: InlineCommitMethod {
         return .buffered(small)
     }
 
-    /// Rejects content that does not match its digests; the existing content remains unchanged.
+    /// Checks that the received content matches its digests.
+    /// - Throws: 400 with `digest-mismatch`.
     private static func verify(_ check: DigestCheck?) throws(WebDAVError) {
         if let check, !check.isRight() { throw WebDAVError(.badRequest, .digestMismatch) }
     }
@@ -180,8 +183,9 @@ struct PutMethod: InlineCommitMethod {
         }
     }
 
-    /// Stores metadata after the change: it then describes the new content. If a crash prevents it, no
-    /// content is lost.
+    /// Stores metadata after the content was published, so that the metadata never describes the old content. A crash in
+    /// between loses only the metadata.
+    /// - Returns: whether there was metadata and it was stored.
     private func storeMetadata(at path: ResourcePath, of new: ResourceInfo) -> Bool {
         guard upload.needsMoreThanBytes else { return false }
         var facts: [StoredProperty] = []
@@ -206,8 +210,8 @@ struct PutMethod: InlineCommitMethod {
         var response = HTTPResponse(status: outcome.isNew ? .created : .noContent)
         response.fields.append(.etag, outcome.info.entityTag.encoded)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
-        // FAT stores even seconds only, and every volume has a limited range of times: a deviation of one
-        // second is accepted.
+        // The file system may have stored another time if this one is out of range. FAT stores only even seconds, so
+        // accept a deviation of one second.
         if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {
             response.fields.append(.xOCMTime, "accepted")
         }

@@ -7,7 +7,7 @@ struct ReportMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        // §3.6: absent means 0.
+        // §3.6: the default is 0.
         let depth = try Depth.asked(in: context.request, fallback: .zero)
         let content = try await share.xmlBodies.read(context)
         let body = try parsing { () throws(BodyError) in
@@ -18,7 +18,7 @@ struct ReportMethod: Sendable {
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try WriteGuard.readTarget(context, of: share, wait)
         }
-        // Check the target first: a missing resource supports no reports.
+        // Check that the target exists before checking whether the report is supported.
         let info = try lookup.mapped(for: context)
         switch body {
         case .expandProperty(let properties):
@@ -28,7 +28,7 @@ struct ReportMethod: Sendable {
             let report = SyncCollectionReport(share: share, body: body)
             return try await report.respond(context, depth, lookup.path, info)
         case .trash:
-            // If the trash is now disabled, existing entries are still reported.
+            // Existing entries are reported even if the trash is now disabled.
             guard share.configuration.trash != nil || share.state.hasTrash else {
                 throw WebDAVError(.forbidden, .supportedReport)
             }

@@ -6,12 +6,13 @@ internal import DavitStore
 struct Representation: Sendable {
     let share: Share
 
-    /// Adds the current content of a resource to the response to a change, if the client prefers that: after
-    /// a successful change (RFC 7240 §4.2), and after a failed precondition, to save the client a GET (RFC
-    /// 8144 §3.2). Hooks are notified of a download, because the content may include more than the client
-    /// sent.
+    /// Adds the current content of the resource to the response to a change, if the client sent `Prefer:
+    /// return=representation`.
     ///
-    /// - Returns: the response unmodified if the resource is a collection, cannot be read, or has been
+    /// This applies to successful changes (RFC 7240 §4.2), and to failed preconditions, where it saves the client a GET
+    /// (RFC 8144 §3.2). Hooks are notified of a download, because the content may not be what the client sent.
+    ///
+    /// - Returns: the modified response; the unmodified one if the resource is a collection, cannot be read, or has been
     ///   changed by another client in the meantime.
     func added(to response: HTTPResponse, for request: HTTPRequest) async -> HTTPResponse {
         let preferences = ResponsePreferences(request)

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// SEARCH (RFC 5323): the resources in the scopes that match a condition, with their properties.
+/// SEARCH (RFC 5323): returns the resources in the scopes that match a condition, with their properties.
 struct SearchMethod: Sendable {
     let share: Share
 
@@ -23,7 +23,7 @@ struct SearchMethod: Sendable {
         case .query(let query):
             let plan = SearchPlan(query, in: places, keptLimit: share.configuration.orderedSearchLimit)
             let stream = SearchStream(share: share, context: context, plan: plan)
-            // Start before the response head is sent, so that an unreadable scope still gets an error status.
+            // Begin before the header section is sent, so that an unreadable scope results in an error status.
             try await stream.begin()
             return .multistatus(body: .stream(stream))
         }

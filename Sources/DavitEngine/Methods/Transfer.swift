@@ -14,7 +14,7 @@ struct Transfer: Sendable {
             throw WebDAVError(.badRequest)
         }
         guard let parsed = try? DestinationHeader.parse(field.span) else { throw WebDAVError(.badRequest) }
-        // §9.8.5: the destination is on another server, or in another URL namespace.
+        // §9.8.5: the destination is on another server.
         guard share.urls.isOurs(parsed, in: context) else { throw WebDAVError(.badGateway) }
         // Resources of a share have no query, so none can be created at such a URI.
         if parsed.rawQuery != nil { throw WebDAVError(.badRequest) }
@@ -22,16 +22,16 @@ struct Transfer: Sendable {
         do throws(HTTPError) { path = try share.urls.path(at: parsed.rawPath, in: context) } catch {
             throw WebDAVError(error.status)
         }
-        // §9.8.5: a path outside the share belongs to another URL namespace, which another handler serves.
+        // §9.8.5: the path is outside the share or belongs to another mount inside it.
         guard let path else { throw WebDAVError(.badGateway) }
         destination = path
-        // §10.6: absent means T.
+        // §10.6: the default is T.
         overwrites = try request.value(of: .overwrite) { Overwrite.parse($0) } != .forbidden
-        // §9.8.3, §9.9.2: absent means infinity.
+        // §9.8.3, §9.9.2: the default is infinity.
         depth = try Depth.asked(in: request, fallback: .infinity)
     }
 
-    /// Transfers a resource with all its members.
+    /// Creates a transfer of a resource with everything below it.
     init(to destination: ResourcePath, overwrites: Bool) {
         self.destination = destination
         self.overwrites = overwrites
@@ -53,16 +53,16 @@ struct Transfer: Sendable {
             if destination.path == change.target.path { throw WebDAVError(.forbidden) }
             if !overwrites { throw WebDAVError(.preconditionFailed) }
         }
-        // A resource cannot replace itself, its descendant or its ancestor (§9.8.5, §9.9.4). This also
-        // applies to the target of a symbolic link: replacing it would break the link and lose the content.
+        // A resource cannot replace itself, or be transferred to a path above or below itself (§9.8.5, §9.9.4). This
+        // also applies to the resource to which a symbolic link leads: replacing it would lose its content.
         for path in [change.target.path, change.resolved.path]
         where destination.path.contains(path) || path.contains(destination.path) {
             throw WebDAVError(.forbidden)
         }
     }
 
-    /// Returns the effects at the destination. §7.4: the copied or moved resource is a new member of its
-    /// collection, even if it replaces another one, which is removed first (§9.8.4, §9.9.3).
+    /// Returns the effects at the destination. The transferred resource is a new member of its collection (§7.4), even if
+    /// it replaces another one, because that one is removed first (§9.8.4, §9.9.3).
     static func effects(at destination: Lookup) -> [WriteEffect] {
         let path = destination.path
         return [destination.info == nil ? .write(path) : .tree(path), .member(path)]

@@ -2,9 +2,10 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The davit-specific report on the trash: for Depth 0, the entries of the target itself, which for a file
-/// are its earlier versions; for Depth 1, the entries of its members; for infinity, the entries of everything
-/// below it.
+/// The davit-specific trash report, which lists the trash entries of the target.
+///
+/// Depth selects the entries by original path: 0, the target itself (for a file, its earlier versions); 1, its members;
+/// infinity, everything below it.
 struct TrashReport: Sendable {
     let share: Share
 
@@ -12,7 +13,7 @@ struct TrashReport: Sendable {
         _ context: RequestContext, _ depth: Depth, _ path: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
         let stream = TrashStream(share: share, context: context, target: path, depth: depth)
-        // Start before the response head is sent, so that unreadable state still gets an error status.
+        // Start before the header section is sent, so that an unreadable database results in an error status.
         try await stream.start()
         return .multistatus(body: .stream(stream))
     }
@@ -20,10 +21,9 @@ struct TrashReport: Sendable {
 
 /// Writes the trash entries, oldest first, one piece at a time.
 ///
-/// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
-/// that job.
+/// Only one thread uses it at a time: the task of the request waits for each job that it passes to the thread pool.
 final class TrashStream: BodyStream, Sendable {
-    /// Maximum number of entries in a piece.
+    /// The maximum number of entries to read for a piece.
     private static let pieceEntries = 256
 
     private let share: Share
@@ -34,7 +34,7 @@ final class TrashStream: BodyStream, Sendable {
 
     private struct State {
         let writer = MultistatusWriter()
-        /// The number of the last entry written.
+        /// The number of the last entry read.
         var last: Int64 = 0
         var hasBegun = false
         var hasEnded = false
@@ -47,7 +47,7 @@ final class TrashStream: BodyStream, Sendable {
         self.depth = depth
     }
 
-    /// Produces the first piece.
+    /// Produces a piece on another thread.
     func start() async throws(WebDAVError) {
         try await share.work.run { () throws(WebDAVError) in try self.writePiece() }
     }
@@ -56,8 +56,8 @@ final class TrashStream: BodyStream, Sendable {
         do throws(WebDAVError) {
             while state.withValue({ $0.writer.count == 0 && !$0.hasEnded }) { try await start() }
         } catch {
-            // The head has been sent: abort the connection, so that no client mistakes a partial response for
-            // a complete one.
+            // The header section has been sent. Abort the connection, so that no client takes a partial response for a
+            // complete one.
             throw .disconnected
         }
         _ = state.withValue { $0.writer.take(into: buffer) }

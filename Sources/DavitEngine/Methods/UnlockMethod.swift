@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// UNLOCK (RFC 4918 §9.11): removes the lock with the token in `Lock-Token`, wherever its root is.
+/// UNLOCK (RFC 4918 §9.11): removes the lock with the token in `Lock-Token`, if it covers the target.
 struct UnlockMethod: ChangeMethod {
     let share: Share
     let token: LockToken
@@ -35,7 +35,7 @@ struct UnlockMethod: ChangeMethod {
         _ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Void>? {
         let covering = try check.locks(covering: change.target.path)
-        // §9.11.1: 409 if no lock with this token covers the target, or if the target does not exist.
+        // §9.11.1: the lock must cover the target, and the target must exist.
         guard change.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {
             throw WebDAVError(.conflict, .lockTokenMatchesRequestURI)
         }

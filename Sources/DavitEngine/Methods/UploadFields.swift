@@ -8,26 +8,26 @@ struct UploadFields: Sendable {
     var modified: Timestamp?
     /// `X-OC-CTime`: the creation time, in seconds.
     var created: Timestamp?
-    /// `Content-Digest`, `Repr-Digest` and `OC-Checksum`: the expected digests of the content. Content is
-    /// transferred as stored, so that message and representation have the same digests. For a partial upload,
-    /// only `Content-Digest` applies.
+    /// `Content-Digest`, `Repr-Digest` and `OC-Checksum`: the expected digests of the content. Content is stored exactly as
+    /// sent, so the message content and the representation have the same digests. For a partial upload, only
+    /// `Content-Digest` applies.
     var digests: [ContentDigest] = []
     /// `Content-Language`: the languages of the content's audience; nil if the client specifies none.
     var language: ContentLanguage?
     /// Whether the body is only a part of the resource's content.
     let isPart: Bool
-    /// `X-Expected-Entity-Length`, which the Finder sends with chunked content: an estimate that allows an
-    /// early refusal. Only the message framing determines the length of the content.
+    /// `X-Expected-Entity-Length`, which the macOS Finder sends with chunked content: used only to refuse a request early.
+    /// The actual length follows from the message framing.
     var expectedLength: Int64?
 
-    /// Parses the fields. Negligible cost for a request without them.
+    /// Parses the fields.
     ///
-    /// Invalid or unsupported times are ignored and not reported as accepted: these fields are not
+    /// Ignores invalid or unsupported times, and the response does not report them as accepted. These fields are not
     /// standardized, and storing the content matters more than its time.
     ///
-    /// - Throws: 400 with `digest-malformed` if a digest cannot be parsed, because the client expects it to
-    ///   be verified. 400 for a `Content-Language` that is malformed or longer than
-    ///   ``ContentLanguage/maximumBytes``, because it would be sent with every response.
+    /// - Throws: 400 with `digest-malformed` if a digest cannot be parsed, because the client expects it to be verified;
+    ///   400 for a `Content-Language` that is malformed or longer than ``ContentLanguage/maximumBytes``, because every
+    ///   response would contain it.
     init(_ request: HTTPRequest, isPart: Bool) throws(WebDAVError) {
         self.isPart = isPart
         modified = Self.time(.xOCMTime, in: request)
@@ -72,14 +72,14 @@ struct UploadFields: Sendable {
         }
     }
 
-    /// Whether the fields need database rows, or a check of the complete content.
+    /// Whether the fields require database rows or the verification of digests.
     var needsMoreThanBytes: Bool { created != nil || !digests.isEmpty || language != nil }
 
     private static func time(_ name: FieldName, in request: HTTPRequest) -> Timestamp? {
         request.withValue(of: name) { parseTime($0) } ?? nil
     }
 
-    /// Parses seconds since 1970, optionally with a sign and a fraction; rounds down.
+    /// Parses seconds since 1970, optionally with a minus sign and a fraction; rounds down.
     static func parseTime(_ value: borrowing Span<UInt8>) -> Timestamp? {
         let text = value.extracting(value.trimmedRange)
         let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")

@@ -2,14 +2,14 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The digests of stored content that a client requests (RFC 9530 §4).
+/// The algorithms of the digests that a client requests (RFC 9530 §4).
 struct WantDigest: Sendable {
     /// Algorithms for the representation, most preferred first.
     let representation: [DigestAlgorithm]
-    /// Algorithms for the content of this message, most preferred first.
+    /// Algorithms for the message content, most preferred first.
     private let content: [DigestAlgorithm]
 
-    /// Whether a request contains Want-Repr-Digest or Want-Content-Digest. O(1).
+    /// Whether a request contains Want-Repr-Digest or Want-Content-Digest.
     static func isIn(_ request: HTTPRequest) -> Bool {
         request.contains(.wantReprDigest) || request.contains(.wantContentDigest)
     }
@@ -23,12 +23,11 @@ struct WantDigest: Sendable {
         content = preference(.wantContentDigest)
     }
 
-    /// Adds the requested digests to a response for this content, if they are stored or can be computed. A
-    /// digest may be left out, for example because too much long work is queued.
+    /// Adds the requested digests to a response with this content, if they are stored or can be computed.
     ///
-    /// Content is sent exactly as stored, so a complete response has the digests of the representation.
-    /// `Content-Digest` of a partial response is not supported. Reads up to
-    /// ``ShareConfiguration/digestLimitBytes``.
+    /// A digest is omitted if, for example, too much long work is queued or the content is longer than
+    /// ``ShareConfiguration/digestLimitBytes``. Content is sent exactly as stored, so the content of a complete response
+    /// has the same digests as the representation. `Content-Digest` of a partial response is not supported.
     /// - Parameter client: The client whose quota of long work is charged.
     func fulfill(
         in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath,
