@@ -39,7 +39,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// Returns `work` itself if its response is not changed, which avoids a closure.
+    /// Returns `work` itself if the request has no preferences, which avoids a closure.
     private func pendingReply(to request: HTTPRequest, _ work: @escaping PendingResponse) -> Reply {
         guard request.contains(.prefer) else { return .pending(work) }
         return .pending { () async throws(HTTPError) in
@@ -100,7 +100,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// Responds to methods that always wait.
+    /// Responds to the methods that never respond synchronously.
     private func respondLater(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         switch request.method {

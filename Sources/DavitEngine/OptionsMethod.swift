@@ -24,12 +24,12 @@ public struct OptionsMethod: Sendable {
         }
     }
 
-    /// Appends the fields that announce resumable uploads, if one can be created here.
+    /// Appends the fields that announce resumable uploads, if the target accepts them.
     private func appendUploads(_ info: ResourceInfo?, _ addsMember: Bool, to fields: inout HTTPFields) {
         if share.configuration.isReadOnly { return }
         if info?.isCollection == true { TusUploads.appendOptions(of: share, to: &fields) }
         guard info?.isCollection != true || addsMember else { return }
-        // For content, `Accept-Patch` lists all the formats and is added elsewhere.
+        // For content, `response(to:for:)` has added an `Accept-Patch` field that lists all formats.
         if info == nil || addsMember {
             fields.append(named: "Accept-Patch", UploadResource.partialType.description)
         }

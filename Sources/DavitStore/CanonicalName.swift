@@ -1,7 +1,7 @@
 package import DavitHTTP
 
-/// A name that compares by Unicode canonical equivalence (UAX #15): spellings such as é as one code point or
-/// as two are equal. The original bytes are preserved.
+/// A name that compares by Unicode canonical equivalence (UAX #15): for example, é as one code point equals é
+/// as two. The original bytes are preserved.
 package struct CanonicalName: Hashable, Sendable {
     /// The name as a string, which compares and hashes by canonical equivalence.
     package let text: String

@@ -68,7 +68,7 @@ package final class FilteredStore: ForwardingStore {
         FilteredCursor(try base.members(of: path), of: path, rules)
     }
 
-    /// Omits names that are not served from the copy.
+    /// Omits from the copy all names that are not served.
     package func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int

@@ -1,7 +1,7 @@
 public import DavitHTTP
 
-/// Identifies a file independently of its name. It changes when the file is replaced, even by another
-/// program.
+/// Identifies a file independently of its name. The identity changes when the file is replaced, even by
+/// another program.
 public struct ResourceIdentity: Hashable, Sendable {
     public var inode: UInt64
     /// Birth time in nanoseconds since the epoch; 0 if the volume does not record it.

@@ -15,8 +15,8 @@ public protocol ResourceReader: Sendable {
     ///   missing or never served.
     func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource
 
-    /// Opens a member that a cursor has just returned, most likely content. The default implementation calls
-    /// ``open(_:wait:)``. May block.
+    /// Opens a member that a cursor has just returned and that is most likely content. The default
+    /// implementation calls ``open(_:wait:)``. May block.
     /// - Throws: the errors that ``open(_:wait:)`` throws.
     func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource
 

@@ -17,8 +17,8 @@ public enum SymlinkMode: Sendable {
 
 /// The result of resolving a path.
 public struct Lookup: Sendable {
-    /// The path without symbolic links, with names as they are stored; all names of one resource have the
-    /// same canonical path. Locks and properties are stored under it. For an unmapped path: the canonical
+    /// The canonical path: without symbolic links, with names as they are stored, and therefore the same for
+    /// all spellings of a path. Locks and properties are stored under it. For an unmapped path: the canonical
     /// parent and the requested name.
     public var path: ResourcePath
     public var state: State
@@ -267,7 +267,7 @@ public protocol ResourceStore: ResourceReader {
     /// process knows its uploads.
     func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool)
 
-    /// Creates content for a taken name, initialized with a copy of the existing content; the copy shares
+    /// Creates new content for an existing resource, initialized with a copy of its content; the copy shares
     /// blocks if the volume supports it. Both can be modified independently.
     /// - Returns: the new content, and the metadata of the content it was copied from.
     /// - Throws: `notFound`, including when the resource is not content; `outOfSpace` and other errors.

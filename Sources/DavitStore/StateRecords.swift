@@ -106,8 +106,8 @@ public struct RenameIntent: Hashable, Sendable {
     /// The identity of the replaced resource, which is at `source` after an exchange; nil if the destination
     /// was free.
     public var replaced: ResourceIdentity?
-    /// Whether this is a copy. Its `source` is a reserved name; dropping the intent also removes the resource
-    /// there.
+    /// Whether this is a copy. Its `source` is a reserved name; if the intent is discarded, the rows there
+    /// are removed.
     public var isCopy: Bool
     /// The source of a copy, to be removed once the copy is in place: a move across volumes.
     public var origin: Origin?

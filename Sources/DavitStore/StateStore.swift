@@ -13,8 +13,8 @@ public enum StateChange: Hashable, Sendable {
     /// Sets or replaces one dead property. The transaction fails if the path has no binding.
     case setProperty(ResourcePath, StoredProperty)
     /// Limits the total size of names and values of the dead properties at `path`. The transaction fails with
-    /// ``StateError/propertiesTooLarge`` if its final size exceeds both `bytes` and the size at this step, so
-    /// that a resource that is already over the limit can shrink.
+    /// ``StateError/propertiesTooLarge`` if their final size exceeds both `bytes` and the size at this step,
+    /// so that a resource that is already over the limit can shrink.
     case limitProperties(ResourcePath, bytes: Int)
     /// Replaces the binding and the dead properties at a path with a copy of those at `source`, except the
     /// properties in `without`. Fails with ``StateError/propertiesTooLarge`` if the copy would exceed
@@ -34,7 +34,7 @@ public enum StateChange: Hashable, Sendable {
     /// Inserts or replaces the binding and properties of one resource: the rows of a copy. Locks are not
     /// changed.
     case putRecord(ResourcePath, PropertyRecord)
-    /// Adds a lock. The transaction fails if its root has no binding, or already has a lock with this token.
+    /// Adds a lock. The transaction fails if the root has no binding, or if any lock already has this token.
     case addLock(Lock)
     /// Sets a new timeout and expiry; not an error if no lock at this root has the token.
     case refreshLock(LockToken, root: ResourcePath, timeoutSeconds: Int64, expiry: Timestamp)
@@ -76,11 +76,10 @@ public enum StateError: Error, Hashable, Sendable {
 public protocol StateStore: Sendable {
     /// Commits all changes in order, or none.
     ///
-    /// - Parameter publish: called once after the changes are durable and before any later transaction is, in
-    ///   commit order even with concurrent callers; not called if the transaction fails. Receives the
-    ///   positions in `changes` of each `removeProperty` that removed the last property of its resource, and
-    ///   of each `copyProperties` that copied no properties. It must be short and must not call
-    ///   ``apply(_:publish:)``.
+    /// - Parameter publish: called once after the changes are durable, in commit order even with concurrent
+    ///   callers; not called if the transaction fails. Receives the positions in `changes` of each
+    ///   `removeProperty` that removed the last property of its resource, and of each `copyProperties` that
+    ///   copied no properties. It must be short and must not call ``apply(_:publish:)``.
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError)

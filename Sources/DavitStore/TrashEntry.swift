@@ -6,7 +6,7 @@ public struct TrashEntry: Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// Deleted by DELETE.
         case deleted
-        /// Replaced by PUT, PATCH, COPY or MOVE.
+        /// Replaced, for example by PUT, PATCH, COPY, MOVE or the restoration of another resource.
         case overwritten
     }
 

@@ -44,8 +44,8 @@ public struct UploadRecord: Hashable, Sendable {
         public var length: Int64?
         /// The number of acknowledged bytes.
         public var offset: Int64
-        /// Whether bytes after ``offset`` must be ignored, because they have not been verified against a
-        /// digest.
+        /// Whether stored bytes after ``offset`` must be discarded, because they have not been verified
+        /// against a digest.
         public var isUnverified: Bool
         /// Whether the upload is complete: all bytes were received and, unless it is part of a concatenation,
         /// published under the target's name.

@@ -3,12 +3,13 @@ internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
-/// The bytes of an upload while requests access it.
+/// An upload that requests are using: its content, its running digests and the right to write to it.
 ///
-/// Of several requests for one upload, only the most recent may write; older ones lose their turn, and
-/// nothing that they still receive is written (draft §4.6). Methods block unless documented otherwise.
+/// Of several requests for one upload, only the most recent one may write. Older ones lose their turn: bytes
+/// that they receive afterwards are discarded (draft-ietf-httpbis-resumable-upload §4.6). Methods block
+/// unless documented otherwise.
 final class OpenUpload: Sendable {
-    /// The right to write, until another request takes it.
+    /// The right to write to an upload, valid until another request takes it.
     struct Turn: Equatable, Sendable {
         fileprivate let number: UInt64
     }
@@ -41,7 +42,7 @@ final class OpenUpload: Sendable {
     /// Takes the turn: the request that is writing stops, and its unverified bytes are discarded.
     ///
     /// - Parameters:
-    ///   - abortHandler: Aborts the request that takes the turn, when another request takes it later.
+    ///   - abortHandler: Aborts the calling request; called when another request takes the turn from it.
     ///   - open: Opens the file, if it is not open yet.
     /// - Returns: The turn, and the number of stored bytes.
     /// - Throws: 503 while the upload is being completed.
@@ -59,7 +60,7 @@ final class OpenUpload: Sendable {
                 if let known = state.content { content = known } else { content = try open() }
                 state.content = content
                 try Self.dropUnverified(&state)
-                // The digests include bytes that have been discarded.
+                // Drop digests that include discarded bytes.
                 if let digests = state.digests, digests.length > content.length { state.digests = nil }
                 return (turn, content.length)
             }
@@ -90,8 +91,9 @@ final class OpenUpload: Sendable {
     /// 409: a more recent request has taken over the upload.
     static let superseded = WebDAVError(.conflict)
 
-    /// Marks all bytes from here on as unverified until ``keepVerified(_:)`` is called.
-    /// - Parameter record: Stores this in the database row, before another request can take the turn.
+    /// Marks all bytes that are appended from now on as unverified, until ``keepVerified(_:)`` is called.
+    /// - Parameter record: Stores the offset of the first unverified byte in the database row, before another
+    ///   request can take the turn.
     func beginUnverified(
         _ turn: Turn, _ record: (Int64) throws(WebDAVError) -> Void
     ) throws(WebDAVError) {
@@ -158,7 +160,8 @@ final class OpenUpload: Sendable {
 
     // MARK: Digest of the complete content
 
-    /// Starts computing digests at the first byte, so that the bytes need not be read again.
+    /// Starts computing digests, so that the bytes need not be read again. Does nothing if bytes are already
+    /// stored.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {
         state.withLock { state in
             guard !state.isEnding, state.digests == nil, state.content?.length == 0 else { return }
@@ -176,8 +179,8 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Reverts to normal operation after a refused completion. Does nothing if another request has begun a
-    /// completion since.
+    /// Lets requests write again after a refused completion. Does nothing if another request has taken the
+    /// turn since.
     func giveUpEnd(_ turn: Turn) {
         state.withLock { state in
             if state.turn == turn.number { state.isEnding = false }

@@ -2,10 +2,10 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// Running digests of an upload, computed while its bytes are received so that they need not be read again.
+/// Running digests of an upload, computed as its bytes arrive so that the bytes need not be read again.
 ///
-/// Only used by the request that has the turn of the upload, under its mutex or while the upload is
-/// completed.
+/// Used only by the request that has the turn of the upload: under the mutex of the upload, or while the
+/// upload is being completed.
 final class UploadDigests: Sendable {
     private struct State {
         let running: [RunningDigest]
@@ -23,7 +23,7 @@ final class UploadDigests: Sendable {
 
     private init(_ state: sending State) { self.state = Exclusive(state) }
 
-    /// Number of bytes hashed, from the first one on.
+    /// Number of bytes hashed so far, counted from the start of the upload.
     var length: Int64 { state.withValue { $0.length } }
 
     /// Returns nil if OpenSSL fails.

@@ -1,7 +1,7 @@
 internal import DavitStore
 internal import Synchronization
 
-/// The uploads that are accessed by requests, and those with running digests.
+/// The uploads that requests are using, and unused ones whose running digests are kept in memory.
 final class UploadTable: Sendable {
     private struct Entry {
         let upload: OpenUpload
@@ -10,8 +10,8 @@ final class UploadTable: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The use of an upload by a request. It ends with ``end()``, or at the latest when this object is
-    /// released: otherwise the upload would remain open and never expire.
+    /// A request's use of an upload. It ends with ``end()``, or at the latest when this object is released;
+    /// otherwise the upload would remain open and never expire.
     final class Lease: Sendable {
         let upload: OpenUpload
         private let table: UploadTable
@@ -29,7 +29,7 @@ final class UploadTable: Sendable {
         deinit { end() }
     }
 
-    /// Begins a use of an upload. All users of an upload share one object.
+    /// Begins a use of an upload. All users of an upload share one ``OpenUpload``.
     func enter(_ id: String) -> Lease {
         let upload = entries.withLock { entries in
             var entry = entries[id] ?? Entry(upload: OpenUpload(id))
@@ -48,7 +48,7 @@ final class UploadTable: Sendable {
                 entries[upload.id] = entry
                 return
             }
-            // There are no other users, so the mutex of the upload is free.
+            // There are no other users, so `close()` does not wait for the mutex of the upload.
             upload.close()
             entries[upload.id] = upload.keepsDigest ? entry : nil
         }

@@ -16,11 +16,11 @@ public protocol CollectionPage: Sendable {
     /// - Returns: nil if there is no such file.
     func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse?
     /// Returns the response to a form that the user submitted to the collection.
-    /// - Returns: nil to send the WebDAV response instead, or 303 to the collection after the form was
-    ///   processed.
+    /// - Returns: nil for the default response: 303 to the collection if every action of the form succeeded,
+    ///   otherwise the WebDAV response.
     func response(to answer: FormOutcome, on visit: PageContext) async throws(HTTPError) -> HTTPResponse?
     /// Returns an error page for a path.
-    /// - Parameter visit: the visit to that path; it need not be a collection.
+    /// - Parameter visit: the context of that path, which need not identify a collection.
     /// - Returns: nil to send the WebDAV response instead.
     func response(refusing visit: PageContext, with status: HTTPStatus) -> HTTPResponse?
 }
@@ -42,8 +42,8 @@ extension CollectionPage {
         to answer: FormOutcome, on visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? { nil }
 
-    /// Returns an error page with a link to an existing collection, for a failed GET or HEAD of a client that
-    /// prefers HTML; nil to send the WebDAV response.
+    /// Returns an error page for a GET or HEAD that failed with 403 or 404, if the client prefers HTML; nil
+    /// to send the WebDAV response.
     func response(
         to request: HTTPRequest, refusedWith error: WebDAVError, by share: Share
     ) -> HTTPResponse? {
@@ -58,7 +58,8 @@ extension CollectionPage {
 
 /// The location of the files that are part of the page, relative to the root of the share.
 ///
-/// Stores reserve names of this form for internal use, so no resource can have this name.
+/// Stores reserve names that consist of `.davit-` and 16 letters or digits, so no resource can have this
+/// name.
 public enum PageFilePath {
     /// A single path segment.
     public static let name = ".davit-browserpagefiles"
@@ -105,14 +106,15 @@ public struct PageContext: Sendable {
 
     /// Whether the share is read-only.
     public var isReadOnly: Bool { share.configuration.isReadOnly }
-    /// Whether the client uses TLS. This includes TLS that ends at a proxy that does not forward this
-    /// information, if the host is configured as secure.
+    /// Whether the client uses TLS. Also true if the request host is configured as secure, for TLS that ends
+    /// at a proxy that does not forward this information.
     public var isSecure: Bool {
         if request.isSecure { return true }
         guard let host = request.host?.host else { return false }
         return share.configuration.securePublicHosts.contains { $0.utf8.elementsEqual(host) }
     }
-    /// Whether a page of another origin loads this resource, except if the user follows a link.
+    /// Whether a page of another origin loads this resource. False for configured origins, and if the user
+    /// followed a link.
     public var isEmbeddedByOtherOrigin: Bool { share.origins.refusesPage(of: request, acceptsLinks: true) }
     /// Whether clients can be notified of changes.
     public var hasJournal: Bool { share.journal != nil }

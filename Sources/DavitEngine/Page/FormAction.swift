@@ -5,8 +5,8 @@ public import DavitHTTP
 /// Each action that changes something corresponds to a WebDAV method. The `member` fields contain names as
 /// percent-encoded segments, because names need not be valid UTF-8; `name` contains a new name as entered.
 public enum FormAction: String, CaseIterable, Sendable {
-    /// PUT of each file in a `multipart/form-data` body, as it arrives. If the name exists, a number is
-    /// appended, unless the field `replace` has the value `yes`, before the files or in the query.
+    /// PUT of each file in a `multipart/form-data` body. If a name is in use, a number is appended to it,
+    /// unless `replace` has the value `yes`, in the query or in a field that precedes the files.
     case upload
     /// MKCOL of `name`.
     case mkcol
@@ -21,11 +21,11 @@ public enum FormAction: String, CaseIterable, Sendable {
     /// Ends the lock with the token URI `token` on `member`, or on the collection itself if there is no
     /// `member`, regardless of its owner.
     case unlock
-    /// Restores each `id` from the trash; `taken` specifies what to do if its name exists.
+    /// Restores each `id` from the trash; `taken` specifies what to do if the original name is in use.
     case restore
     /// Permanently deletes each `id` from the trash.
     case purge
-    /// GET of the collection as an archive of each `member`, for more members than fit in a URL.
+    /// Downloads the given members as an archive, like GET, but with more members than fit in a URL.
     case archive
 
     /// Whether the action changes nothing.
@@ -39,8 +39,8 @@ public enum FormAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the action requires a destination, which the user must enter if the form does not contain a
-    /// destination.
+    /// Whether the action requires a destination, which the user is asked for if the form does not contain
+    /// one.
     var wantsDestination: Bool {
         switch self {
         case .move, .copy: true

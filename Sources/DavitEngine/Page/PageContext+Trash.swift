@@ -2,14 +2,14 @@ public import DavitHTTP
 public import DavitStore
 
 extension PageContext {
-    /// Maximum number of entries read at a time.
+    /// Maximum number of entries in a batch.
     private static let pieceEntries = 256
 
     /// Returns the trash entries of resources that were below the collection, newest first.
     ///
-    /// Reads the whole trash one piece at a time, and keeps only as many entries as requested.
+    /// Reads the whole trash in batches, and keeps only the requested number of entries in memory.
     /// - Parameters:
-    ///   - number: Only entries with smaller numbers are returned; nil for the newest.
+    ///   - number: Only entries with smaller numbers are returned; nil to begin with the newest entry.
     ///   - limit: At least 1.
     /// - Throws: 503 if too much work is queued; any error from reading the state.
     public func trash(before number: Int64?, limit: Int) async throws(HTTPError) -> [TrashEntry] {

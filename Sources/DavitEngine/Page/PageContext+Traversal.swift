@@ -37,7 +37,7 @@ extension PageContext {
     /// The current time.
     package var now: Timestamp { share.now() }
 
-    /// Notifies the share's hooks that the collection, or a part of it, is downloaded; see
+    /// Notifies the share's hooks that the collection, or a part of it, is being downloaded; see
     /// ``ShareAction/Kind/download``.
     package func notifyDownload() {
         share.configuration.hooks.completed?(

@@ -4,13 +4,13 @@ internal import DavitStore
 /// The requests for path locks that are held or waiting: the most recent ones in a list, all others in a tree
 /// of paths.
 ///
-/// A short list is searched faster than tree branches are built and removed, and while changes are short
-/// there are only a few requests.
+/// Searching a short list is faster than adding and removing tree nodes, and usually there are only a few
+/// requests at a time.
 ///
-/// Each set of requests gets a ticket, in the order of arrival. It conflicts with all incompatible requests
-/// that have a smaller ticket. A set without conflicts is granted. Any other set waits for the latest of its
-/// conflicts and, when that one leaves, checks for the next. In a queue for one path, a set that leaves
-/// therefore causes only one check.
+/// Each set of requests gets a ticket, in the order of arrival. A set conflicts with every set that has a
+/// smaller ticket and contains an incompatible request. A set without conflicts is granted immediately. Any
+/// other set waits for the latest set that it conflicts with and, when that one leaves, is checked again. In
+/// a queue for one path, each set that leaves therefore causes only one check.
 package struct PathLockTable {
     /// A path with requests, or with requests below it.
     private final class Node {
@@ -25,7 +25,7 @@ package struct PathLockTable {
     private struct Entry {
         let claims: [PathLockRequest]
         var isGranted: Bool
-        /// Tickets to check again when this entry is removed.
+        /// Tickets of the sets to check again when this set leaves.
         var parked: [UInt64] = []
     }
 
@@ -89,7 +89,7 @@ package struct PathLockTable {
         if entry.parked.isEmpty { return [] }
         var granted: [UInt64] = []
         for parked in entry.parked {
-            // A set that has left remains in the list of the set it waited for.
+            // A set that left while it was waiting is still listed in `parked` of the set it waited for.
             guard let waiting = entries[parked] else { continue }
             let conflict = latestConflict(of: waiting.claims, before: parked)
             if conflict == 0 {
@@ -111,7 +111,7 @@ package struct PathLockTable {
             }
         }
         if root.children.isEmpty, root.here.isEmpty { return 0 }
-        // All tickets in the tree are smaller.
+        // All tickets in the tree are smaller than those in the list.
         return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }
 

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Locks on paths within which changes run exclusively.
+/// Shared and exclusive locks on paths and everything below them, held while changes run.
 ///
 /// A set of requests is granted when none of them conflicts with an earlier request, held or waiting: first
 /// come, first served, without starvation. All locks of a set are granted together, so that two sets cannot
 /// deadlock. Waiting does not block a thread.
 ///
-/// A grant without waiting locks a mutex once, for one lookup for each segment of each path.
+/// Acquiring a lock without waiting locks a mutex once, for at most one dictionary lookup per path segment.
 package final class PathLocks: Sendable {
     private struct State {
         var table = PathLockTable()
         var continuations: [UInt64: CheckedContinuation<Bool, Never>] = [:]
 
-        /// - Returns: The continuations to resume after the mutex is released. A waiter without a
-        ///   continuation checks the table instead.
+        /// - Returns: The continuations to resume after the mutex is released. A waiter that has not
+        ///   registered its continuation yet checks the table instead.
         mutating func leave(_ ticket: UInt64) -> [CheckedContinuation<Bool, Never>] {
             table.leave(ticket).compactMap { continuations.removeValue(forKey: $0) }
         }
@@ -89,7 +89,7 @@ package final class PathLocks: Sendable {
 
     /// Same as ``withPathLock(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately;
     /// `body` must not suspend.
-    /// - Returns: nil if they cannot be granted; they are then withdrawn.
+    /// - Returns: nil if they cannot be granted immediately, or if `body` returns nil.
     package func withPathLockIfFree<R, E: Error>(
         _ claims: [PathLockRequest], _ body: () throws(E) -> R?
     ) throws(E) -> R? {

@@ -4,8 +4,8 @@ internal import DavitWebDAV
 /// The principals of a share as resources (RFC 3744 §2). A client sees only its own principal, in a
 /// collection at the root of the share.
 ///
-/// Stores reserve names of this form for internal use, so no resource can have them. Methods that do not
-/// support principals are refused.
+/// Stores reserve names of this form for internal use, so no resource can have this name. Other methods than
+/// those that support principals are refused.
 struct Principals {
     static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
 
@@ -34,7 +34,8 @@ struct Principals {
         return href
     }
 
-    /// The value of `current-user-principal` (RFC 5397 §3); nil if the name is not a valid path segment.
+    /// The value of `current-user-principal` (RFC 5397 §3): `unauthenticated` without authentication; nil if
+    /// the name is not a valid path segment.
     var userElement: [UInt8]? {
         guard name != nil else { return Array("<D:unauthenticated/>".utf8) }
         return userHref.map(Self.href)

@@ -1,9 +1,9 @@
 /// The privileges of a client (RFC 3744 §3). They depend on the configuration of the share and are the same
-/// for all its resources. Restrictions of the file system are not included; they appear when an operation
-/// fails.
+/// for all its resources. They do not reflect the permissions of the file system, which a client notices only
+/// when a request fails.
 ///
-/// Not included are `unlock`, because UNLOCK cannot remove the locks of other users, and `read-acl` and
-/// `write-acl`, because there are no access control lists. `all` is abstract and only aggregates the others.
+/// `unlock` is omitted because UNLOCK cannot remove the locks of other users; `read-acl` and `write-acl` are
+/// omitted because there are no access control lists. `all` is abstract and only aggregates the others.
 enum Privileges {
     static let reading: StaticString = """
         <D:privilege><D:read/></D:privilege>\

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The maximum number of resources and bytes to which the values of one response may be expanded: a value can
-/// refer to many resources, recursively.
+/// Limits the number of resources and bytes with which one response may expand values: a value can refer to
+/// many resources, recursively.
 final class ExpansionBudget {
     private static let limit = 1_000
     private static let limitBytes = 2 << 20

@@ -2,13 +2,14 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Limits the memory that responses to slow clients can hold: a response reads few properties at a time, and
-/// must acquire a slot of the share to read those of a resource with many.
+/// Limits the memory that responses to slow clients can occupy: a response reads few properties at a time,
+/// and must acquire one of the slots of ``Share/largeReads`` to read those of a resource that has many.
 extension PropertyResponses {
     /// The maximum size in bytes of names and values that a response may read without a slot.
     static let unreservedBytes = 64 << 10
 
-    /// Returns the dead properties of the first of several resources, up to the limit for a single read.
+    /// Returns the dead properties of as many of the resources, from the first one on, as one read may
+    /// return.
     ///
     /// - Returns: an empty array, with ``needsSlot`` set, if the first resource exceeds the limit and the
     ///   response has no slot.
@@ -39,7 +40,7 @@ extension PropertyResponses {
         needsSlot = false
     }
 
-    /// Releases the slot if most of the response has been sent.
+    /// Releases the slot if little of the response remains to be sent.
     func releaseSlotIfDrained() {
         if slot != nil, writer.count <= Self.unreservedBytes { slot = nil }
     }

@@ -2,7 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Writes the `response` elements of resources as a plan specifies. Belongs to one response.
+/// Writes the `response` elements of resources, with the properties that a plan specifies. Each HTTP response
+/// has its own instance.
 final class PropertyResponses {
     let share: Share
     let plan: PropFindPlan
@@ -20,15 +21,15 @@ final class PropertyResponses {
     @safe @exclusivity(unchecked) var syncToken: (text: String, root: ResourcePath)?
     @safe @exclusivity(unchecked) private var missing: [EmptyPropertyElement] = []
     @safe @exclusivity(unchecked) private var scratch: [UInt8] = []
-    /// The last `getlastmodified`, cached because members of a collection often have the same one.
+    /// The last `getlastmodified`, cached because members of a collection often have the same value.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
-    /// The rows of the current resource, and the digests among them.
+    /// The dead properties of the current resource, and the digests among them.
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
-    /// Held while the properties of a large resource are in memory; see ``boundedProperties(of:)``.
+    /// Held while the properties of a resource that has many are in memory; see ``boundedProperties(of:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
-    /// Whether the next resource is large, so that a slot must be acquired before it is read.
+    /// Whether the next resource has so many properties that a slot must be acquired to read them.
     @safe @exclusivity(unchecked) var needsSlot = false
 
     /// - Parameter expansions: the remaining expansions of the enclosing response.
@@ -71,12 +72,12 @@ final class PropertyResponses {
         }
     }
 
-    /// Whether rows are requested and resources below `path` have any.
+    /// Whether dead properties are requested and resources below `path` have any.
     func hasProperties(below path: ResourcePath) -> Bool {
         plan.wantsDead && share.state.hasProperties(below: path)
     }
 
-    /// Writes the properties of a resource and ends its response, which the caller has begun.
+    /// Writes the properties of a resource and ends its `response` element, which the caller has begun.
     ///
     /// - Parameter path: the canonical path; if ``needsPath`` is false, the path of the parent collection
     ///   suffices.
@@ -105,11 +106,12 @@ final class PropertyResponses {
         }
         try writeDead(properties)
         endPropStats()
-        // Limit the memory that a slow client holds to the unsent part of the response.
+        // While a slow client receives the response, only its unsent part should occupy memory.
         if !rows.isEmpty { (rows, digests) = ([], []) }
     }
 
-    /// Ends the existing properties, writes the missing ones, and ends the response.
+    /// Ends the propstat of the existing properties, writes that of the missing ones, and ends the `response`
+    /// element.
     func endPropStats() {
         writer.endPropStat(status: .ok)
         if !missing.isEmpty {

@@ -1,7 +1,7 @@
 internal import DavitStore
 
-/// The reports that resources support, for `supported-report-set` (RFC 3253 §3.1.5); they correspond to the
-/// cases of ``ReportMethod``.
+/// The reports that resources support, for `supported-report-set` (RFC 3253 §3.1.5); they must match the
+/// reports that ``ReportMethod`` implements.
 enum SupportedReports {
     private static let content: StaticString =
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"

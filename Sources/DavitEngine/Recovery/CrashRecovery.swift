@@ -1,7 +1,7 @@
 internal import DavitHTTP
 package import DavitStore
 
-/// Completes or reverts what a crash interrupted.
+/// Completes or discards changes that a crash interrupted.
 package final class CrashRecovery: Sendable {
     package let trash: TrashRecovery
     private let resources: any ResourceStore
@@ -23,9 +23,9 @@ package final class CrashRecovery: Sendable {
         self.report = report
     }
 
-    /// Allows the stores to remove files left behind by crashed changes. Only the server that owns the state
-    /// of the share may call this, before ``recover()``, because no other process knows which of these files
-    /// are uploads.
+    /// Allows the store to remove files that interrupted changes have left behind. Must be called before
+    /// ``recover()``, and only by the server that owns the state of the share, because no other process knows
+    /// which of these files are uploads.
     /// - Parameter others: shares of this server that contain this one or are contained in it.
     package func removesLeftovers(besides others: [CrashRecovery] = []) {
         let states = [state] + others.map(\.state)
@@ -34,8 +34,9 @@ package final class CrashRecovery: Sendable {
 
     /// Completes or discards the renames that a crash interrupted. Called once, before the first request.
     ///
-    /// If the destination has the identity of the moved resource, the rename happened: its rows are moved,
-    /// and the replaced resource is removed or moved to the trash. Otherwise the rename did not happen.
+    /// If the resource at the destination has the identity of the moved one, the rename happened: the rows
+    /// are moved, and the replaced resource is removed or moved to the trash. Otherwise the intent is
+    /// discarded.
     package func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
@@ -43,7 +44,8 @@ package final class CrashRecovery: Sendable {
                     try finish(intent, attributes)
                     continue
                 }
-                // Whether the new content is in place is checked below, and there is nothing to exchange.
+                // An intent for a content language exchanges nothing; the check below shows whether the new
+                // content is in place.
                 if intent.contentLanguage == nil { try finishExchange(intent) }
                 guard try resources.identity(at: intent.destination) == intent.moved else {
                     intents.forget(intent)
@@ -62,8 +64,8 @@ package final class CrashRecovery: Sendable {
         try trash.recover()
     }
 
-    /// Sets the attributes that belong to committed rows. Attributes that are set already are not set again,
-    /// which preserves the entity tag.
+    /// Sets the attributes that belong to committed rows. Leaves attributes that already have their value
+    /// unchanged, which preserves the entity tag.
     private func finish(_ intent: RenameIntent, _ attributes: ResourceAttributes) throws(StoreError) {
         let path = intent.destination
         let info = try stored.lookup(path, last: .notFollowed, wait: .allowed).info
@@ -74,8 +76,8 @@ package final class CrashRecovery: Sendable {
         intents.forget(intent)
     }
 
-    /// Completes the exchange on a volume that cannot exchange two names atomically: there, one of them is
-    /// hidden temporarily, and a crash leaves the destination empty.
+    /// Completes an exchange on a volume that cannot exchange two names atomically: there, one resource is
+    /// hidden temporarily, and a crash can leave the destination unmapped.
     private func finishExchange(_ intent: RenameIntent) throws(StoreError) {
         guard intent.replaced != nil, try resources.identity(at: intent.destination) == nil,
             let source = try standing(intent)
@@ -83,8 +85,9 @@ package final class CrashRecovery: Sendable {
         try resources.rename(source, toFree: intent.destination)
     }
 
-    /// Returns the current path of the moved resource if it is not at the destination. A copy that changes
-    /// places with a resource to be kept in the trash is first moved to the path in the trash.
+    /// Returns the current path of the moved resource if it is not at the destination. A copy that replaces a
+    /// resource to be kept in the trash is first moved to the trash, where it is then exchanged with that
+    /// resource.
     private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }

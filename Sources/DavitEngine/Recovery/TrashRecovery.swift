@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Restores the agreement between the trash entries and the files in the trash.
+/// Makes the trash entries consistent with the files in the trash.
 package final class TrashRecovery: Sendable {
     private let resources: any ResourceStore
     private let stored: any ResourceStore
@@ -32,8 +32,8 @@ package final class TrashRecovery: Sendable {
     /// rename, and dropped after the file is renamed back or removed. A file without an entry gets one, so
     /// that nothing is lost if the state is lost.
     ///
-    /// Called once, before the first request and after all renames are finished. Takes time linear in the
-    /// number of entries.
+    /// Called once, before the first request and after the recovery of interrupted renames. Takes time linear
+    /// in the number of entries.
     func recover() throws(StateError) {
         guard let own = resources.trashFolder else { return }
         var entries: [ResourcePath: [ResourcePath: TrashEntry]] = [own: [:]]
@@ -52,9 +52,9 @@ package final class TrashRecovery: Sendable {
         }
     }
 
-    /// Creates entries for trash files without one on the volumes mounted in the share: the state was lost,
-    /// or belongs to another share. Runs in the background while others use the trash, because a volume may
-    /// not respond. Blocks.
+    /// Creates the missing entries for files in the trash of volumes mounted inside the share: the state was
+    /// lost, or belongs to another share. Blocks, possibly for long if a volume does not respond, so it runs
+    /// in the background while requests use the trash.
     package func adoptMounted() {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
@@ -88,8 +88,8 @@ package final class TrashRecovery: Sendable {
             }
             if found.info.identity != entry.identity {
                 guard try resources.identity(at: entry.path) == entry.identity else {
-                    // The same file on a volume that has renumbered its files, for example after a restore
-                    // from backup.
+                    // This is the same file, but the volume has renumbered its files, for example after a
+                    // restore from a backup.
                     try identify(entry, as: found)
                     continue
                 }

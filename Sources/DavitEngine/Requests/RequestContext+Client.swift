@@ -13,7 +13,7 @@ extension RequestContext {
 }
 
 extension LimitLog {
-    /// Logs that a limit caused a request to be refused.
+    /// Logs that a request was refused because of a limit.
     func refused(_ cause: StaticString, _ context: RequestContext) {
         refused(
             cause, account: context.principal, address: context.request.peerAddress, now: context.now)

@@ -22,8 +22,8 @@ final class RequestContext: Sendable {
     let ifHeader: IfHeader?
     /// All state tokens that occur in `If` (RFC 4918 §10.4).
     let submittedTokens: Set<String>
-    /// When the head of the request arrived; while path locks are held, when they were acquired, because
-    /// locks can expire while a body is being received.
+    /// The time at which the head of the request arrived or, while path locks are held, at which they were
+    /// acquired: WebDAV locks can expire while a body is being received.
     let now: Timestamp
 
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
@@ -79,7 +79,7 @@ final class RequestContext: Sendable {
 
     private var conditions: (header: IfHeader?, tokens: Set<String>) { (ifHeader, submittedTokens) }
 
-    /// Returns the same request with another time.
+    /// Returns a copy of this context with another time.
     func at(_ now: Timestamp) -> RequestContext {
         RequestContext(self, request, at: nil, endsInSlash: endsInSlash, conditions: conditions, now: now)
     }

@@ -8,7 +8,7 @@ struct ResponsePreferences: Sendable {
     private let isBrief: Bool
     private let varies: (prefer: Bool, brief: Bool)
 
-    /// Takes negligible time for a request that has neither field.
+    /// Parses nothing if the request has neither field.
     init(_ request: HTTPRequest) {
         varies = (request.contains(.prefer), request.contains(.brief))
         preferences = varies.prefer ? Preferences(of: request) : Preferences()

@@ -58,7 +58,8 @@ struct RestoreMethod: ChangeMethod {
             let replaced = try share.mover.rename(
                 moved, from: ResourceLocation(entry.location), to: destination, isAsked: true, change.context)
             share.trash.versions.forget(entry.path)
-            // If this fails, the next start drops the entry, because its file is no longer in the trash.
+            // If the commit fails, a later commit or the next start drops the entry, because its file is no
+            // longer in the trash.
             share.rows.forget(entry)
             return Outcome(replaced: replaced)
         }

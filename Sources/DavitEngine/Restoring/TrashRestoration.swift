@@ -53,7 +53,8 @@ package struct TrashRestoration: Sendable {
     /// Restores an entry outside of an HTTP request, on a thread that may block. Hooks are notified but
     /// cannot refuse.
     /// - Returns: The path of the restored resource.
-    /// - Throws: 503 if another change holds a path lock there.
+    /// - Throws: 503 if another change holds a path lock there. The reason is a clause that completes a
+    ///   message of the command line.
     package func restoreHere(_ entry: TrashEntry) throws(HTTPError) -> ResourcePath {
         do throws(WebDAVError) {
             let root = try RequestContext(HTTPRequest(), now: share.now())
@@ -74,7 +75,7 @@ package struct TrashRestoration: Sendable {
                 }
             }
         } catch {
-            throw HTTPError(error.status, "The item could not be restored.")
+            throw HTTPError(error.status, "the item could not be restored")
         }
         throw HTTPError(.preconditionFailed, "the name is already in use")
     }
@@ -91,7 +92,7 @@ package struct TrashRestoration: Sendable {
             case .unmapped, .missingAncestor: missing.append(collection)
             case .unservable: throw WebDAVError(.forbidden)
             case .mapped(let info):
-                // A file has taken the name.
+                // A file has this name.
                 if !info.isCollection { throw WebDAVError(.conflict) }
                 return missing.reversed()
             }
@@ -100,7 +101,7 @@ package struct TrashRestoration: Sendable {
         return missing.reversed()
     }
 
-    /// Returns the paths to try.
+    /// Returns the paths to try, in this order.
     private static func names(for entry: TrashEntry, _ choice: RestoreConflictPolicy) -> [ResourcePath] {
         guard choice == .rename, let parent = entry.path.parent else { return [entry.path] }
         let names = MemberNames(Array(entry.path.name), isCollection: entry.isCollection)

@@ -57,7 +57,7 @@ final class RenameIntents: Sendable {
     func forget(_ intent: RenameIntent) {
         let copied: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
         rows.commitOrRetry(
-            copied + [.dropIntent(id: intent.id)], failure: "an intent could not be deleted yet; will retry")
+            copied + [.dropIntent(id: intent.id)], failure: "deleting a rename intent failed; retrying later")
     }
 }
 

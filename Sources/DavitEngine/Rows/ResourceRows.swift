@@ -30,8 +30,8 @@ final class ResourceRows: Sendable {
         do throws(StateError) { try state.commit(changes) } catch { throw StoreError(error) }
     }
 
-    /// Commits changes that an operation leaves to be done. If this fails, reports `failure` and adds them to the
-    /// next commit.
+    /// Commits changes that complete an operation. If the commit fails, reports `failure` and adds the
+    /// changes to the next commit.
     func commitOrRetry(_ changes: [StateChange], failure: StaticString) {
         do throws(StateError) { try state.commit(changes) } catch {
             state.commitLater(changes)
@@ -39,7 +39,7 @@ final class ResourceRows: Sendable {
         }
     }
 
-    /// Returns the property records at and below a path. Needs no query if the index contains none.
+    /// Returns the property records at and below a path. Does not query the store if there are none.
     func records(
         under path: ResourcePath
     ) throws(StoreError) -> [(path: ResourcePath, record: PropertyRecord)] {
@@ -83,7 +83,7 @@ final class ResourceRows: Sendable {
         do throws(StateError) {
             try state.commit([.removeRows(under: path)])
         } catch {
-            report("the properties of a removed resource could not be deleted: \(error)")
+            report("deleting the properties of a removed resource failed: \(error)")
         }
     }
 
@@ -96,7 +96,7 @@ final class ResourceRows: Sendable {
             try commit([bound] + facts.map { .setProperty(path, $0) })
             return true
         } catch {
-            report("the metadata of new content could not be stored: \(error)")
+            report("storing the metadata of new content failed: \(error)")
             return false
         }
     }

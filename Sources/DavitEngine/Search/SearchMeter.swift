@@ -19,7 +19,8 @@ final class SearchCancellation: Sendable {
     func cancel() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Measures the work of a search, and decides when to stop it: at the end of a piece, or permanently.
+/// Measures the work of a search, and decides when to pause or end it. A search runs in pieces, between which
+/// its thread serves other jobs.
 ///
 /// The unit is a step: roughly the processing of one character of text, a few nanoseconds. Belongs to one
 /// ``SearchRun``.

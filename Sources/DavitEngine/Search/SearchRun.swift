@@ -42,7 +42,7 @@ final class SearchRun {
             plan.order, limit: max(1, plan.limit), limitBytes: share.configuration.orderedSearchBytes)
     }
 
-    /// Whether no further resource would be written.
+    /// Whether the response is complete, so that no further resource needs to be evaluated.
     var isOver: Bool { isTruncated && plan.order.isEmpty }
 
     /// Evaluates the condition for a resource.

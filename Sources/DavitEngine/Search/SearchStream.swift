@@ -25,7 +25,7 @@ final class SearchStream: BodyStream, Sendable {
         state = Exclusive(SearchWriter(share: share, context: context, plan: plan, meter: meter))
     }
 
-    /// Produces the first piece.
+    /// Produces pieces until the first scope has been opened.
     /// - Throws: An error if the first scope or its members cannot be read.
     func begin() async throws(WebDAVError) {
         repeat { try await makePiece() } while state.withValue { $0.startCount } == 0

@@ -9,8 +9,8 @@ struct SearchWriter {
     /// first piece is small, so that the response begins early.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
-    /// Maximum number of steps for one piece, after which other jobs get the thread: a search may visit many
-    /// members without a match.
+    /// Maximum number of members, starting points and sorted results that one piece processes, so that other
+    /// jobs get the thread: a search may visit many members without a match.
     private static let stepLimit = 8192
 
     /// A resource whose evaluation was paused.
@@ -105,7 +105,7 @@ struct SearchWriter {
             responses.writer.endResponse(
                 description: search.isExhausted
                     ? "The search was too expensive and is incomplete: use a smaller scope or a simpler condition."
-                    : "The response contains only a part of the results.")
+                    : "The response contains only part of the results.")
         }
         responses.writer.end()
     }

@@ -25,8 +25,8 @@ public struct ShareAction: Sendable {
         case restore
         /// Permanently deletes a resource in the trash that was deleted from ``ShareAction/path``.
         case purge
-        /// Ends a lock on behalf of its owner; ``ShareAction/path`` is the root of the lock. If the command
-        /// `davit locks` ends the lock, hooks are notified but cannot refuse.
+        /// Ends a lock without its token, regardless of its owner; ``ShareAction/path`` is the root of the
+        /// lock. If the command `davit locks` ends the lock, hooks are notified but cannot refuse.
         case breakLock
     }
 
@@ -67,7 +67,7 @@ extension ShareAction {
         self.principal = principal
     }
 
-    /// Describes a download, which may be of a collection in another format.
+    /// Describes the download of content, or of a collection as an archive.
     /// - Parameter path: a canonical path.
     init(
         downloadOf path: ResourcePath, isCollection: Bool = false, principal: String?,

@@ -24,8 +24,8 @@ public struct ShareConfiguration: Sendable {
     public var largeReadLimitPerClient = 4
     /// The maximum size in bytes of the stored `owner` of a lock; larger ones are refused with 507.
     public var lockOwnerLimitBytes = 8_192
-    /// The maximum number of locks with the same root, which are then shared locks; a request that would
-    /// exceed it is refused with 507.
+    /// The maximum number of shared locks with the same root; a request that would exceed it is refused
+    /// with 507.
     public var lockLimitPerResource = 64
     /// Limits on the number and the total size of stored locks. A request that would exceed a limit is
     /// refused with 507.
@@ -78,7 +78,7 @@ public struct ShareConfiguration: Sendable {
     public var rules = ShareRules()
     /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
-    /// Callbacks that allow changes and are notified of them.
+    /// Callbacks that can refuse changes and are notified of them.
     public var hooks = ShareHooks()
     /// Returns the file system path of a resource, for hooks.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }

@@ -10,9 +10,9 @@ internal import DavitStore
 public struct ShareHooks: Sendable {
     /// Returns whether an action is allowed. Called once for each upload, move, copy, deletion, new
     /// collection, restored or purged trash entry, and broken lock, after all other checks have passed: for
-    /// an upload when its content has arrived completely but is not yet visible to clients, otherwise before
-    /// anything changes. If it returns false, the request is refused with 403 and nothing changes. If it is
-    /// nil, every action is allowed.
+    /// an upload, when its content has arrived completely but is not yet visible to clients; otherwise,
+    /// before anything changes. If it returns false, the request is refused with 403 and nothing changes. If
+    /// it is nil, every action is allowed.
     ///
     /// Runs on the event loop and must not block it, but may await asynchronous work for any time; other
     /// changes are not delayed. If another client changes the affected resources in the meantime, the request

@@ -2,7 +2,7 @@
 public struct TrashLimits: Hashable, Sendable {
     /// Number of days to keep an entry; at least 1.
     public var days = 30
-    /// Maximum bytes of content to keep; nil for no limit but the space on the volume.
+    /// Maximum bytes of content to keep; nil if only the space on the volume limits it.
     public var bytes: Int64?
     /// Seconds within which only one version of content is kept, even if the same user overwrites it
     /// repeatedly: office programs save every few minutes. 0 keeps every version. Deleted resources are

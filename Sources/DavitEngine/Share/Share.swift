@@ -2,7 +2,7 @@ public import DavitHTTP
 public import DavitServer
 public import DavitStore
 
-/// The stores and settings of one share, and one object for each job that methods have in common.
+/// The stores and settings of one share, and the components that its methods have in common.
 ///
 /// A class rather than a struct, so that passing it through a request does not copy it.
 public final class Share: Sendable {

@@ -4,7 +4,7 @@ internal import DavitWebDAV
 
 /// Writes the changes of a collection in the order in which they were made, one piece at a time.
 ///
-/// Changes made while it writes have higher numbers than its end position, and are reported to the next
+/// Changes made in the meantime have higher numbers than the end position, and are reported by the next
 /// request.
 ///
 /// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for
@@ -128,13 +128,15 @@ private struct SyncCollectionWriter {
             if written == 0 || hasEnded { return }
             rest.removeFirst(written)
         }
-        // The remaining changes are requested again: the token identifies the last change in this piece.
+        // The next piece reads the remaining changes again: the token identifies the last change in this
+        // piece.
         if rest.isEmpty, changes.count < Self.pieceChanges { end(isCut: false) }
     }
 
     /// - Returns: The number of changes processed; 0 if a slot must be acquired first.
     private mutating func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
-        // In an initial synchronization, removals before its first response were never known to the client.
+        // In an initial synchronization, omit removals before its first response: the client never knew those
+        // resources.
         let reported = changes.filter { $0.kind != .removed || $0.number > token.base }
         let seen = try lookUp(at: reported)
         var index = 0

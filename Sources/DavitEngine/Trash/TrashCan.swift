@@ -101,8 +101,8 @@ package final class TrashCan: Sendable {
     /// - Parameters:
     ///   - info: The resource to be removed.
     ///   - location: Its current location.
-    ///   - isAsked: Whether the user has confirmed the removal; the resource is then kept even if it is empty
-    ///     or a recent version exists.
+    ///   - isAsked: Whether the user explicitly requested the replacement; the resource is then kept even if
+    ///     it is empty or a recent version exists.
     func reservation(
         _ info: ResourceInfo, at location: ResourceLocation, because reason: TrashEntry.Reason,
         isAsked: Bool = false,

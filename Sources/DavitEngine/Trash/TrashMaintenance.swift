@@ -14,7 +14,7 @@ package final class TrashMaintenance: Sendable {
     private let report: @Sendable (String) -> Void
     /// The ids of entries of collections that have not been measured.
     private let unmeasured = Mutex<[String]>([])
-    /// When to look for expired entries, while there are requests.
+    /// Limits the search for expired entries to once an hour.
     private let checks = HourlyTimer()
 
     init(
@@ -43,7 +43,7 @@ package final class TrashMaintenance: Sendable {
         }
     }
 
-    /// Adds the trash entries of a change to the response, and enforces the limits of the trash.
+    /// Adds the ids of the trash entries of a change to the response, and enforces the limits of the trash.
     func finish(
         kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
     ) async {
@@ -95,7 +95,7 @@ package final class TrashMaintenance: Sendable {
         }
     }
 
-    /// Purges the oldest entries until the rest is within the limits of size and age.
+    /// Purges the oldest entries until the remaining ones are within the limits of size and age.
     func trim() {
         guard let limits = trash.limits else { return }
         let end = now().subtracting(days: limits.days)

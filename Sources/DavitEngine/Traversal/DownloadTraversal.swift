@@ -34,7 +34,8 @@ package final class DownloadTraversal: Sendable {
     package enum Obstacle: Sendable {
         /// The resource does not exist, or no longer exists.
         case missing
-        /// A link to a collection that contains the link.
+        /// A link to a collection that contains the link, or a link that cannot be resolved because links
+        /// form a cycle.
         case circle
         /// A link to a collection that was visited under another name.
         case repeated

@@ -80,7 +80,8 @@ struct PropertyTraversal {
     }
 
     /// Visits the next member, or enters or leaves a collection.
-    /// - Throws: an error if the current collection cannot be read further, or that affects every access.
+    /// - Throws: an error if the current collection cannot be read further, and any error that can affect
+    ///   every access.
     mutating func next() throws(WebDAVError) -> Step {
         if !ready.isEmpty || !pending.isEmpty { return try nextWithProperties() }
         switch traversal.next(&member) {

@@ -14,7 +14,7 @@ struct TraversalStart: Sendable {
     /// for the root.
     let name: [UInt8]
 
-    /// - Parameter href: without a trailing slash, or with one.
+    /// - Parameter href: with or without a trailing slash.
     init(depth: Depth, target: ResourcePath, info: ResourceInfo, href: [UInt8], name: [UInt8]) {
         self.depth = depth
         self.target = target

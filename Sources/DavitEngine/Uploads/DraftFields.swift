@@ -1,7 +1,7 @@
 package import DavitHTTP
 
-/// The header fields of draft-ietf-httpbis-resumable-upload in a request. Fields with values of other types
-/// are ignored, as the draft requires (§4.1).
+/// The header fields of draft-ietf-httpbis-resumable-upload in a request. Fields whose values have the wrong
+/// type are ignored, as the draft requires (§4.1).
 package struct DraftFields: Sendable {
     /// The interop version of the draft that the client implements; nil if unknown or not supported.
     let version: Int?
@@ -72,7 +72,7 @@ package struct DraftFields: Sendable {
         return digits.span.decimalValue
     }
 
-    /// Returns the value without parameters; none of these items has any.
+    /// Returns the value without parameters; the draft defines none for these fields.
     private static func bare(_ name: FieldName, in request: HTTPRequest) -> [UInt8]? {
         guard let item = request.bytes(of: name)?.prefix(while: { $0 != UInt8(ascii: ";") }) else {
             return nil

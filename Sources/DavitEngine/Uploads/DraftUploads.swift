@@ -17,7 +17,7 @@ struct DraftUploads: Sendable {
     /// it again.
     private static let plainBytes: Int64 = 64 << 10
 
-    /// Responds to a PUT with the fields of the draft.
+    /// Responds to a PUT that contains the fields of the draft.
     /// - Returns: nil if the request must be processed as a plain PUT.
     func put(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
         let fields = DraftFields(context.request)
@@ -27,7 +27,7 @@ struct DraftUploads: Sendable {
         return try await create(at: [context.path], fields, isComplete, [], context)
     }
 
-    /// Responds to a POST of a new member with the fields of the draft.
+    /// Responds to a POST that adds a member and contains the fields of the draft.
     /// - Returns: nil if the request must be processed as a plain POST.
     func addMember(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse? {
         let fields = DraftFields(context.request)
@@ -45,7 +45,7 @@ struct DraftUploads: Sendable {
         return request.body.declaredLength ?? .max > Self.plainBytes
     }
 
-    /// Checks that both announced lengths are consistent (§4.1.3).
+    /// Checks that the lengths in Upload-Length and Content-Length are consistent (§4.1.3).
     private func checkLength(_ fields: DraftFields, _ body: any RequestBody) throws(WebDAVError) {
         guard let length = fields.length, let declared = body.declaredLength else { return }
         if fields.isComplete == true ? length != declared : length < declared {
@@ -113,7 +113,8 @@ struct DraftUploads: Sendable {
 
     // MARK: Upload resource
 
-    /// HEAD: the progress of the upload (§4.3). A concurrent append is assumed to be abandoned (§4.6).
+    /// HEAD: the progress of the upload (§4.3). A concurrent append is considered abandoned and loses its
+    /// turn (§4.6).
     func head(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let fields = DraftFields(context.request)
         var (record, offset) = (record, record.progress.offset)

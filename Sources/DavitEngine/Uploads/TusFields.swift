@@ -31,8 +31,7 @@ package struct TusFields: Sendable {
         metadata = try Self.metadata(request.string(named: Self.metadataField) ?? "")
     }
 
-    /// Parses the fields of a request, and validates `Upload-Checksum`; nil if the request is answered with
-    /// 400.
+    /// Parses the fields of a request, and validates `Upload-Checksum`; nil if the server responds with 400.
     package static func valid(in request: HTTPRequest) -> TusFields? {
         guard let fields = try? TusFields(request), (try? checksum(request)) != nil else { return nil }
         return fields

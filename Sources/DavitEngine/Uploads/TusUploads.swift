@@ -33,7 +33,7 @@ struct TusUploads: Sendable {
 
     static func appendVersion(to fields: inout HTTPFields) { fields.append(.tusResumable, version) }
 
-    /// Adds the version, which every response contains, to an error.
+    /// Adds `Tus-Resumable`, which every tus response must contain, to an error.
     static func answer(_ error: WebDAVError) -> WebDAVError {
         var error = error
         if error.connectionError == nil { appendVersion(to: &error.fields) }
@@ -157,7 +157,7 @@ struct TusUploads: Sendable {
             isLast: length != nil && length == more.map { session.offset + $0 },
             overflow: WebDAVError(.contentTooLarge))
         let outcome = try await engine.append(piece, to: session, context)
-        // If the length of the content was not declared, it is known only at its end.
+        // If the request did not declare the length of its content, it is known only now.
         guard !piece.isLast, outcome.offset == outcome.record.progress.length else { return outcome }
         let last = try await engine.begin(outcome.record, nil)
         return try await engine.finish(last, context, digests: whole)
@@ -250,7 +250,7 @@ struct TusUploads: Sendable {
 
     private func targets(_ fields: TusFields, _ context: RequestContext) throws(WebDAVError) -> [ResourcePath]
     {
-        // The name is invalid for a member, and numbering would not help.
+        // Refuse an invalid name: appending a number would not make it valid.
         if let name = fields.metadata.name, context.path.appending(name) == nil {
             throw WebDAVError(.badRequest)
         }

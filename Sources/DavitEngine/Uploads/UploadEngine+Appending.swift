@@ -89,7 +89,7 @@ extension UploadEngine {
         }
     }
 
-    /// Stores the progress of an upload, if the row has a different one.
+    /// Stores the progress of an upload, if it differs from the progress in the row.
     private func record(_ offset: Int64, of record: UploadRecord) throws(WebDAVError) {
         guard var progress = share.state.upload(record.id)?.progress else { throw WebDAVError(.notFound) }
         if offset == progress.offset, !progress.isUnverified, progress.length == record.progress.length {

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// Removes uploads that are not completed.
+/// Cancels and removes uploads.
 extension UploadEngine {
     /// Cancels an upload, regardless of which request has its turn, and removes its bytes.
     func cancel(_ record: UploadRecord) async throws(WebDAVError) {
@@ -26,15 +26,15 @@ extension UploadEngine {
             try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
                 // Remove the row first: a file without a row is always removed later as a leftover.
                 try engine.commit([.removeUpload(id: session.record.id)])
-                // Do not forget the upload earlier: another request may have the turn, and an upload has only
-                // one object.
+                // Forget the upload only now: while another request could have the turn, all requests must
+                // share one object.
                 share.uploads.forget(session.record.id)
                 try storing { () throws(StoreError) in try content.remove() }
             }
         }
     }
 
-    /// Removes an upload whose file is no longer usable. Blocks.
+    /// Removes an upload that has expired or whose file is no longer usable. Blocks.
     func drop(_ record: UploadRecord) throws(WebDAVError) {
         share.uploads.forget(record.id)
         try commit([.removeUpload(id: record.id)])
@@ -57,7 +57,7 @@ extension UploadEngine {
         let (uploads, state, now) = (share.uploads, share.state, share.now)
         uploads.forget { state.upload($0) == nil }
         for record in state.endedUploads(now: now()) where !uploads.isInUse(record.id) {
-            // A request that has just ended may have extended its lifetime.
+            // A request that has just ended may have extended the lifetime of the upload.
             guard let record = state.upload(record.id), record.progress.expiry <= now() else { continue }
             do throws(WebDAVError) { try drop(record) } catch {
                 share.report("removing an expired upload failed: status \(error.status.code)")

@@ -24,7 +24,7 @@ package struct UploadEngine: Sendable {
         return record
     }
 
-    /// Takes the turn, from the request that has it, if any.
+    /// Takes the turn of an upload from the request that has it, if any.
     ///
     /// - Parameter body: The body that this request will append; nil if it only reads.
     /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
@@ -79,7 +79,7 @@ package struct UploadEngine: Sendable {
     }
 
     /// Marks an upload as complete in its row, if a crash occurred after its file got its name.
-    /// - Returns: Whether this is the case.
+    /// - Returns: Whether the upload was complete.
     private func completeRecord(_ record: UploadRecord, _ target: ResourcePath) throws(WebDAVError) -> Bool {
         let info = try storing { () throws(StoreError) in
             try share.stored.lookup(target, last: .notFollowed, wait: .allowed).info

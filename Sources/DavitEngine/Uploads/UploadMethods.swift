@@ -18,7 +18,8 @@ struct UploadMethods: Sendable {
             do throws(WebDAVError) {
                 return try await respond(context, record, engine)
             } catch {
-                // A crash prevented the update of the row, which has now been marked as complete.
+                // A crash had prevented the update of the row; `respond` has now marked the upload as
+                // complete.
                 guard error.status == .notFound, !record.progress.isComplete,
                     let settled = share.state.upload(record.id), settled.progress.isComplete
                 else { throw error }

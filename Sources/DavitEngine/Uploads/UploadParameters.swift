@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The parameters of an upload over several requests, independent of the protocol.
+/// The parameters of a resumable upload, independent of the protocol.
 struct UploadParameters: Sendable {
     /// Length of the complete content in bytes, if specified.
     var length: Int64?
@@ -36,12 +36,12 @@ struct UploadParameters: Sendable {
     }
 }
 
-/// A request that appends to an upload, independent of the protocol.
+/// The parameters of a request that appends to an upload, independent of the protocol.
 struct UploadChunk: Sendable {
     /// Digests of this request's content, to be verified before it is added to the upload.
     var digests: [ContentDigest] = []
-    /// Digests of the complete content, verified if it ends here: a client that streams its source knows them
-    /// only at the end.
+    /// Digests of the complete content, verified if this request completes the upload: a client that streams
+    /// its source knows them only at the end.
     var wholeDigests: [ContentDigest] = []
     /// Algorithms likely to be used for a digest of the complete content at the end.
     var likely: [DigestAlgorithm] = []

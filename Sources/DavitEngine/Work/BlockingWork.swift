@@ -1,7 +1,7 @@
 internal import DavitServer
 internal import DavitStore
 
-/// Runs work that may block on other threads.
+/// Runs work that may block, on threads other than the event loops.
 ///
 /// A class rather than a struct, so that the types that need it share one reference.
 final class BlockingWork: Sendable {
@@ -53,7 +53,7 @@ final class BlockingWork: Sendable {
     }
 
     /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
-    /// is skipped and left to the sweep of leftovers.
+    /// is skipped; what it would have removed is removed later, as a leftover.
     /// - Returns: nil if the cleanup was skipped.
     @discardableResult
     func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? { await runner.run(body) }

@@ -2,8 +2,9 @@ internal import DavitServer
 internal import DavitStore
 internal import Synchronization
 
-/// Limits the number of concurrent operations, in total and per client, in order of arrival. Waiters do not
-/// block a thread. A client that has reached its own limit does not hold up waiters of other clients.
+/// Limits the number of concurrent operations, in total and per client, and admits waiters in order of
+/// arrival. Waiters do not block a thread. A client that has reached its own limit does not hold up waiters
+/// of other clients.
 package final class ClientSlots: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -31,7 +32,7 @@ package final class ClientSlots: Sendable {
         deinit { slots.leave(client) }
     }
 
-    /// What is limited, for the log.
+    /// The name of the limit, for the log.
     private let cause: StaticString
     private let log: LimitLog
     private let limit: Int
@@ -41,7 +42,7 @@ package final class ClientSlots: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - cause: what is limited, for `log`.
+    ///   - cause: the name of the limit, for `log`.
     ///   - log: receives the requests that were refused.
     init(
         _ cause: StaticString, limit: Int, limitPerClient: Int, waitingLimit: Int = 1_024,

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// Locks ordered by expiry: a binary heap whose members know their positions, so that insertion, update and
+/// Locks ordered by expiry: a binary heap whose members store their positions, so that insertion, update and
 /// removal are logarithmic in the number of locks, and the earliest expiry is available in constant time.
 struct ExpiryHeap {
     private var members: [LockEntry] = []

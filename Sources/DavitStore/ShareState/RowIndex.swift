@@ -1,8 +1,8 @@
 internal import DavitHTTP
 internal import DavitWebDAV
 
-/// An in-memory index of the paths that have dead properties or locks, and the locks themselves: a tree of
-/// nodes that follows the namespace, each with the number of rows at and below it.
+/// An in-memory index of the paths that have dead properties, locks or uploads, with the locks and uploads
+/// themselves: a tree of nodes that follows the namespace, each with the number of rows at and below it.
 ///
 /// The cost of finding a path depends only on its depth, regardless of the number of rows elsewhere. A
 /// subtree is moved by reattaching its node. The index does not contain property values.
@@ -154,14 +154,14 @@ struct RowIndex {
         return top
     }
 
-    /// Attaches `node`, which has no locks, at `path`, which must not have a node.
+    /// Attaches `node`, which has neither locks nor uploads, at `path`, which must not have a node.
     func attach(_ node: RowNode, at path: ResourcePath) {
         guard let parent = path.parent else { return }
         let above = walk(to: parent) { $0.propertyCount += node.propertyCount }
         above.children[SegmentKey(path.name).detached] = node
     }
 
-    /// Removes the binding at `path` if it has no rows.
+    /// Removes the binding at `path` if the path has no rows.
     func refresh(_ path: ResourcePath) {
         guard let node = node(at: path), !node.hasRows else { return }
         node.binding = nil

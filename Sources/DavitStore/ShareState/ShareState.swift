@@ -2,7 +2,8 @@ public import DavitHTTP
 public import DavitWebDAV
 internal import Synchronization
 
-/// The locks and dead properties of one share: a ``StateStore`` and an in-memory index of its rows.
+/// The locks, dead properties, uploads, trash entries and intents of one share: a ``StateStore`` and an
+/// in-memory index of its rows.
 ///
 /// Locks, and the set of paths that have properties, are in memory, so that a request that involves neither
 /// does not query the store. A commit first changes the store; once it is durable, the index is updated in
@@ -26,7 +27,7 @@ public final class ShareState: Sendable {
     /// Changes to add to the next commit; see ``commitLater(_:)``.
     private let waiting = Mutex<[StateChange]>([])
 
-    /// Loads all locks and the paths of all properties. Cost: linear in their number.
+    /// Loads all locks and uploads, and the paths of all properties. Cost: linear in their number.
     public init(store: any StateStore) throws(StateError) {
         self.store = store
         var rows = RowIndex()

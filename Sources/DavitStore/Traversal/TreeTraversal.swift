@@ -1,6 +1,6 @@
 package import DavitHTTP
 
-/// Visits the members of collections and of their subcollections: the one traversal of the trees of a share.
+/// Traverses a tree of a share: visits the members of a collection and of its subcollections.
 ///
 /// All members of a collection are returned before those of its subcollections, so only one collection is
 /// open at a time, regardless of the depth. Nothing is recursive. A call reads at most one member, so callers

@@ -11,14 +11,14 @@ public struct BodyLimits: Hashable, Sendable {
     /// are repeated in each value.
     public var valueBytes = 4 << 20
     /// The maximum number of operators in a search condition, which is evaluated for every resource in the
-    /// scopes.
+    /// scopes; more are refused with 422.
     public var operators = 256
     /// The maximum length of a literal or pattern in a search, in UTF-8 bytes; longer ones are refused with
     /// 422.
     public var literalBytes = 8192
     /// The maximum number of properties by which a search orders its results; more are refused with 422.
     public var orders = 16
-    /// The maximum number of scopes of a search.
+    /// The maximum number of scopes of a search; more are refused with 422.
     public var scopes = 64
 
     public init() {}

@@ -2,8 +2,8 @@
 public enum Href {
     /// Prepares a request path for an href: the bytes with a special meaning in XML, `& < > " '`, white
     /// space, control characters and bytes outside ASCII are percent-encoded, because Finder and other
-    /// clients do not decode references there. All other bytes remain unchanged, since clients compare hrefs
-    /// as text.
+    /// clients do not decode XML references in hrefs. All other bytes remain unchanged, since clients compare
+    /// hrefs as text.
     public static func sanitize(_ rawPath: [UInt8]) -> [UInt8] {
         if rawPath.allSatisfy(isSafe) { return rawPath }
         var path: [UInt8] = []

@@ -25,7 +25,7 @@ public struct DestinationHeader: Hashable, Sendable {
 
     /// Parses a field value or another reference to a resource. User information (RFC 3986 §3.2.1) is
     /// discarded: it is not part of a resource's name, but clients that were given it in their URL, such as
-    /// git and lftp, repeat it here. It is not used for authentication. Of a URI with another scheme, only
+    /// git and lftp, repeat it here. It is not used for authentication. For a URI with another scheme, only
     /// the scheme is parsed, because it cannot refer to this server.
     ///
     /// - Throws: ``ParseError``; the server responds with 400.

@@ -11,8 +11,8 @@ public struct SearchPattern: Hashable, Sendable {
 
     let elements: [Element]
 
-    /// Parses a pattern; returns nil if `\` precedes any other character, or if there are more than 1024
-    /// characters.
+    /// Parses a pattern; returns nil if `\` precedes any other character or ends the pattern, or if there are
+    /// more than 1024 characters.
     public init?(_ text: String) {
         var elements: [Element] = []
         var isEscaped = false
