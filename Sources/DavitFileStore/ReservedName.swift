@@ -20,10 +20,9 @@ struct ReservedName: Hashable, Sendable {
     /// Returns a name with 80 random bits, which is unique for all practical purposes.
     static func random() -> ReservedName {
         var generator = SystemRandomNumberGenerator()
-        var bits = generator.next()
+        var bits = UInt128.random(in: 0..<1 << 80, using: &generator)
         var bytes = prefix
-        for index in 0..<randomCount {
-            if index == 12 { bits = generator.next() }
+        for _ in 0..<randomCount {
             bytes.append(alphabet[Int(bits & 31)])
             bits >>= 5
         }

@@ -61,7 +61,6 @@ enum VersionStamp {
             let info = ResourceInfo(status, of: file)
             if old == nil || info.entityTag != old { return info }
             // The volume stores all times outside its range as the same limit, which the file already has.
-            // has.
             if second != nil, status.modified == last { return info }
             last = status.modified
         }

@@ -88,26 +88,37 @@ extension ResourceInfo {
         text.append(UInt8(ascii: "\""))
     }
 
+    /// The parts of the tag are hexadecimal numbers without leading zeros.
     private func appendTag(to text: inout [UInt8]) {
-        text.appendHex(identity.inode)
-        text.append(UInt8(ascii: "-"))
-        text.appendHex(UInt64(bitPattern: length))
-        text.append(UInt8(ascii: "-"))
-        text.appendHex(UInt64(bitPattern: modified.nanoseconds))
-        if stamp != 0 {
-            text.append(UInt8(ascii: "-"))
-            text.appendHex(stamp)
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4 * 17) { room in
+            // Written from the end, because the number of digits is only known afterwards.
+            var start = room.count
+            func prepend(_ value: UInt64) {
+                var rest = value
+                repeat {
+                    start -= 1
+                    unsafe room[start] = Self.hexDigit(UInt8(truncatingIfNeeded: rest & 15))
+                    rest >>= 4
+                } while rest != 0
+            }
+            func prependHyphen() {
+                start -= 1
+                unsafe room[start] = UInt8(ascii: "-")
+            }
+            if stamp != 0 {
+                prepend(stamp)
+                prependHyphen()
+            }
+            prepend(UInt64(bitPattern: modified.nanoseconds))
+            prependHyphen()
+            prepend(UInt64(bitPattern: length))
+            prependHyphen()
+            prepend(identity.inode)
+            unsafe text.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
         }
     }
-}
 
-extension [UInt8] {
-    fileprivate mutating func appendHex(_ value: UInt64) {
-        var shift = (63 - (value | 1).leadingZeroBitCount) & ~3
-        while shift >= 0 {
-            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            shift -= 4
-        }
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }

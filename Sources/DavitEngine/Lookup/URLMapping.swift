@@ -44,7 +44,7 @@ final class URLMapping: Sendable {
     private func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
-        guard let own = context.request.target.authority ?? context.request.bytes(of: .host) else {
+        guard let own = context.request.authority ?? context.request.bytes(of: .host) else {
             return true
         }
         return Self.isSame(own, other)

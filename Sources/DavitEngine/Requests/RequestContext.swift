@@ -34,17 +34,17 @@ final class RequestContext: Sendable {
         {
             throw .codedContent
         }
-        let target = request.target
+        let rawPath = request.rawPath
         let mountPath = request.mountPath
         do throws(HTTPError) {
-            (path, endsInSlash) = try target.resourcePath()
+            (path, endsInSlash) = try ResourcePath.parse(rawPath: rawPath)
             mount = mountPath.isEmpty ? .root : try ResourcePath.parse(rawPath: mountPath).path
         } catch {
             throw WebDAVError(error.status)
         }
-        isMountItself = target.rawPath.isEmpty && !mountPath.isEmpty
+        isMountItself = rawPath.isEmpty && !mountPath.isEmpty
         mountHref = mountPath.isEmpty ? [] : Href.path(mountPath)
-        localHref = Href.path(target.rawPath)
+        localHref = Href.path(rawPath)
         principal = request.principal
         ifHeader = try Self.ifHeader(of: request)
         submittedTokens = ifHeader?.submittedTokens ?? []

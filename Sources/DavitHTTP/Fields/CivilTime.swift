@@ -63,10 +63,10 @@ struct CivilTime: Hashable {
         return Timestamp(seconds: min(max(seconds, -last), last))
     }
 
-    /// The day of the week; 0 for Sunday.
-    var weekday: Int {
-        let days = Self.floorDivide(seconds, 86_400)
-        return Int((days + 4) - Self.floorDivide(days + 4, 7) * 7)
+    /// Returns the day of the week; 0 for Sunday.
+    static func weekday(of timestamp: Timestamp) -> Int {
+        let days = floorDivide(timestamp.seconds, 86_400) + 4
+        return Int(days - floorDivide(days, 7) * 7)
     }
 
     private static func days(in month: Int64, of year: Int64) -> Int64 {

@@ -15,17 +15,18 @@ public enum HTTPDate {
     /// Appends the result of ``imf(_:)``, 29 bytes.
     public static func appendIMF(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
         let time = CivilTime(timestamp)
-        appendName(time.weekday, of: weekdays, to: &buffer)
-        buffer.append(", ")
-        appendTwoDigits(time.day, to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        appendName(Int(time.month) - 1, of: months, to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        appendTwoDigits(time.year / 100, to: &buffer)
-        appendTwoDigits(time.year % 100, to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        appendTime(time, to: &buffer)
-        buffer.append(" GMT")
+        append(29, to: &buffer) { text in
+            text.append(name: CivilTime.weekday(of: timestamp), of: weekdays)
+            text.append(", ")
+            text.append(twoDigits: time.day)
+            text.append(" ")
+            text.append(name: Int(time.month) - 1, of: months)
+            text.append(" ")
+            text.append(year: time.year)
+            text.append(" ")
+            text.append(timeOf: time)
+            text.append(" GMT")
+        }
     }
 
     /// Returns a date such as `1994-11-06T08:49:37Z` (RFC 3339), for `creationdate`.
@@ -37,43 +38,104 @@ public enum HTTPDate {
     }
 
     /// Appends the result of ``iso8601(_:)``, 20 bytes.
-    public static func appendISO8601(_ timestamp: Timestamp, to text: inout [UInt8]) {
+    public static func appendISO8601(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
         let time = CivilTime(timestamp)
-        appendTwoDigits(time.year / 100, to: &text)
-        appendTwoDigits(time.year % 100, to: &text)
-        text.append(UInt8(ascii: "-"))
-        appendTwoDigits(time.month, to: &text)
-        text.append(UInt8(ascii: "-"))
-        appendTwoDigits(time.day, to: &text)
-        text.append(UInt8(ascii: "T"))
-        appendTime(time, to: &text)
-        text.append(UInt8(ascii: "Z"))
+        append(20, to: &buffer) { text in
+            text.append(isoOf: time)
+            text.append("Z")
+        }
     }
 
     /// Appends `1994-11-06T08:49:37.123Z`, 24 bytes, for logs.
-    package static func appendISO8601WithMilliseconds(_ timestamp: Timestamp, to text: inout [UInt8]) {
-        appendISO8601(timestamp, to: &text)
-        text.removeLast()
+    package static func appendISO8601WithMilliseconds(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
+        let time = CivilTime(timestamp)
         let fraction = timestamp.nanoseconds % 1_000_000_000
         let milliseconds = (fraction < 0 ? fraction + 1_000_000_000 : fraction) / 1_000_000
-        text.append(UInt8(ascii: "."))
-        text.append(UInt8(truncatingIfNeeded: 48 + milliseconds / 100))
-        appendTwoDigits(milliseconds, to: &text)
-        text.append(UInt8(ascii: "Z"))
+        append(24, to: &buffer) { text in
+            text.append(isoOf: time)
+            text.append(".")
+            text.append(digit: milliseconds / 100)
+            text.append(twoDigits: milliseconds)
+            text.append("Z")
+        }
     }
 
     /// Appends a date in the Common Log Format such as `06/Nov/1994:08:49:37 +0000`, 26 bytes.
-    package static func appendLogTime(_ timestamp: Timestamp, to text: inout [UInt8]) {
+    package static func appendLogTime(_ timestamp: Timestamp, to buffer: inout [UInt8]) {
         let time = CivilTime(timestamp)
-        appendTwoDigits(time.day, to: &text)
-        text.append(UInt8(ascii: "/"))
-        appendName(Int(time.month) - 1, of: months, to: &text)
-        text.append(UInt8(ascii: "/"))
-        appendTwoDigits(time.year / 100, to: &text)
-        appendTwoDigits(time.year % 100, to: &text)
-        text.append(UInt8(ascii: ":"))
-        appendTime(time, to: &text)
-        text.append(" +0000")
+        append(26, to: &buffer) { text in
+            text.append(twoDigits: time.day)
+            text.append("/")
+            text.append(name: Int(time.month) - 1, of: months)
+            text.append("/")
+            text.append(year: time.year)
+            text.append(":")
+            text.append(timeOf: time)
+            text.append(" +0000")
+        }
+    }
+
+    /// Appends exactly `count` bytes, which `write` must append to its argument.
+    @inline(__always)
+    private static func append(_ count: Int, to buffer: inout [UInt8], _ write: (inout DateText) -> Void) {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { room in
+            var text = unsafe DateText(room: room)
+            write(&text)
+            precondition(text.count == count)
+            unsafe buffer.append(contentsOf: UnsafeBufferPointer(room))
+        }
+    }
+
+    /// A date as it is written. Each byte is stored without a check for space in a growing array.
+    @safe private struct DateText {
+        let room: UnsafeMutableBufferPointer<UInt8>
+        private(set) var count = 0
+
+        init(room: UnsafeMutableBufferPointer<UInt8>) { unsafe self.room = unsafe room }
+
+        mutating func append(_ byte: UInt8) {
+            precondition(unsafe count < room.count)
+            unsafe room.initializeElement(at: count, to: byte)
+            count += 1
+        }
+
+        mutating func append(_ literal: StaticString) {
+            for index in 0..<literal.utf8CodeUnitCount { unsafe append(literal.utf8Start[index]) }
+        }
+
+        mutating func append(digit: Int64) { append(UInt8(truncatingIfNeeded: 48 + digit % 10)) }
+
+        mutating func append(twoDigits number: Int64) {
+            append(digit: number / 10)
+            append(digit: number)
+        }
+
+        mutating func append(year: Int64) {
+            append(twoDigits: year / 100)
+            append(twoDigits: year)
+        }
+
+        mutating func append(name index: Int, of names: StaticString) {
+            for offset in 0..<3 { unsafe append(names.utf8Start[index * 3 + offset]) }
+        }
+
+        mutating func append(timeOf time: CivilTime) {
+            append(twoDigits: time.hour)
+            append(":")
+            append(twoDigits: time.minute)
+            append(":")
+            append(twoDigits: time.second)
+        }
+
+        mutating func append(isoOf time: CivilTime) {
+            append(year: time.year)
+            append("-")
+            append(twoDigits: time.month)
+            append("-")
+            append(twoDigits: time.day)
+            append("T")
+            append(timeOf: time)
+        }
     }
 
     /// Parses any of the three formats of RFC 9110 §5.6.7; returns nil for other formats and invalid dates.
@@ -176,22 +238,5 @@ public enum HTTPDate {
         ]
         for name in names where name.utf8CodeUnitCount == length && matches(text, at: 0, name) { return true }
         return false
-    }
-
-    private static func appendTime(_ time: CivilTime, to buffer: inout [UInt8]) {
-        appendTwoDigits(time.hour, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        appendTwoDigits(time.minute, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        appendTwoDigits(time.second, to: &buffer)
-    }
-
-    private static func appendName(_ index: Int, of names: StaticString, to buffer: inout [UInt8]) {
-        for offset in 0..<3 { unsafe buffer.append(names.utf8Start[index * 3 + offset]) }
-    }
-
-    private static func appendTwoDigits(_ number: Int64, to buffer: inout [UInt8]) {
-        buffer.append(UInt8(truncatingIfNeeded: 48 + number / 10 % 10))
-        buffer.append(UInt8(truncatingIfNeeded: 48 + number % 10))
     }
 }

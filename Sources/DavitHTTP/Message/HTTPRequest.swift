@@ -65,7 +65,10 @@ public final class HTTPRequest: @unchecked Sendable {
     /// The prefix at which the handler is mounted, as sent and without a trailing slash; empty at the root.
     /// The path in `target` is the remainder and may be empty.
     public var mountPath: [UInt8] { parsedMountPath }
-    /// The authority of ``target``, without copying the target.
+    /// The form of ``target``, without copying the target; likewise the following properties.
+    package var targetForm: RequestTarget.Form { parsedTarget.form }
+    package var namesSecureScheme: Bool { parsedTarget.namesSecureScheme }
+    package var rawPath: [UInt8] { parsedTarget.rawPath }
     package var authority: [UInt8]? { parsedTarget.authority }
     /// The content, which can be read once; routes read it with a body reader.
     ///

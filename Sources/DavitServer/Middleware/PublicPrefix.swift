@@ -36,7 +36,7 @@ package struct PublicPrefix: Middleware {
 
     private func prefix(of request: HTTPRequest) -> PathPrefix {
         if let prefix = request.forwardedOrigin?.prefix { return prefix }
-        guard isConfigured, request.target.form != .asterisk else { return .empty }
+        guard isConfigured, request.targetForm != .asterisk else { return .empty }
         let asked = request.host?.host
         let host = hosts.first { $0.name == asked } ?? hosts.first
         return host?.prefix ?? .empty

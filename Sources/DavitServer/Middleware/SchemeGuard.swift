@@ -10,7 +10,7 @@ package struct SchemeGuard<Next: Handler>: Handler {
     package init(next: Next) { self.next = next }
 
     package func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
-        guard !request.target.namesSecureScheme || request.isSecure else {
+        guard !request.namesSecureScheme || request.isSecure else {
             return .ready(.error(.misdirectedRequest, "Requests for https URIs require TLS.", for: request))
         }
         return try next.respond(to: request)

@@ -57,8 +57,8 @@ public struct Router: Handler {
     /// - Throws: only ``DavitHTTP/HTTPError/disconnected``, or 400 for a path that no resource can have.
     public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         // Neither `*` nor the target of CONNECT (RFC 9112 §3.2.3) is a path.
-        let isAboutServer = request.target.form == .asterisk || request.target.form == .authority
-        let (path, endsInSlash) = try request.target.resourcePath()
+        let isAboutServer = request.targetForm == .asterisk || request.targetForm == .authority
+        let (path, endsInSlash) = try ResourcePath.parse(rawPath: request.rawPath)
         let key = RouteTable.Key(path: path, endsInSlash: endsInSlash)
         let reply =
             if let match = isAboutServer ? nil : table.answer(to: request, at: key) {
