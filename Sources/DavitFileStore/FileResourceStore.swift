@@ -118,9 +118,9 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageContent(
-        for location: ResourceLocation, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent {
-        try StagedFile(for: location, expectedLength: expectedLength, in: share)
+        try StagedFile(for: location, expectedLength: expectedLength, replaces: replaces, in: share)
     }
 
     public func stageUpload(
@@ -145,7 +145,7 @@ public final class FileResourceStore: ResourceStore {
     public func stageUpdate(
         of location: ResourceLocation
     ) throws(StoreError) -> (content: any StagedContent, base: ResourceInfo) {
-        let staged = try StagedFile(for: location, expectedLength: nil, in: share)
+        let staged = try StagedFile(for: location, expectedLength: nil, replaces: false, in: share)
         return (staged, try staged.copyCurrent())
     }
 

@@ -15,6 +15,7 @@ extension SharedFolder {
     /// - Throws: `forbidden` for the root, which has no parent.
     func folder(of location: ResourceLocation) throws(StoreError) -> OpenFolder {
         if let folder = location.collection as? OpenFolder { return folder }
+        if let root, location.path.parent?.isRoot == true { return root }
         return OpenFolder(try openParent(of: location.path))
     }
 
@@ -62,6 +63,7 @@ extension SharedFolder {
     private func openFolder(
         at path: ResourcePath, reusing other: Lookup?, wait: Wait
     ) throws(SystemError) -> OpenFolder {
+        if path.isRoot, let root { return root }
         if let other, let folder = other.collection as? OpenFolder, other.path.isMember(of: path) {
             return folder
         }

@@ -7,10 +7,13 @@ struct Reservation: ~Copyable, Sendable {
     let name: ReservedName
     /// A file open for reading and writing, or a directory open for its entries.
     let file: FileDescriptor
+    /// The metadata of the new file or directory.
+    let status: FileStatus
 
-    private init(name: ReservedName, file: consuming FileDescriptor) {
+    private init(name: ReservedName, file: consuming FileDescriptor, status: FileStatus) {
         self.name = name
         self.file = file
+        self.status = status
     }
 
     consuming func takeFile() -> FileDescriptor { file }
@@ -42,9 +45,14 @@ struct Reservation: ~Copyable, Sendable {
                     file = try directory.open(name.bytes, for: .entries)
                 }
                 guard file.tryLockIfPossible() else { continue }
-                if try directory.status(of: name.bytes).identity == file.status().identity {
-                    return Reservation(name: name, file: file)
-                }
+                let status = try file.status()
+                // The name is unique, so a file that still has a name has this one. The link count of a
+                // directory does not show whether it has a name.
+                let isNamed =
+                    kind == .file
+                    ? status.linkCount > 0
+                    : try directory.status(of: name.bytes).identity == status.identity
+                if isNamed { return Reservation(name: name, file: file, status: status) }
             } catch {
                 if error.code == .noEntry, (try? directory.status()).map({ $0.linkCount > 0 }) == true {
                     continue

@@ -6,6 +6,8 @@ internal import Synchronization
 /// The state shared by a store, its cursors and its staged content.
 final class SharedFolder: Sendable {
     let directory: RootDirectory
+    /// The root as the folder of changes; nil if it could not be opened again.
+    let root: OpenFolder?
     /// The segments of the root's real path, to recognize absolute link targets beneath the root.
     let rootSegments: [[UInt8]]
     let sync: DiskSync
@@ -22,6 +24,11 @@ final class SharedFolder: Sendable {
         self.keepsFree = keepsFree
         self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        if let base = try? directory.open([], for: .base, mayWait: true) {
+            root = OpenFolder(base)
+        } else {
+            root = nil
+        }
         self.directory = directory
     }
 

@@ -14,8 +14,13 @@ final class StagedFile: StagedContent {
         var length: Int64 = 0
         fileprivate var isSealed = false
         fileprivate var isInMemory = false
+        /// The metadata of the new file, if it is known.
+        fileprivate var created: FileStatus?
 
-        fileprivate init(location: ResourceLocation) { self.location = location }
+        fileprivate init(location: ResourceLocation, created: FileStatus? = nil) {
+            self.location = location
+            self.created = created
+        }
     }
 
     let share: SharedFolder
@@ -46,26 +51,40 @@ final class StagedFile: StagedContent {
         }
     }
 
-    init(for location: ResourceLocation, expectedLength: Int64?, in share: SharedFolder) throws(StoreError) {
+    /// - Parameter replaces: whether the file is about to replace another one. An unnamed file cannot: it must
+    ///   get a hidden name first, which costs more than creating the file under that name.
+    init(
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool, in share: SharedFolder
+    ) throws(StoreError) {
         if ReservedName.occurs(in: location.path) { throw .forbidden }
         if location.path.isRoot { throw .wrongKind }
         self.share = share
-        state = Exclusive(State(location: location))
         isKept = false
         let folder = try share.folder(of: location)
+        if !replaces, let unnamed = try Self.openUnnamed(in: folder) {
+            file = unnamed
+            hidden = nil
+            state = Exclusive(State(location: location))
+        } else {
+            let reservation = try Reservation.make(.file, in: folder.directory)
+            hidden = HiddenName(reservation.name, in: folder)
+            state = Exclusive(State(location: location, created: reservation.status))
+            file = reservation.takeFile()
+        }
+        try checkAtStart(expectedLength, in: folder)
+    }
+
+    /// Returns nil if the volume has no unnamed files.
+    private static func openUnnamed(in folder: OpenFolder) throws(StoreError) -> FileDescriptor? {
         do throws(SystemError) {
             // The kernel applies the umask or the folder's default access control list.
-            file = try folder.directory.openUnnamed(permissions: 0o666)
-            hidden = nil
+            return try folder.directory.openUnnamed(permissions: 0o666)
         } catch {
             guard error.isUnsupported || error.code == .isDirectory else {
                 throw StoreError(error, absent: .missingAncestor)
             }
-            let reservation = try Reservation.make(.file, in: folder.directory)
-            hidden = HiddenName(reservation.name, in: folder)
-            file = reservation.takeFile()
+            return nil
         }
-        try checkAtStart(expectedLength, in: folder)
     }
 
     /// Creates content whose file persists when this object is released.
@@ -200,9 +219,8 @@ final class StagedFile: StagedContent {
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
         try state.withValue { state throws(StoreError) in
-            if old != nil {
-                try takeOver(at: state.location)
-            } else if hidden != nil {
+            let isLikeOld = old != nil ? try takeOver(at: state.location, created: state.created) : false
+            if !isLikeOld, hidden != nil {
                 try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
             }
             let info = try storing { () throws(SystemError) in
@@ -216,23 +234,30 @@ final class StagedFile: StagedContent {
 
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
     /// the content to be replaced is writable, because a rename does not require write permission.
-    private func takeOver(at location: ResourceLocation) throws(StoreError) {
+    /// - Parameter created: the metadata of this file when it was created, if known.
+    /// - Returns: false if the content to be replaced was removed in the meantime.
+    private func takeOver(
+        at location: ResourceLocation, created: FileStatus?
+    ) throws(StoreError) -> Bool {
         let folder = try share.folder(of: location)
         let name = Array(location.path.name)
         do {
             let current = try folder.directory.status(of: name)
-            if current.kind == .regular { try takeOver(name, in: folder.directory, status: current) }
+            guard current.kind == .regular else { return false }
+            try takeOver(name, in: folder.directory, status: current, created: created)
+            return true
         } catch {
-            // The content to be replaced was removed in the meantime, so there is nothing to copy.
             if error.code != .noEntry { throw StoreError(error) }
+            return false
         }
     }
 
     private func takeOver(
-        _ name: [UInt8], in directory: borrowing FileDescriptor, status current: FileStatus
+        _ name: [UInt8], in directory: borrowing FileDescriptor, status current: FileStatus,
+        created: FileStatus?
     ) throws(SystemError) {
         try directory.checkWritable(name)
-        let own = try file.status()
+        let own = if let created { created } else { try file.status() }
         if own.owner != current.owner || own.group != current.group {
             // A process that may not change the owner can still set a group that it belongs to.
             if (try? file.setOwner(current.owner, group: current.group)) == nil {

@@ -110,9 +110,9 @@ extension ForwardingStore {
 
 extension ForwardingStore {
     package func stageContent(
-        for location: ResourceLocation, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent {
-        try base.stageContent(for: location, expectedLength: expectedLength)
+        try base.stageContent(for: location, expectedLength: expectedLength, replaces: replaces)
     }
 
     package func stageUpdate(

@@ -22,7 +22,7 @@ extension ResourceStore {
     public func stageContent(
         for path: ResourcePath, expectedLength: Int64?
     ) throws(StoreError) -> any StagedContent {
-        try stageContent(for: ResourceLocation(path), expectedLength: expectedLength)
+        try stageContent(for: ResourceLocation(path), expectedLength: expectedLength, replaces: false)
     }
 
     /// Copies all descendants, at any depth.

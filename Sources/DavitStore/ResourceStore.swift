@@ -247,8 +247,11 @@ public protocol ResourceStore: ResourceReader {
     /// Creates content for a name, invisible until published.
     /// - Parameter expectedLength: the length of the content, if known. Space is then reserved in advance, so
     ///   that `outOfSpace` and `quotaExceeded` are detected early.
-    func stageContent(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)
-        -> any StagedContent
+    /// - Parameter replaces: whether the content is already in memory and is about to replace other content.
+    ///   A store can then choose the way that is cheapest for a replacement.
+    func stageContent(
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
+    ) throws(StoreError) -> any StagedContent
 
     /// Like `stageContent`, for content that outlives the request.
     func stageUpload(for location: ResourceLocation, expectedLength: Int64?) throws(StoreError)

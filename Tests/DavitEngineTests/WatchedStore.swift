@@ -48,10 +48,10 @@ final class WatchedStore: ForwardingStore {
     }
 
     func stageContent(
-        for location: ResourceLocation, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
-        return try base.stageContent(for: location, expectedLength: expectedLength)
+        return try base.stageContent(for: location, expectedLength: expectedLength, replaces: replaces)
     }
 
     func stageUpload(

@@ -45,7 +45,7 @@ struct ForwardingStoreTests {
         _ = try? store.lookupForChange(path, last: .followed, reusing: nil, wait: .never)
         _ = store.commitsWithoutBlocking
         _ = try? store.locationOfFreeName(path, reusing: nil)
-        _ = try? store.stageContent(for: location, expectedLength: nil)
+        _ = try? store.stageContent(for: location, expectedLength: nil, replaces: false)
         _ = try? store.stageUpload(for: location, expectedLength: nil)
         _ = try? store.upload(named: [], ResourceIdentity(inode: 0, birth: 0), for: location)
         store.keepUploads { _ in true }
@@ -160,7 +160,7 @@ private final class RecordingStore: ResourceStore {
         try fail()
     }
     func stageContent(
-        for location: ResourceLocation, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent { try fail() }
     func stageUpload(
         for location: ResourceLocation, expectedLength: Int64?

@@ -168,7 +168,7 @@ struct PutMethod: InlineCommitMethod {
                 staged = try share.space.reserving(for: count, at: path, wait: check.wait) {
                     () throws(StoreError) in
                     let staged = try share.resources.stageContent(
-                        for: change.target.location, expectedLength: count)
+                        for: change.target.location, expectedLength: count, replaces: old != nil)
                     try staged.write(buffer)
                     return staged
                 }

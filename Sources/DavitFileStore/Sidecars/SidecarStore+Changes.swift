@@ -3,16 +3,17 @@ public import DavitStore
 
 extension SidecarStore {
     public func stageContent(
-        for location: ResourceLocation, expectedLength: Int64?
+        for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent {
         if try home(of: location.path) == .share {
-            return try share.stageContent(for: location, expectedLength: expectedLength)
+            return try share.stageContent(
+                for: location, expectedLength: expectedLength, replaces: replaces)
         }
         // The content exceeds the limit of the entire store.
         if expectedLength ?? 0 > Self.limitBytes { throw .outOfSpace }
         try makeCollections(above: location.path)
         return try sidecarFolder.stageContent(
-            for: ResourceLocation(location.path), expectedLength: expectedLength)
+            for: ResourceLocation(location.path), expectedLength: expectedLength, replaces: replaces)
     }
 
     public func stageUpload(
