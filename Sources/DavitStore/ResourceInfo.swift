@@ -88,22 +88,18 @@ extension ResourceInfo {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// The parts of the tag are hexadecimal numbers without leading zeros.
     private func appendTag(to text: inout [UInt8]) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4 * 17) { room in
-            // Written from the end, because the number of digits is only known afterwards.
+        // Written from the end: the leading zeros of each number are overwritten by what precedes it.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 4 * 17 + 16, alignment: 1) { room in
             var start = room.count
             func prepend(_ value: UInt64) {
-                var rest = value
-                repeat {
-                    start -= 1
-                    unsafe room[start] = Self.hexDigit(UInt8(truncatingIfNeeded: rest & 15))
-                    rest >>= 4
-                } while rest != 0
+                unsafe room.storeBytes(
+                    of: Self.hexDigits(value), toByteOffset: start - 16, as: SIMD16<UInt8>.self)
+                start -= 16 - min(value.leadingZeroBitCount / 4, 15)
             }
             func prependHyphen() {
                 start -= 1
-                unsafe room[start] = UInt8(ascii: "-")
+                unsafe room.storeBytes(of: UInt8(ascii: "-"), toByteOffset: start, as: UInt8.self)
             }
             if stamp != 0 {
                 prepend(stamp)
@@ -114,11 +110,18 @@ extension ResourceInfo {
             prepend(UInt64(bitPattern: length))
             prependHyphen()
             prepend(identity.inode)
-            unsafe text.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
+            unsafe text.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[start...]))
         }
     }
 
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    /// Returns the 16 digits of a number in lower-case hexadecimal, the most significant one first.
+    private static func hexDigits(_ value: UInt64) -> SIMD16<UInt8> {
+        let bytes = unsafe unsafeBitCast(value.bigEndian, to: SIMD8<UInt8>.self)
+        var digits = SIMD16<UInt8>()
+        digits.evenHalf = bytes &>> 4
+        digits.oddHalf = bytes & 15
+        // 1 for the digits from 10. Comparisons of vectors are compiled to a loop.
+        let letters = (digits &+ 6) &>> 4
+        return digits &+ UInt8(ascii: "0") &+ letters &* (UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
     }
 }

@@ -97,20 +97,19 @@ internal import CXML2
             unsafe place.storeBytes(of: byte, as: UInt8.self)
             unsafe place += 1
         }
-        func put(_ text: StaticString) {
-            unsafe place.copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
-            unsafe place += text.utf8CodeUnitCount
-        }
         put(UInt8(ascii: "<"))
-        put(prefix)
-        put(local)
+        let name = unsafe place
+        // A prefix has two bytes, for which a call of memcpy is too expensive.
+        for index in 0..<prefix.utf8CodeUnitCount { unsafe put(prefix.utf8Start[index]) }
+        unsafe place.copyMemory(from: local.utf8Start, byteCount: local.utf8CodeUnitCount)
+        unsafe place += local.utf8CodeUnitCount
         put(UInt8(ascii: ">"))
         unsafe content(place)
         unsafe place += length
         put(UInt8(ascii: "<"))
         put(UInt8(ascii: "/"))
-        put(prefix)
-        put(local)
+        unsafe place.copyMemory(from: name, byteCount: nameLength)
+        unsafe place += nameLength
         put(UInt8(ascii: ">"))
     }
 

@@ -58,7 +58,7 @@ struct FileChangeTests {
 
         try store.createCollection(at: new.location)
         #expect(try store.renameInOneStep(inner.location, toFree: free.location))
-        let staged = try store.stageContent(for: content.location, expectedLength: 0)
+        let staged = try store.stageContent(for: content.location, expectedLength: 0, replaces: false)
         _ = try staged.seal(replacing: nil, modified: nil)
         try staged.publish(isReplacing: false)
         #expect(sandbox.names("moved") == ["content", "free", "new"])

@@ -179,10 +179,13 @@ extension FileResourceStore {
 
     /// Stores content like a PUT of the engine.
     @discardableResult
-    func put(_ text: String, at path: ResourcePath, modified: Timestamp? = nil) throws(StoreError)
-        -> ResourceInfo
-    {
-        let staged = try stageContent(for: path, expectedLength: Int64(text.utf8.count))
+    /// - Parameter isInMemory: whether the content is complete when it is staged, as in a PUT of a short body.
+    func put(
+        _ text: String, at path: ResourcePath, modified: Timestamp? = nil, isInMemory: Bool = true
+    ) throws(StoreError) -> ResourceInfo {
+        let replaces = isInMemory ? try lookup(path, last: .followed, wait: .allowed).info != nil : false
+        let staged = try stageContent(
+            for: ResourceLocation(path), expectedLength: Int64(text.utf8.count), replaces: replaces)
         let buffer = IOBuffer(capacity: max(text.utf8.count, 1))
         _ = buffer.append(Array(text.utf8))
         try staged.write(buffer)

@@ -14,8 +14,10 @@ struct StagedFileTests {
         ["opentmpfile": Errno.notSupported, "renameat2": Errno.invalid, "linkat": Errno.notPermitted],
     ]
 
-    @Test(arguments: volumes, Volume.allCases)
-    func contentIsCreatedAndReplaced(missing: [String: Int32], volume: Volume) throws {
+    @Test(arguments: volumes, [(Volume.memory, true), (.memory, false), (.disk, true), (.disk, false)])
+    func contentIsCreatedAndReplaced(missing: [String: Int32], way: (volume: Volume, isInMemory: Bool)) throws
+    {
+        let (volume, isInMemory) = way
         let sandbox = try Sandbox(on: volume)
         let store = try sandbox.store()
         let path = try resource("file")
@@ -23,7 +25,7 @@ struct StagedFileTests {
             let first = try store.put("one", at: path)
             #expect(sandbox.read("file") == "one")
             #expect(try store.open(path, wait: .allowed).info.entityTag == first.entityTag)
-            let second = try store.put("two", at: path)
+            let second = try store.put("two", at: path, isInMemory: isInMemory)
             #expect(sandbox.read("file") == "two")
             #expect(
                 try store.lookup(path, last: .followed, wait: .allowed).info?.entityTag == second.entityTag)
@@ -166,6 +168,42 @@ struct StagedFileTests {
         let store = try sandbox.store()
         try withFaults(FaultPlan(failCalls: missing)) { try store.put("", at: resource("file")) }
         #expect(sandbox.mode(of: "file") == sandbox.mode(of: "usual"))
+    }
+
+    @Test(arguments: volumes)
+    func replacementHasTheDefaultModeIfTheOldContentIsGone(missing: [String: Int32]) throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("usual", mode: 0o666 & ~Umask.bits)
+        let store = try sandbox.store()
+        let path = try resource("file")
+        try withFaults(FaultPlan(failCalls: missing)) {
+            let old = try store.put("old", at: path)
+            let staged = try store.stageContent(
+                for: ResourceLocation(path), expectedLength: 0, replaces: true)
+            try store.removeContent(at: ResourceLocation(path))
+            _ = try staged.seal(replacing: old, modified: nil)
+            try staged.publish(isReplacing: true)
+        }
+        #expect(sandbox.mode(of: "file") == sandbox.mode(of: "usual"))
+        #expect(sandbox.names() == ["file", "usual"])
+    }
+
+    @Test func unpublishedReplacementIsRemoved() throws {
+        let sandbox = try Sandbox()
+        let store = try sandbox.store()
+        let path = try resource("file")
+        _ = try store.put("old", at: path)
+        do {
+            let staged = try store.stageContent(
+                for: ResourceLocation(path), expectedLength: 0, replaces: true)
+            #expect(try store.list("").count == 1)
+            // A sweep does not remove it while it is in use.
+            store.sweepLeftovers { false }
+            #expect(sandbox.names().count == 2)
+            _ = staged
+        }
+        #expect(sandbox.names() == ["file"])
+        #expect(sandbox.read("file") == "old")
     }
 
     /// The system would allow a rename over such a file.

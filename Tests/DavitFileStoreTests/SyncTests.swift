@@ -31,11 +31,14 @@ struct SyncTests {
         Change("PUT, new", data: ["fsync", "linkat"], full: ["fsync", "linkat", "fsync"]) {
             try $0.put("new", at: resource("folder/new"))
         },
+        Change("PUT over a file", data: ["fsync", "renameat"], full: ["fsync", "renameat", "fsync"]) {
+            try $0.put("new", at: resource("file"))
+        },
         Change(
-            "PUT over a file", data: ["fsync", "linkat", "renameat"],
+            "PUT of long content over a file", data: ["fsync", "linkat", "renameat"],
             full: ["fsync", "linkat", "renameat", "fsync"]
         ) {
-            try $0.put("new", at: resource("file"))
+            try $0.put("new", at: resource("file"), isInMemory: false)
         },
         Change("MKCOL", full: ["mkdirat", "fsync"]) {
             _ = try $0.createCollection(at: resource("folder/new"))
