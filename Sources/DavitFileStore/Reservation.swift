@@ -25,11 +25,10 @@ struct Reservation: ~Copyable, Sendable {
 
     enum Kind { case file, directory }
 
-    /// - Parameter permissions: for directories; the default denies access to other users while a copy is
-    ///   being written.
+    /// - Parameter permissions: nil to deny access to other users while the content is being written.
     /// - Throws: `missingAncestor` if `directory` was removed, `outOfSpace`, `forbidden`, `busy`.
     static func make(
-        _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32 = 0o700
+        _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32? = nil
     ) throws(StoreError) -> Reservation {
         // A sweep can remove the file between its creation and the lock, but not eight times in a row in
         // practice.
@@ -39,9 +38,9 @@ struct Reservation: ~Copyable, Sendable {
                 let file: FileDescriptor
                 switch kind {
                 case .file:
-                    file = try directory.open(name.bytes, for: .newContent, permissions: 0o600)
+                    file = try directory.open(name.bytes, for: .newContent, permissions: permissions ?? 0o600)
                 case .directory:
-                    try directory.makeDirectory(name.bytes, mode: permissions)
+                    try directory.makeDirectory(name.bytes, mode: permissions ?? 0o700)
                     file = try directory.open(name.bytes, for: .entries)
                 }
                 guard file.tryLockIfPossible() else { continue }

@@ -1,6 +1,7 @@
 internal import DavitHTTP
+internal import Synchronization
 
-/// The name of a resource that is not yet or no longer part of the share: `.davit-` and 16 random characters.
+/// The name of a resource that is not yet or no longer part of the share: `.davit-` and 16 characters.
 /// It is independent of the client's name for the resource, so that a resource whose name has 255 bytes can
 /// be replaced, too.
 ///
@@ -17,10 +18,16 @@ struct ReservedName: Hashable, Sendable {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns a name with 80 random bits, which is unique for all practical purposes.
+    /// The number of names made by this process.
+    private static let made = Atomic<UInt64>(0)
+
+    /// Returns a name with 64 random bits and 16 bits that count the names of this process, which is unique for
+    /// all practical purposes.
     static func random() -> ReservedName {
         var generator = SystemRandomNumberGenerator()
-        var bits = UInt128.random(in: 0..<1 << 80, using: &generator)
+        // Each call of the generator is a system call.
+        var bits = UInt128(generator.next()) << 16
+        bits |= UInt128(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFFFF)
         var bytes = prefix
         for _ in 0..<randomCount {
             bytes.append(alphabet[Int(bits & 31)])

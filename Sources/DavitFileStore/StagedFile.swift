@@ -14,12 +14,15 @@ final class StagedFile: StagedContent {
         var length: Int64 = 0
         fileprivate var isSealed = false
         fileprivate var isInMemory = false
-        /// The metadata of the new file, if it is known.
-        fileprivate var created: FileStatus?
+        /// The metadata of the new file and of the content to be replaced, if known.
+        fileprivate var created, replaced: FileStatus?
 
-        fileprivate init(location: ResourceLocation, created: FileStatus? = nil) {
+        fileprivate init(
+            location: ResourceLocation, created: FileStatus? = nil, replaced: FileStatus? = nil
+        ) {
             self.location = location
             self.created = created
+            self.replaced = replaced
         }
     }
 
@@ -66,9 +69,11 @@ final class StagedFile: StagedContent {
             hidden = nil
             state = Exclusive(State(location: location))
         } else {
-            let reservation = try Reservation.make(.file, in: folder.directory)
+            let replaced = replaces ? try? folder.directory.status(of: Array(location.path.name)) : nil
+            let reservation = try Reservation.make(
+                .file, in: folder.directory, permissions: replaced.map { $0.mode & 0o777 })
             hidden = HiddenName(reservation.name, in: folder)
-            state = Exclusive(State(location: location, created: reservation.status))
+            state = Exclusive(State(location: location, created: reservation.status, replaced: replaced))
             file = reservation.takeFile()
         }
         try checkAtStart(expectedLength, in: folder)
@@ -219,7 +224,7 @@ final class StagedFile: StagedContent {
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
         try state.withValue { state throws(StoreError) in
-            let isLikeOld = old != nil ? try takeOver(at: state.location, created: state.created) : false
+            let isLikeOld = old != nil ? try takeOver(state) : false
             if !isLikeOld, hidden != nil {
                 try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
             }
@@ -234,17 +239,15 @@ final class StagedFile: StagedContent {
 
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
     /// the content to be replaced is writable, because a rename does not require write permission.
-    /// - Parameter created: the metadata of this file when it was created, if known.
     /// - Returns: false if the content to be replaced was removed in the meantime.
-    private func takeOver(
-        at location: ResourceLocation, created: FileStatus?
-    ) throws(StoreError) -> Bool {
-        let folder = try share.folder(of: location)
-        let name = Array(location.path.name)
+    private func takeOver(_ state: State) throws(StoreError) -> Bool {
+        let folder = try share.folder(of: state.location)
+        let name = Array(state.location.path.name)
         do {
-            let current = try folder.directory.status(of: name)
+            let current =
+                if let replaced = state.replaced { replaced } else { try folder.directory.status(of: name) }
             guard current.kind == .regular else { return false }
-            try takeOver(name, in: folder.directory, status: current, created: created)
+            try takeOver(name, in: folder.directory, status: current, created: state.created)
             return true
         } catch {
             if error.code != .noEntry { throw StoreError(error) }

@@ -174,11 +174,15 @@ class PutChunked(Case):
 
 
 class PutOver(Case):
+    def __init__(self, name, folder=""):
+        super().__init__(name)
+        self.path = os.path.join(folder, "file.bin")
+
     def prepare(self, root):
-        write(root, "file.bin")
+        write(root, self.path)
 
     def ask(self, client, turn):
-        client.ask("PUT", "/file.bin", 204, body=KIB)
+        client.ask("PUT", f"/{self.path}", 204, body=KIB)
 
 
 class PutLocked(PutOver):
@@ -271,6 +275,7 @@ CASES = [
     Get("HEAD", method="HEAD"),
     PutNew("PUT 1 KiB, new"),
     PutOver("PUT 1 KiB, over"),
+    PutOver("PUT 1 KiB three folders deep, over", DEEP),
     PutLocked("PUT 1 KiB, over, with a lock and If"),
     PutChunked("PUT 1 KiB, new, chunked"),
     PutNew("PUT 64 KiB, new", content=KIB * 64),
