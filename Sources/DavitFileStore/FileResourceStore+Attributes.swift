@@ -47,7 +47,7 @@ extension FileResourceStore {
         if status.kind == .directory {
             return try file.setModified(UniqueTimeClock.shared.next(within: second))
         }
-        _ = try VersionStamp.renew(file, within: second, unlike: ResourceInfo(status, of: file).entityTag)
+        _ = try VersionStamp.renew(file, within: second, unlike: ResourceInfo(status, of: file))
     }
 }
 

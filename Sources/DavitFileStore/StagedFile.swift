@@ -229,7 +229,7 @@ final class StagedFile: StagedContent {
                 try storing { () throws(SystemError) in try file.setMode(0o666 & ~Umask.bits) }
             }
             let info = try storing { () throws(SystemError) in
-                try VersionStamp.renew(file, within: modified, unlike: old?.entityTag)
+                try VersionStamp.renew(file, within: modified, unlike: old)
             }
             try share.sync.content(file)
             state.isSealed = true

@@ -45,11 +45,11 @@ enum VersionStamp {
     ///   - second: the requested time, in whole seconds; nil for the current time. A volume that cannot
     ///     represent it stores the nearest one it can (the limits of its range, even seconds on FAT), as the
     ///     result shows.
-    ///   - old: the entity tag of the replaced content, or of this content before the change.
-    /// - Returns: the new metadata of the content. Its entity tag equals `old` only if the volume can store
+    ///   - old: the replaced content, or this content before the change.
+    /// - Returns: the new metadata of the content. Its entity tag equals that of `old` only if the volume can store
     ///   neither the time nor a stamp; then nothing has changed.
     static func renew(
-        _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: EntityTag?
+        _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: ResourceInfo?
     ) throws(SystemError) -> ResourceInfo {
         let clock = UniqueTimeClock.shared
         var last: Int64?
@@ -59,7 +59,7 @@ enum VersionStamp {
             let status = try file.status()
             if status.modified != time { write(to: file) }
             let info = ResourceInfo(status, of: file)
-            if old == nil || info.entityTag != old { return info }
+            if old.map({ !info.hasSameTag(as: $0) }) ?? true { return info }
             // The volume stores all times outside its range as the same limit, which the file already has.
             if second != nil, status.modified == last { return info }
             last = status.modified

@@ -81,6 +81,20 @@ extension ResourceInfo {
         return EntityTag(opaque: text)
     }
 
+    /// Whether ``entityTag`` is the same for both.
+    public func hasSameTag(as other: ResourceInfo) -> Bool {
+        identity.inode == other.identity.inode && length == other.length && modified == other.modified
+            && stamp == other.stamp
+    }
+
+    /// ``entityTag`` in its header field form.
+    public var encodedEntityTag: [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(56)
+        appendEncodedEntityTag(to: &text)
+        return text
+    }
+
     /// Appends ``entityTag`` in its header field form without creating an ``EntityTag``.
     public func appendEncodedEntityTag(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))

@@ -13,14 +13,35 @@ struct EntityTagTests {
                 kind: .content, length: Int64(bitPattern: other),
                 modified: Timestamp(nanoseconds: Int64(bitPattern: number)), created: nil,
                 identity: ResourceIdentity(inode: number, birth: 0), volume: 0, isExecutable: false,
-                stamp: stamp,
-                hasOtherNames: false)
+                stamp: stamp)
             let parts = [number, other, number] + (stamp == 0 ? [] : [stamp])
             let text = parts.map { String($0, radix: 16) }.joined(separator: "-")
             #expect(String(decoding: info.entityTag.encoded, as: UTF8.self) == "\"\(text)\"")
+            #expect(info.encodedEntityTag == info.entityTag.encoded)
+            #expect(info.hasSameTag(as: info))
             var encoded = Array("before ".utf8)
             info.appendEncodedEntityTag(to: &encoded)
             #expect(String(decoding: encoded, as: UTF8.self) == "before \"\(text)\"")
         }
+    }
+
+    @Test func everyPartDistinguishesVersions() {
+        let info = ResourceInfo(
+            kind: .content, length: 1, modified: Timestamp(nanoseconds: 2), created: nil,
+            identity: ResourceIdentity(inode: 3, birth: 4), volume: 5, isExecutable: false, stamp: 6)
+        var others = [info, info, info, info]
+        others[0].length = 7
+        others[1].modified = Timestamp(nanoseconds: 7)
+        others[2].identity.inode = 7
+        others[3].stamp = 7
+        for other in others {
+            #expect(!info.hasSameTag(as: other))
+            #expect(info.entityTag != other.entityTag)
+        }
+        var same = info
+        same.identity.birth = 7
+        same.created = Timestamp(nanoseconds: 7)
+        #expect(info.hasSameTag(as: same))
+        #expect(info.entityTag == same.entityTag)
     }
 }

@@ -208,7 +208,7 @@ struct PutMethod: InlineCommitMethod {
 
     private func response(to outcome: Outcome) -> HTTPResponse {
         var response = HTTPResponse(status: outcome.isNew ? .created : .noContent)
-        response.fields.append(.etag, outcome.info.entityTag.encoded)
+        response.fields.append(.etag, outcome.info.encodedEntityTag)
         response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
         // The file system may have stored another time if this one is out of range. FAT stores only even seconds, so
         // accept a deviation of one second.

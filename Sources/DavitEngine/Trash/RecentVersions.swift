@@ -58,9 +58,13 @@ package final class RecentVersions: Sendable {
 
     /// Records that `old` was replaced without being kept in the trash, or that its modification time was
     /// changed.
-    func follow(_ path: ResourcePath, from old: EntityTag, to content: EntityTag?) {
+    func follow(
+        _ path: ResourcePath, from old: @autoclosure () -> EntityTag,
+        to content: @autoclosure () -> EntityTag?
+    ) {
         versions.withLock { versions in
-            if versions[path]?.content == old { versions[path]?.content = content }
+            guard let known = versions[path]?.content, known == old() else { return }
+            versions[path]?.content = content()
         }
     }
 
