@@ -55,10 +55,10 @@ struct Channel: ~Copyable {
         Socket.sendFile(socket.rawValue, from: file, offset: offset, count: count)
     }
 
-    /// Bytes of ciphertext that could not be sent yet.
+    /// The number of bytes of ciphertext that have not been sent yet.
     var outputCount: Int { tls?.outputCount ?? 0 }
 
-    /// Whether ciphertext could not be sent yet.
+    /// Whether some ciphertext has not been sent yet.
     var hasOutput: Bool { tls?.hasOutput ?? false }
 
     /// Whether so much ciphertext is pending that no more bytes are accepted.

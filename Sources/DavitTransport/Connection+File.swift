@@ -3,8 +3,8 @@ internal import DavitSystem
 
 /// Sends stored content.
 extension Connection {
-    /// Content up to this size is read into the output buffer after the head and sent with it; above it,
-    /// sendfile is cheaper.
+    /// Content up to this size is read into the output buffer and sent together with the head; for larger
+    /// content, sendfile is cheaper.
     static let inlineLimit: Int64 = 32 * 1024
     /// Large files are sent in windows of this size; each is loaded into memory before it is sent.
     private static let windowBytes: Int64 = 1024 * 1024
@@ -55,8 +55,8 @@ extension Connection {
         return sent
     }
 
-    /// Appends a small part of a file to the output buffer if it fits, and if it is in memory or on a volume
-    /// that cannot report whether it is.
+    /// Appends a small part of a file to the output buffer if the part fits, and if it is in memory or the
+    /// volume cannot report whether it is in memory.
     /// - Returns: false if nothing was appended.
     func composeNow(_ content: any FileContent, offset: Int64, length: Int) -> Bool {
         loop.output.claim(for: self)
@@ -85,8 +85,8 @@ extension Connection {
         try await composeFromPool(content, offset: offset, length: length)
     }
 
-    /// Appends content of a file to `buffer`: only what is in memory or, if the volume cannot report that,
-    /// everything.
+    /// Appends content of a file to `buffer`: only what is in memory, or everything if the volume cannot
+    /// report what is in memory.
     private func read(
         _ descriptor: Int32, of volume: UInt64, at position: Int64, count: Int, into buffer: IOBuffer
     ) -> CachedFile.Outcome {
@@ -145,8 +145,8 @@ extension Connection {
         }
     }
 
-    /// Sends bytes of a file that are in memory, or that may be read from disk on this thread: with sendfile
-    /// on a plain connection, and 64 KiB at a time if they are encrypted in user space.
+    /// Sends bytes of a file that are in memory, or that may be read from disk on this thread. Uses sendfile
+    /// on a plain connection; with TLS, encrypts up to 64 KiB per call.
     private func sendFile(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         guard channel.tls != nil else { return sendFileBytes(file, offset: offset, count: count) }
         if channel.isFull, case let outcome = channel.flush(), outcome == .wouldBlock { return outcome }
@@ -163,7 +163,8 @@ extension Connection {
         return unsafe piece.withBytes { unsafe sendBytes($0, isFollowed: count > piece.count) }
     }
 
-    /// Loads a window into memory on the pool if it is not cached, so that sendfile does not block the loop.
+    /// If a window is not cached, loads it into memory on a thread of the pool, so that sendfile does not
+    /// block the loop.
     private nonisolated(nonsending) func fetch(
         _ content: any FileContent, offset: Int64, count: Int
     ) async throws(HTTPError) {

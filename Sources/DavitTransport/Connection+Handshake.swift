@@ -4,7 +4,7 @@ internal import DavitLogging
 internal import DavitSystem
 
 #if TLS
-/// The TLS handshake of a connection, which needs no task.
+/// The TLS handshake of a connection. It runs without a task, except for steps that run on the pool.
 extension Connection {
     /// Advances the handshake as far as the available input allows.
     func performHandshake() {

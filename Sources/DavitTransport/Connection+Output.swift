@@ -19,7 +19,7 @@ extension Connection {
         return true
     }
 
-    /// Appends to the output buffer, and sends whenever it is full.
+    /// Appends to the output buffer, and sends the buffered output whenever the buffer is full.
     nonisolated(nonsending) func compose(_ bytes: [UInt8]) async throws(HTTPError) {
         var start = 0
         while start < bytes.count {
@@ -31,7 +31,7 @@ extension Connection {
         }
     }
 
-    /// Appends a buffer that is smaller than the loop's output buffer.
+    /// Appends the content of `buffer` to the loop's output buffer, which must have a larger capacity.
     nonisolated(nonsending) func compose(_ buffer: IOBuffer) async throws(HTTPError) {
         loop.output.claim(for: self)
         if loop.output.buffer.freeCount < buffer.count { try await sendComposed() }
@@ -88,8 +88,8 @@ extension Connection {
         }
     }
 
-    /// Calls `attempt` with the number of bytes sent so far until all `count` bytes are sent; waits for space
-    /// in the socket's buffer in between.
+    /// Calls `attempt` with the number of bytes sent so far until all `count` bytes are sent; between
+    /// attempts, waits for space in the socket's buffer.
     nonisolated(nonsending) func send(
         _ count: Int, _ attempt: (Int) -> Socket.Outcome
     ) async throws(HTTPError) {

@@ -7,8 +7,8 @@ internal import DavitSystem
 ///
 /// Requests that can be answered without waiting are served in the event handler. For other requests, a task
 /// runs ``serve()``; the task ends after some time without requests, and only this object remains. All state
-/// belongs to the thread of the loop, which justifies the unchecked conformance. Exclusivity checks are
-/// disabled for the state that each request uses: no access lasts longer than a single call.
+/// belongs to the thread of the loop, which justifies the unchecked conformance to `Sendable`. Exclusivity
+/// checks are disabled for the state that each request uses: no access lasts longer than a single call.
 @safe final class Connection: LoopMember, @unchecked Sendable {
     /// The reason why a wait ended.
     enum Wake { case ready, timeout, park, closing }
@@ -31,7 +31,8 @@ internal import DavitSystem
 
     @safe @exclusivity(unchecked) private var waiting = Waiting.nothing
     private var continuation: UnsafeContinuation<Wake, Never>?
-    /// When the idle connection is closed. The scheduled deadline may be earlier, to release memory.
+    /// The time at which the connection is closed if it remains idle. The scheduled deadline may be earlier,
+    /// to release memory.
     @safe @exclusivity(unchecked) private var idleEnd: Int64 = 0
     /// The deadline of the handshake.
     private(set) var handshakeEnd: Int64 = 0
@@ -48,7 +49,7 @@ internal import DavitSystem
     private var isLeaving = false
     /// The endless stream that is being sent, if any.
     var liveStream: (any BodyStream)?
-    /// When the connection began, on the clock of the loop.
+    /// The time at which the connection began, on the clock of the loop.
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
@@ -106,7 +107,7 @@ internal import DavitSystem
         loop.schedule(self, after: server.deadlines.parking)
     }
 
-    /// Serves the available input without a task; starts a task if something must wait.
+    /// Serves the available input without a task; starts a task if a request has to wait for something.
     private func serveWithoutTask() {
         bytesInTurn = 0
         let exchange = Exchange(on: self)
@@ -364,8 +365,9 @@ internal import DavitSystem
         unsafe resumed.resume(returning: wake)
     }
 
-    /// Extends the deadline if the peer has acknowledged data, or ends the wait. The socket reports room only
-    /// when much of its buffer is free, which can take a slow peer longer than the deadline.
+    /// Extends the deadline if the peer has acknowledged enough data; otherwise, ends the wait. The socket
+    /// reports room only when much of its buffer is free, which can take a slow peer longer than the
+    /// deadline.
     private func extendOrGiveUp() {
         let left = channel.outstandingBytes
         sending.endWait(now: loop.now)

@@ -15,7 +15,8 @@ package final class ConnectionCounter: Sendable {
     private let limit: Int
     private let limitPerAddress: Int
     private let onOccupancy: (@Sendable (Bool) -> Void)?
-    /// Proxies, which connect on behalf of many clients and have no limit of their own.
+    /// The networks of proxies, which connect on behalf of many clients and are exempt from the limit per
+    /// address.
     private let unlimited: [IPNetwork]
     private let state = Mutex(State())
 

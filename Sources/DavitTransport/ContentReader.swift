@@ -87,7 +87,7 @@ final class ContentReader: RequestBody {
     }
 
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {
-        // 101 would end HTTP on the connection, and 100 is sent with the first read.
+        // 101 would end HTTP on the connection, and 100 is sent before the first read.
         guard let exchange, exchange.request.minorVersion > 0, exchange.progress.status == nil,
             (102...199).contains(status.code)
         else { return }
@@ -127,7 +127,8 @@ final class ContentReader: RequestBody {
     }
 
     /// Reads and discards the remaining content.
-    /// - Returns: false if it is too long or malformed, so that the connection cannot be reused.
+    /// - Returns: false if the content is too long or cannot be read to its end; the connection can then not
+    ///   be reused.
     func discard() async -> Bool {
         guard let exchange else { return false }
         let sink = exchange.loop.memory.takeOutput()

@@ -9,7 +9,7 @@ internal import Synchronization
 /// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs
 /// to the thread that runs late jobs; see `runAfterEnd()`.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
-    /// Requests that other threads can make.
+    /// What other threads can ask the loop to do.
     enum Request: Int, AtomicRepresentable { case none, drain }
 
     let queue: SystemEventQueue
@@ -90,7 +90,8 @@ internal import Synchronization
 
     // MARK: Members and deadlines
 
-    /// Traps in debug builds if the loop runs on another thread: its state may be used on its thread only.
+    /// Traps in debug builds if called while the loop runs on another thread, because only its own thread may
+    /// use its state.
     func assertConfined(file: StaticString = #fileID, line: UInt = #line) {
         assert(
             isCurrentThread || thread.load(ordering: .relaxed) == 0, "used outside the loop's thread",

@@ -194,9 +194,9 @@ extension Exchange {
     /// More content is collected while at least this much of the buffer is free, in case the stream ends
     /// soon.
     private static let collectFreeBytes = 16 * 1024
-    /// Collected content is sent after this many bytes have been processed.
+    /// Collected content is sent once the stream has processed this many bytes of input to generate it.
     private static let collectEffortBytes = 48 * 1024
-    /// How many times faster bytes are copied than processed.
+    /// How many times more bytes can be copied than processed in the same time.
     private static let effortRatio = 4
 
     private nonisolated(nonsending) func write(

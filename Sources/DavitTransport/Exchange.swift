@@ -102,7 +102,7 @@ final class Exchange {
     enum ServedWithoutTask { case done, more, ended }
 
     /// Calls receive once and responds to the requests that do not have to wait. The responses are appended
-    /// to the output buffer and not sent.
+    /// to the output buffer; only the content of large files is sent immediately.
     /// - Returns: `more` if ``run()`` has to continue.
     func serveWithoutTask() -> ServedWithoutTask {
         guard connection.receive(into: unread) else { return .ended }
@@ -167,7 +167,7 @@ final class Exchange {
 
     // MARK: Input
 
-    /// Received bytes that were not consumed yet. The buffer is borrowed from the loop on first use.
+    /// Received bytes that have not been consumed yet. The buffer is borrowed from the loop on first use.
     var unread: InputBuffer {
         if let input { return input }
         let taken = loop.memory.takeInput()

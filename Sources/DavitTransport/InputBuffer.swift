@@ -55,7 +55,7 @@
     }
 
     /// Moves the bytes to the start, or doubles the capacity if they fill it. The callers limit the number of
-    /// bytes: heads have a size limit, and so have the bytes received after a chunk in one call.
+    /// bytes: heads have a size limit, and so does the number of bytes received after a chunk in one call.
     private func makeRoom() {
         if start > 0 {
             unsafe storage.copyMemory(from: storage + start, byteCount: end - start)

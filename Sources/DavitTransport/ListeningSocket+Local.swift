@@ -2,8 +2,8 @@ internal import DavitSystem
 
 /// Listening sockets other than those for a host and a port.
 extension ListeningSocket {
-    /// Listens at a path in the file system. The path must be free, or the socket of a server that is no
-    /// longer running.
+    /// Listens at a path in the file system. The path must be free, or lead to the socket of a server that is
+    /// no longer running.
     static func local(
         _ local: TransportConfiguration.LocalSocket, backlog: Int
     ) throws(TransportError) -> ListeningSocket {

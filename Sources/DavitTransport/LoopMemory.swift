@@ -11,7 +11,7 @@ struct LoopMemory {
     private var requests: [HTTPRequest] = []
     /// Volumes that cannot report whether content is in memory.
     private var unprobed: [UInt64] = []
-    /// Whether each known volume has no disk.
+    /// For each known volume, whether it has no disk to wait for.
     private var diskless: [UInt64: Bool] = [:]
 
     mutating func takeInput() -> InputBuffer { inputs.popLast() ?? InputBuffer() }

@@ -24,19 +24,22 @@ public struct TransportConfiguration: Sendable {
 
     /// How long the server waits for a peer.
     public struct Deadlines: Sendable {
-        /// The time to receive a request head, from its first byte; after it, the server responds with 408.
+        /// The maximum time for receiving a request head, from its first byte; if it is exceeded, the server
+        /// responds with 408.
         public var head: Duration = .seconds(10)
-        /// The time for a TLS handshake, from the start of the connection; after it, the connection is
-        /// closed.
+        /// The maximum time for a TLS handshake, from the start of the connection; if it is exceeded, the
+        /// connection is closed.
         public var handshake: Duration = .seconds(10)
-        /// The time to wait for the next request on an idle connection; after it, the connection is closed.
+        /// The maximum time without a request on an idle connection; if it is exceeded, the connection is
+        /// closed.
         public var keepAlive: Duration = .seconds(75)
         /// The window of waiting time over which the transfer rate of request content and responses must
         /// average at least ``bytesPerSecond``.
         public var window: Duration = .seconds(30)
         /// The minimum transfer rate in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024
-        /// The time to wait for the peer to close the connection after the server has closed its side.
+        /// The maximum time to wait for the peer to close the connection after the server has closed its
+        /// side.
         public var linger: Duration = .seconds(2)
         /// The time without a request after which a connection releases all memory that it does not need.
         public var parking: Duration = .seconds(2)
@@ -94,8 +97,8 @@ public struct TransportConfiguration: Sendable {
     /// Decides whether to accept a connection; if it returns false, the connection is closed without a
     /// response. Called on the accepting loop before anything is read. Must not block.
     public var acceptsConnection: (@Sendable (ConnectionEndpoints) -> Bool)?
-    /// Called on a loop when a connection was closed; must not block. Not called for connections that were
-    /// not accepted.
+    /// Called on a loop when a connection has been closed; must not block. Not called for connections that
+    /// were not accepted.
     public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
     /// Called with true when the first connection opens and with false when the last one closes, in order;
     /// must not block.

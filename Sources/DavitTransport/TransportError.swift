@@ -1,7 +1,7 @@
 internal import DavitHTTP
 public import DavitSystem
 
-/// The reason why a server could not start, and the endpoint concerned.
+/// The reason why a server could not start or could not resume listening, and the endpoint concerned.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason for the failure.
     public enum Reason: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case unknownHost
         /// The host name could not be resolved because the resolver did not respond.
         case lookUpFailed
-        /// The configuration has no endpoint.
+        /// The configuration has neither an endpoint nor another socket.
         case noEndpoint
         /// The server is already running.
         case alreadyStarted
@@ -81,7 +81,7 @@ public struct BoundAddress: Hashable, Sendable {
         self.path = path
     }
 
-    /// The authority part of the URL; for a local socket, the path with its slashes percent-encoded.
+    /// The authority part of the URL; for a local socket, the percent-encoded path, including its slashes.
     public var authority: String {
         if let path { return Self.encoded(path) }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -7,7 +7,7 @@ public struct IPNetwork: Hashable, Sendable {
     public let prefixLength: Int
 
     /// Parses a network; returns nil for anything else, including an address with bits set after the prefix:
-    /// `10.0.0.1/8` is more likely a mistake than 10.0.0.0/8.
+    /// `10.0.0.1/8` is more likely a mistake than another spelling of `10.0.0.0/8`.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }

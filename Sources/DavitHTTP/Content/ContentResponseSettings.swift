@@ -14,7 +14,7 @@ public struct ContentResponseSettings: Sendable {
     /// `Vary: Accept-Encoding` to such content.
     public var negotiatesCoding = false
 
-    /// Creates the default rules: types by name, no Cache-Control, active content sandboxed.
+    /// Creates the default settings: types by name, no Cache-Control, active content sandboxed.
     public init() {}
 
     /// The relevant properties of a media type.

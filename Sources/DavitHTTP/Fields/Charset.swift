@@ -7,10 +7,10 @@ public enum Charset: Hashable, Sendable, CaseIterable {
     /// UTF-16 with a fixed byte order.
     case utf16BigEndian, utf16LittleEndian
 
-    /// The label of an unsupported charset; answered with 415.
+    /// The error for the label of an unsupported charset; answered with 415.
     public struct Unsupported: Error, Hashable, Sendable {}
 
-    /// Bytes that are invalid in the charset; answered with 400.
+    /// The error for bytes that are invalid in the charset; answered with 400.
     public struct DecodingError: Error, Hashable, Sendable {
         /// Offset of the first invalid byte.
         public let offset: Int

@@ -8,7 +8,7 @@ public enum ContentCoding: Hashable, Sendable {
     /// ambiguity it is only decoded, never encoded.
     case deflate
 
-    /// An unsupported coding, or several codings; answered with 415.
+    /// The error for an unsupported coding, or for several codings; answered with 415.
     public struct Unsupported: Error, Hashable, Sendable {}
 
     /// Parses a token, ignoring case; returns nil for other codings. `x-gzip` means gzip (§8.4.1.3).

@@ -9,7 +9,7 @@ public struct Cookie: Hashable, Sendable {
     public enum SameSite: String, Sendable {
         /// No request.
         case strict = "Strict"
-        /// Only GET when the user follows a link.
+        /// Only GET requests that the browser sends because the user follows a link.
         case lax = "Lax"
         /// All requests; requires ``Cookie/isSecure``.
         case none = "None"
@@ -19,7 +19,7 @@ public struct Cookie: Hashable, Sendable {
     public var name: String
     /// Any text; see ``HTTPResponse/setCookie(_:)``.
     public var value: String
-    /// How long the browser stores the cookie; nil until it is closed. 0 removes the cookie.
+    /// How long the browser stores the cookie; nil means until the browser is closed. 0 removes the cookie.
     public var maxAgeSeconds: Int?
     /// The path at and below which the browser sends the cookie, percent-encoded.
     public var path: String
@@ -44,8 +44,8 @@ public struct Cookie: Hashable, Sendable {
         self.sameSite = sameSite
     }
 
-    /// The value of Set-Cookie. Name and value are percent-encoded, and `;` in the path, so that no text can
-    /// add an attribute.
+    /// The value of Set-Cookie. The name, the value, and any `;` in the path are percent-encoded, so that no
+    /// text can add an attribute.
     var fieldValue: [UInt8] {
         var text: [UInt8] = []
         PercentCoding.append(Array(name.utf8), to: &text)

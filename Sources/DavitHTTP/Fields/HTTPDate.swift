@@ -1,5 +1,5 @@
-/// Date formats of HTTP and WebDAV (RFC 9110 §5.6.7, RFC 4918 §15.1). Whole seconds; independent of the
-/// locale.
+/// Date formats of HTTP and WebDAV (RFC 9110 §5.6.7, RFC 4918 §15.1). Except in logs, times have whole
+/// seconds. All formats are independent of the locale.
 public enum HTTPDate {
     private static let weekdays: StaticString = "SunMonTueWedThuFriSat"
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -86,7 +86,8 @@ public enum HTTPDate {
         }
     }
 
-    /// A date as it is written. Each byte is stored without a check for space in a growing array.
+    /// The text of a date, in memory of a fixed size: unlike in a growing array, appending a byte requires no
+    /// check for space.
     @safe private struct DateText {
         let room: UnsafeMutableBufferPointer<UInt8>
         private(set) var count = 0

@@ -97,14 +97,15 @@ public protocol RequestBody: AnyObject {
     var declaredLength: Int64? { get }
     /// The complete content if it has already arrived with the head. Empty if there is none.
     ///
-    /// Does not consume the content: ``read(into:)`` still returns it. Nil after content has been read.
-    /// Copies the content once.
+    /// Nil after content has been read. Each access copies the content but does not consume it:
+    /// ``read(into:)`` still returns it.
     var arrived: [UInt8]? { get }
     /// Appends content to `buffer`: at least one byte unless the content has ended.
     ///
     /// The first call sends the response to `Expect: 100-continue`.
     /// - Returns: the number of bytes read; 0 at the end of the content.
-    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, ``HTTPError/disconnected``.
+    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, or
+    ///   ``HTTPError/disconnected``.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
     /// Sends an interim response (RFC 9110 §15.2) immediately over the connection of the request, before or
     /// between calls of ``read(into:)``. Does not count as the response to `Expect: 100-continue`.

@@ -1,5 +1,5 @@
-/// A request that cannot be processed at the level of HTTP: framing errors, exceeded limits, disconnected
-/// peers.
+/// The error for a request that cannot be processed at the level of HTTP, because of malformed framing, an
+/// exceeded limit or a disconnected peer.
 public struct HTTPError: Error, Hashable, Sendable {
     /// The status of the response; ignored if ``isDisconnected`` is true.
     public var status: HTTPStatus
@@ -18,7 +18,7 @@ public struct HTTPError: Error, Hashable, Sendable {
         isDisconnected = false
     }
 
-    /// The peer closed or reset the connection while content was expected.
+    /// The peer has disconnected, or the connection must be closed without a further response.
     public static let disconnected: HTTPError = {
         var error = HTTPError(.badRequest, "peer disconnected")
         error.isDisconnected = true

@@ -53,9 +53,9 @@ public struct HTTPFields: Sendable {
         end()
     }
 
-    /// The value of the field with this name; nil without one. The values of several fields are joined by ", "
-    /// (RFC 9110 §5.3), except that `Set-Cookie` cannot be joined. Setting a value replaces all fields with
-    /// this name; nil removes them. O(size of the fields).
+    /// The value of the field with this name; nil without one. The values of several fields are joined by ",
+    /// " (RFC 9110 §5.3); for `Set-Cookie`, the result has no defined meaning. Setting a value replaces all
+    /// fields with this name; nil removes them. O(size of the fields).
     public subscript(name: FieldName) -> String? {
         get { contains(name) ? self[name.text.description] : nil }
         set {

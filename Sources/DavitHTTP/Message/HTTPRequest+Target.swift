@@ -6,7 +6,8 @@ extension HTTPRequest {
     ///
     /// Decoded on each access, in linear time. Bytes that are not UTF-8 are replaced. A path that no resource
     /// can have, with a malformed escape, `..`, `%2F` or `%00`, is returned as sent: only middleware can see
-    /// one, because routers and shares refuse it with 400. Use ``fullRawPath`` to create links.
+    /// such a path, because routers and shares refuse the request with 400. Use ``fullRawPath`` to create
+    /// links.
     public var path: String {
         guard let (path, endsInSlash) = try? parsedTarget.resourcePath() else {
             return String(decoding: parsedTarget.rawPath, as: UTF8.self)
@@ -33,7 +34,7 @@ extension HTTPRequest {
         parsedTarget.form = form == .absolute ? .absolute : .origin
     }
 
-    /// Prepends the prefix that a proxy removed to ``mountPath``.
+    /// Prepends `prefix`, which a proxy has removed from the path, to ``mountPath``.
     /// - Returns: the previous state for ``leaveMount(_:)``.
     package func enter(_ prefix: PathPrefix) -> MountPosition {
         let mount = MountPosition(rawPath: target.rawPath, mountPath: mountPath)

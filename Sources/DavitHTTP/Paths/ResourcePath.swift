@@ -13,7 +13,8 @@ public struct ResourcePath: Hashable, Sendable {
     /// The root of the share.
     public static let root = ResourcePath(unchecked: [])
 
-    /// Returns nil if a segment is empty, `.` or `..`, or contains a slash or NUL.
+    /// Creates a path from its segments; returns nil if one is empty, is `.` or `..`, or contains a slash or
+    /// NUL.
     public init?(segments: some Sequence<some Collection<UInt8>>) {
         var path = ResourcePath.root
         for segment in segments {

@@ -29,7 +29,7 @@ internal import Darwin
 
     /// Reads the next block of `directory`, about `limitBytes` at most; returns false at the end.
     ///
-    /// Use one value per directory, because it keeps the read position.
+    /// Use a separate block for each directory, because the block keeps the read position.
     package mutating func read(
         from directory: borrowing FileDescriptor, limitBytes: Int = .max
     ) throws(SystemError) -> Bool {

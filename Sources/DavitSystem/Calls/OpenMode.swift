@@ -15,7 +15,7 @@ package enum OpenMode: Sendable {
     case base
     /// A directory, for reading its entries.
     case entries
-    /// A file, for reading. Opening never blocks for the writer of a FIFO or the end of a lease.
+    /// A file, for reading. Opening does not wait for the writer of a FIFO or for the end of a lease.
     case content
     /// A new file, which must not exist yet.
     case newContent

@@ -36,7 +36,7 @@ public enum StandardStreams {
         while !rest.isEmpty {
             let count = write(rest, to: descriptor)
             if count < 0 && errno == EINTR { continue }
-            // The stream is closed, so the error cannot be reported.
+            // Drop the rest, because the error could not be reported either.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

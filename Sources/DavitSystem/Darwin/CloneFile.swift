@@ -5,7 +5,7 @@ extension FileDescriptor {
     /// Copies all content of this file into the empty file `target`; holes are preserved where the volume
     /// supports them.
     ///
-    /// - Parameter canShare: not used; the system determines it.
+    /// - Parameter canShare: not used; the system determines whether blocks are shared.
     package borrowing func copyContent(
         to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {
@@ -15,7 +15,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Always true: the system cannot report it without opening the member.
+    /// Always returns true: without opening a member, the system cannot report whether it has attributes.
     package borrowing func mayHaveAttributes(_ name: [UInt8]) -> Bool { true }
 
     /// Copies the extended attributes and the access control list of this file to `target`.

@@ -2,7 +2,7 @@
 internal import Darwin
 
 extension RootDirectory {
-    // From <sys/fcntl.h>, since macOS 11: a link anywhere in the path fails with ELOOP.
+    // Flags from <sys/fcntl.h>, since macOS 11: calls fail with ELOOP if any component of the path is a link.
     private static let noLinkAnywhere: Int32 = 0x2000_0000
     private static let statusWithoutAnyLink: Int32 = 0x0800
 

@@ -7,8 +7,9 @@ internal import Darwin
 #endif
 
 extension FileDescriptor {
-    /// Opens a file so that every write appends to it. Creates it with mode 0640 if it is missing.
-    /// - Parameter path: Symbolic links are followed. May block.
+    /// Opens a file so that every write appends to it. Creates the file with mode 0640 if it is missing. May
+    /// block.
+    /// - Parameter path: the path of the file; symbolic links are followed.
     package static func appending(to path: String) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             owning: try checked("open") {

@@ -50,7 +50,8 @@ package enum CachedFile {
         return count >= 0 ? .bytes(count) : .failed(SystemError(errno: code, call: "pread"))
     }
 
-    /// Returns true if the byte at `offset` is in memory; false if it is not, or if that is unknown.
+    /// Returns true if reading the byte at `offset` does not wait for a disk, because it is in memory or
+    /// cannot be read; false if it is not in memory, or if that is unknown.
     package static func isCached(_ file: Int32, offset: Int64) -> Bool {
         var byte: UInt8 = 0
         let outcome = unsafe withUnsafeMutableBytes(of: &byte) {

@@ -1,4 +1,5 @@
-/// The mount table. It is needed because mounting a volume over a directory causes no event in it.
+/// The mount table. It is needed because mounting a volume over a directory causes no event in that
+/// directory.
 package enum MountTable {
     /// Returns the lines of the system's mount table for mount points below a directory; empty if the system
     /// has no such table.

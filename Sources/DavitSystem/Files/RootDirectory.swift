@@ -21,7 +21,8 @@ package struct RootDirectory: ~Copyable, Sendable {
     /// How the root's volume compares names. Only Apple's systems report it.
     package let matching: NameMatching
     /// Whether the root's volume is known to be local. On a local volume, an open file keeps its inode
-    /// number, and removing it leaves nothing in its directory. Network and FUSE volumes guarantee neither.
+    /// number, and a removed file leaves nothing in its directory even if it is open. Network and FUSE
+    /// volumes guarantee neither.
     package let canKeepOpenFiles: Bool
     /// Whether the root's volume has no disk to wait for.
     package let isInMemory: Bool

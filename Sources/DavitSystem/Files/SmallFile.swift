@@ -12,9 +12,9 @@ public struct SmallFile: Sendable {
     /// The permission bits.
     public let mode: UInt32
 
-    /// Reads a file of at most `limitBytes`. A pipe blocks until its writer closes it, because secrets often
-    /// come from another program.
-    /// - Throws: the system error; `EFBIG` if the file is larger.
+    /// Reads a file of at most `limitBytes`. The file may be a pipe, because secrets often come from another
+    /// program; reading then blocks until the writer closes the pipe.
+    /// - Throws: the system error; `EFBIG` if the file is larger than `limitBytes`.
     public init(reading path: String, limitBytes: Int = 1 << 20) throws(SystemError) {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(errno: errno, call: "open") }

@@ -114,8 +114,8 @@ extension RootDirectory {
     }
 
     /// What the kernel supports, determined once: kernels before 5.6 and some sandboxes have no openat2, and
-    /// kernels before 5.12 have no cached-only lookup. Metadata is then read on the calling thread even if
-    /// `mayWait` is false.
+    /// kernels before 5.12 have no cached-only lookup. Without it, metadata is read on the calling thread
+    /// even if `mayWait` is false.
     private static let features: Features = {
         func opens(_ resolve: Int) -> Bool {
             let flags = UInt64(DAVIT_O_PATH) | UInt64(O_CLOEXEC)

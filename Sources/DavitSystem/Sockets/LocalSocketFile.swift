@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The file of a local socket, for as long as it refers to this socket.
+/// The file of a local socket. It is removed only if it still refers to that socket.
 package struct LocalSocketFile: Sendable {
     private let folder: String
     private let name: String
