@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz fuzz-replay clean packages-%
 
 SWIFT ?= swift
-# SwiftPM writes the traits into the command line of each module in hash order. With random hashing the order changes, and
-# everything is compiled again.
+# SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
+# build to build, and everything is compiled again.
 SWIFT_BUILD := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -39,13 +39,13 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## the gate: every suite, the longest ones in part: make test [SEED=…]
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## run the gate: every suite, and a sample of the longest ones: make test [SEED=…]
 	@scripts/test.sh
 
-test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash packages-lab packages-docs ## every suite in full, also TLS again, the build without traits, the reference
+test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash packages-lab packages-docs ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
 	@scripts/test.sh --all
 
-unit: packages-build ## the unit tests
+unit: packages-build ## run the unit tests
 	@scripts/test.sh --all unit
 
 lint: packages-build packages-docs ## check formatting, structure, words, documentation and script syntax
@@ -65,7 +65,7 @@ guard-accept: packages-guard build guard-programs ## update the baselines of the
 	@python3 Tests/Guard/guard.py --accept
 	@python3 Tests/Guard/instructions.py --accept
 
-litmus: packages-litmus build debug ## run the WebDAV conformance suite: anonymous, over TLS, with an account, below a prefix
+litmus: packages-litmus build debug ## run the WebDAV conformance suite: without an account, over TLS, with an account, and below a prefix
 	@scripts/test.sh litmus
 
 examples: packages-clients debug ## test the programs in Examples with curl
@@ -80,13 +80,13 @@ clients: packages-clients packages-lab build debug ## test all clients, includin
 browser: build ## test the browser page in Chromium
 	@scripts/test.sh --all browser
 
-deployment: packages-deployment build ## test behind nginx, Caddy and Apache, with inherited sockets, and the logs
+deployment: packages-deployment build ## test davit behind nginx, Caddy and Apache, with sockets of a service manager, and its logs
 	@scripts/test.sh deployment
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh --all crash
 
-bench: packages-bench build ## compare with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
+bench: packages-bench build ## compare davit with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
@@ -102,7 +102,7 @@ micro: packages-build packages-guard ## benchmark parsers and writers against be
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=DavitBenchmarks)
 	@python3 bench/micro.py $(if $(ACCEPT),--accept)
 
-fuzz: packages-build ## generated input for each parser, with libFuzzer: make fuzz [SECONDS=600] [TARGETS='head chunked'] [GROW=1]
+fuzz: packages-build ## test each parser with input that libFuzzer generates: make fuzz [SECONDS=600] [TARGETS='head chunked'] [GROW=1]
 	@scripts/fuzz.sh $(if $(GROW),--grow) $(or $(SECONDS),600) $(TARGETS)
 
 # The program that runs the fuzz targets in `make test`, without libFuzzer.

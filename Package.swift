@@ -51,7 +51,7 @@ let package = Package(
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
     ],
     targets: [
-        // C libraries: each target consists of a module map and a shim header.
+        // C libraries. Each target consists of a module map and a shim header.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
@@ -67,7 +67,7 @@ let package = Package(
             name: "CQRCode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
 
-        // ① sockets, ② messages, ③ the HTTP application, ④ WebDAV, ⑤ stores.
+        // The layers, from sockets and messages through the HTTP application and WebDAV to the stores.
         library("DavitSystem", [linux]),
         library("DavitHTTP"),
         library("DavitCrypto", ["DavitHTTP", openSSL]),
@@ -113,7 +113,8 @@ let package = Package(
             "DavitSite",
             ["DavitListing", "DavitFileStore", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP"]),
 
-        // Requests of other commands to the server that owns a state folder, over a socket in that folder.
+        // Requests from `davit` commands to the server that uses a state folder, over a socket in that
+        // folder.
         library(
             "DavitControl",
             ["DavitEngine", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),

@@ -1,6 +1,6 @@
 import Davit
 
-/// Counts in a page with server-sent events: `Events [PORT]`.
+/// Serves a page with a counter that server-sent events update: `Events [PORT]`.
 @main struct Events {
     static let page = """
         <!DOCTYPE html>

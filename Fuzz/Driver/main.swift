@@ -11,7 +11,8 @@ import Darwin
 
 // Usage: DavitFuzz TARGET [libFuzzer arguments]
 //
-// To merge corpora, libFuzzer runs this program again with its own arguments only. The environment passes the target on.
+// To merge corpora, libFuzzer runs this program again with its own arguments only. It then takes the target from the
+// environment.
 let variable = "DAVIT_FUZZ_TARGET"
 var rest = CommandLine.arguments.dropFirst()
 var name = unsafe getenv(variable).map { unsafe String(cString: $0) }

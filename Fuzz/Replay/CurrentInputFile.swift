@@ -6,11 +6,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that contains the input that is being parsed, so that it is known after the process has ended for any reason,
-/// including a trap, a signal or a lack of memory.
+/// A file that contains the input that is being parsed, so that the input is known after the process has ended for any
+/// reason, including a trap, a signal or a lack of memory.
 ///
 /// The file is mapped, because a system call per input would take longer than most targets. It contains the length as
-/// eight decimal digits, a line feed, the input, and remains of longer inputs.
+/// eight decimal digits, a line feed, the input, and possibly the rest of an earlier, longer input.
 @safe final class CurrentInputFile {
     private static let headerLength = 9
     private let memory: UnsafeMutableRawBufferPointer

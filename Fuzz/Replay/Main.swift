@@ -10,7 +10,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Runs a fuzz target without coverage instrumentation: all inputs of a corpus, and mutations of them.
+/// Runs a fuzz target on all inputs of a corpus and on mutations of them, without coverage instrumentation.
 ///
 /// The mutations depend only on the corpus, the dictionary and the seed. The process ends at the first input that
 /// breaks an invariant, traps, or exceeds the time limit; `--current` keeps this input, see ``CurrentInputFile``.

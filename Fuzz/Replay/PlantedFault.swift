@@ -14,9 +14,9 @@ enum PlantedFault: String {
         let text = String(decoding: input, as: UTF8.self)
         switch self {
         case .none: break
-        // The word is in the dictionary only.
+        // The word is only in the dictionary.
         case .word: invariant(!text.contains("<planted>"), "planted word")
-        // One input begins, and another one ends like this.
+        // One input begins with "first", and another one ends with "last".
         case .splice: invariant(!(text.hasPrefix("first") && text.hasSuffix("last")), "planted splice")
         case .number: invariant(!text.contains("9223372036854775808"), "planted number")
         // A trap without a message: more than 31 spaces.

@@ -4,8 +4,8 @@ internal import DavitServer
 internal import DavitSystem
 
 extension Configuration {
-    /// Returns the authentication in front of the application, or nil without accounts. Hashes the passwords
-    /// if only hashes are stored.
+    /// Returns the authentication in front of the application, or nil without accounts. Blocks to hash plain
+    /// passwords if Basic is the only scheme, because then only hashes are kept.
     /// - Parameter fields: the ``Mountable/announcedFields`` of the application.
     func makeAuthentication(
         announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
@@ -15,7 +15,7 @@ extension Configuration {
         do throws(Accounts.Problem) {
             return try Authentication(
                 accounts: checked, optionsFields: fields, work: PooledWorkRunner(pool: pool),
-                // Fewer than the threads of the pool and the cores, so that other work can continue.
+                // Leave threads of the pool and half of the cores to other work.
                 hashesAtATime: min(4, SystemThread.coreCount / 2),
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])

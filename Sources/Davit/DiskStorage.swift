@@ -5,7 +5,8 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// The temporary folder for request content. It is opened on first use, because most servers never need it.
+/// The temporary folder for request content. Unless a path is specified, it is opened on first use, because
+/// most servers never need it.
 final class DiskStorage: TemporaryStorage {
     private let path: String?
     private let folder = AtomicLazyReference<TemporaryDirectory>()

@@ -7,8 +7,8 @@ extension WebServer {
     ///
     /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first
     /// address that the server listens on: for wildcard addresses the primary address of this machine, for
-    /// loopback addresses `localhost`, and for only a Unix socket `http+unix://…`. A default port is omitted.
-    /// Each call reads the addresses of the machine.
+    /// loopback addresses `localhost`, and `http+unix://…` if there is only a Unix socket. A default port is
+    /// omitted. Each call reads the addresses of the machine.
     public var url: String? {
         let addresses = addresses
         if addresses.isEmpty { return nil }

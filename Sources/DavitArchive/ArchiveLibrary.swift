@@ -4,7 +4,8 @@ internal import CArchive
 
 /// Whether this build includes libarchive (package trait `Archive`).
 ///
-/// Without it, ``ZIPWriter`` does not exist, and code that uses it must be inside `#if Archive`.
+/// Without libarchive, ``ZIPWriter`` does not exist, and code that uses that type must be inside `#if
+/// Archive`.
 package enum ArchiveLibrary {
     package static var isAvailable: Bool {
         #if Archive

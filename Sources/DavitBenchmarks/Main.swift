@@ -3,7 +3,7 @@ internal import DavitSystem
 /// Measures the parts of handling a request: nanoseconds, the ratio to a reference loop in this process, and
 /// allocations.
 ///
-/// Prints one tab-separated line for each: name, nanoseconds, ratio, allocations or `-`. See
+/// Prints one tab-separated line for each benchmark: name, nanoseconds, ratio, allocations or `-`. See
 /// `bench/micro.py`.
 @main struct Main {
     /// Each benchmark alternates with the reference; the fastest round of each counts, because it was

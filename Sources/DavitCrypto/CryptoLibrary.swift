@@ -4,8 +4,8 @@ internal import COpenSSL
 
 /// Whether this build includes OpenSSL (package trait `TLS`).
 ///
-/// Without it, this target only contains ``RandomBytes``, ``ConstantTime`` and ``TLSRecord``; there are no
-/// digests, password hashes, certificates or TLS, and code that uses them must be inside `#if TLS`.
+/// Without OpenSSL, this target only contains ``RandomBytes``, ``ConstantTime`` and ``TLSRecord``; there are
+/// no digests, password hashes, certificates or TLS, and code that uses them must be inside `#if TLS`.
 package enum CryptoLibrary {
     package static var isAvailable: Bool {
         #if TLS

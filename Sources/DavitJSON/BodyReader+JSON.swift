@@ -10,11 +10,11 @@ internal import Foundation
 extension BodyReader where Value: Decodable & Sendable {
     /// Reads JSON (RFC 8259) in UTF-8, sent as `application/json` or as a type that ends in `+json`.
     ///
-    /// Dates are RFC 3339 text, data is Base64. Content of any other type is refused with 415, which includes
-    /// everything that a page from another origin can send without a preflight request. Text in UTF-16 or
-    /// UTF-32, which older editions of the RFC allowed, is also refused with 415, content over the limit or
-    /// nested too deeply with 413, malformed JSON with 400 and the byte offset of the error, and JSON that
-    /// does not match `type` with 422 and the path of the mismatch.
+    /// Dates are RFC 3339 text, and data is Base64. Content of any other type is refused with 415, which
+    /// includes everything that a page from another origin can send without a preflight request. Text in
+    /// UTF-16 or UTF-32, which older editions of the RFC allowed, is also refused with 415, content over the
+    /// limit or nested too deeply with 413, malformed JSON with 400 and the byte offset of the error, and
+    /// JSON that does not match `type` with 422 and the path of the mismatch.
     public static func json(_ type: Value.Type = Value.self, limitBytes: Int = 1 << 20) -> Self {
         Self { request in
             try checkType(of: request)

@@ -3,8 +3,8 @@ internal import DavitServer
 
 /// The HTML listing of a collection, written in pieces: head, entries, foot.
 ///
-/// It contains no script and loads nothing. All links are relative, so that it works behind a proxy that maps
-/// it to another path. Memory use does not depend on the number of entries.
+/// It contains no script and loads nothing. All links are relative, so that the page also works behind a
+/// proxy that changes its path. Memory use does not depend on the number of entries.
 public struct ListingPage: Sendable {
     /// The name of the root in the title and the first breadcrumb.
     private let rootName: String

@@ -78,7 +78,7 @@ private final class ListingStream: BodyStream {
         return (entries, .goesOn)
     }
 
-    /// Sorts on another thread, because it would block the event loop for too long.
+    /// Sorts on another thread, because sorting would block the event loop for too long.
     private func sorted(
         _ entries: [ListingEntry], _ outcome: Outcome
     ) async -> ([ListingEntry], Outcome) {

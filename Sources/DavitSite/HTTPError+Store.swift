@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension HTTPError {
-    /// The error for a failed read. Callers with a more specific response for missing resources handle these
-    /// themselves.
+    /// The error for a failed read. Callers that have a more specific response for a missing resource handle
+    /// its errors themselves.
     init(reading error: StoreError) {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop:

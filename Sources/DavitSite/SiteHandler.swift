@@ -5,9 +5,9 @@ public import DavitStore
 
 /// Serves a folder as a website.
 ///
-/// GET and HEAD return files according to ``SiteOptions``. OPTIONS returns 204, unknown methods are refused
-/// with 501, all others with 405. A GET has the same capabilities and cost as for a share of the same folder:
-/// files stay open and are validated for each request.
+/// GET and HEAD return files according to ``SiteOptions``. OPTIONS returns 204. Unknown methods are refused
+/// with 501, and all other known methods with 405. A GET has the same capabilities and cost as in a WebDAV share of
+/// the same folder: files stay open and are validated for each request.
 public struct SiteHandler: Handler {
     private let site: Site
     private let work: any BlockingWorkRunner
@@ -149,7 +149,7 @@ public struct SiteHandler: Handler {
         return site.options.cacheAgeSeconds.map(response.cacheAge) ?? response
     }
 
-    /// Returns the site's page for missing resources. It does not represent the requested resource, so
+    /// Returns the site's page for missing resources. The page does not represent the requested resource, so
     /// preconditions and ranges are ignored.
     private static func notFound(_ page: OpenContent) -> HTTPResponse {
         var fields = HTTPFields()

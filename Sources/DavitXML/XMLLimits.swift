@@ -1,5 +1,5 @@
-/// Limits on the resources that a document may use. A document that exceeds one is refused: status 400, 413
-/// for ``bytes``.
+/// Limits on the resources that a document may use. A document that exceeds one of them is refused: with 413
+/// for ``bytes``, otherwise with 400.
 public struct XMLLimits: Hashable, Sendable {
     /// Size of the document in bytes, as sent; at most 2 GiB. Callers stop reading at this limit;
     /// ``XMLDocument`` checks it again.

@@ -2,9 +2,9 @@
 /// time.
 ///
 /// libxml2 compares each attribute of an element with all others, continues after most errors, and copies a
-/// comment for each error in it. The scan therefore counts attributes, and refuses errors after which its
-/// view of the markup would differ from libxml2's: a `<` that does not start markup or is inside a tag, and
-/// `--` in a comment. It is not a parser: documents that pass can still be malformed.
+/// comment for each error in it. The scan therefore counts attributes, and refuses documents with errors
+/// after which its view of the markup would differ from that of libxml2: a `<` that does not start markup or
+/// is inside a tag, and `--` in a comment. It is not a parser: documents that pass can still be malformed.
 struct XMLMarkupScan {
     private let text: [UInt8]
     private let attributeLimit: Int

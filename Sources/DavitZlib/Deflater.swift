@@ -2,8 +2,8 @@ internal import CZlib
 
 /// Compresses a stream of bytes incrementally (RFC 1950, 1951, 1952).
 ///
-/// All memory is allocated by the initializer: eight times the window size, 256 KiB or less if less input is
-/// expected. Calls do not allocate.
+/// The initializer allocates all memory: eight times the window size, which is 256 KiB, or less if little
+/// input is expected. Calls do not allocate.
 @safe public struct Deflater: ~Copyable {
     public enum Format: Sendable {
         /// RFC 1952, without file name and time: the content coding `gzip`.
@@ -59,8 +59,8 @@ internal import CZlib
     /// Compresses as much of `input` as fits into the output.
     ///
     /// Call it again with the remaining input and the same `flush` until all input is consumed. A flush is
-    /// complete when there is free space left in the output. Provide more than six bytes of output, otherwise
-    /// zlib starts a new flush each time. Calls after the end have no effect.
+    /// complete when there is free space left in the output. Provide more than six bytes of space for the
+    /// output; with less, zlib starts a new flush in each call. Calls after the end have no effect.
     public mutating func transform(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ flush: Flush
     ) -> TransformProgress {

@@ -15,8 +15,8 @@ public struct ExpansionLimit: Hashable, Sendable {
     }
 }
 
-/// The reason why compressed data is rejected. Offsets are in bytes from the start of the compressed input,
-/// where zlib stopped.
+/// The reason why compressed data is rejected. An offset is the position at which zlib stopped, in bytes from
+/// the start of the compressed input.
 public enum InflateError: Error, Hashable, Sendable {
     /// The data is malformed, or a checksum does not match.
     case malformed(offset: Int64)

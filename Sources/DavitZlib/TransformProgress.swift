@@ -16,7 +16,7 @@ public struct TransformProgress: Hashable, Sendable {
     }
 }
 
-/// zlib could not allocate memory for a stream.
+/// The error if zlib could not allocate memory for a stream.
 public struct OutOfMemory: Error, Hashable, Sendable {}
 
 extension UnsafeMutablePointer<z_stream> {

@@ -13,7 +13,8 @@ public struct ByteTap: Sendable {
     ///
     /// - Parameters:
     ///   - received: called with bytes that the peer has sent, in pieces of any size.
-    ///   - sent: called with bytes that the system has accepted for sending.
+    ///   - sent: called with bytes that the system has accepted for sending or, with TLS, that have been
+    ///     encrypted for sending.
     ///   - closed: called last, when the connection has closed.
     public init(
         received: @escaping @Sendable (borrowing Span<UInt8>) -> Void = { _ in },

@@ -11,8 +11,8 @@ extension Configuration {
         /// configuration.connections.accepts = { $0.remote.isLoopback }
         /// ```
         public var accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
-        /// Called with the number of bytes transferred when a connection has closed; not called for rejected
-        /// connections.
+        /// Called when a connection has closed, with its endpoints, its duration and the number of bytes
+        /// transferred; not called for rejected connections.
         public var closed: (@Sendable (ConnectionRecord) -> Void)?
         /// Returns a tap for an accepted connection, which receives its bytes until it closes, or nil for
         /// none. A tap adds a pass over each byte; without one there is no cost.

@@ -32,8 +32,8 @@ extension Configuration {
             case required(authorities: String)
         }
 
-        /// At least one identity. A client gets the first one that matches the host name it requests,
-        /// otherwise the first one.
+        /// At least one identity. A client gets the first one with exactly the host name that it requests,
+        /// otherwise the first one with a matching wildcard, otherwise the first one in the list.
         public var identities: [Identity]
         /// Whether client certificates are requested. The certificate of a client is in
         /// ``DavitHTTP/HTTPRequest/clientCertificate``. It does not replace an account: if there are

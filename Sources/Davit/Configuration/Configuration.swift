@@ -57,13 +57,14 @@ public struct Configuration: Sendable {
     /// Whether to compress generated content, but not stored files, with gzip for clients that accept it; see
     /// ``DavitServer/Compression``.
     public var compresses = true
-    /// The accounts. If there are any, every request must authenticate; otherwise non-local addresses are an
-    /// error, unless ``allowsAnonymousVisitors`` is set.
+    /// The accounts. If there are any, every request must be authenticated; if there are none, non-local
+    /// addresses are an error unless ``allowsAnonymousVisitors`` is set.
     public var accounts: [Account] = []
     /// The authentication schemes and realm, used if there are accounts.
     public var authentication = AuthenticationSettings()
-    /// Allows non-local addresses without accounts, with any host name, or those of ``publicURLs`` if there
-    /// are any. Only for public content: everyone can change a share that is not read-only.
+    /// Allows non-local addresses without accounts. Requests may then contain any host name; if there are
+    /// ``publicURLs``, only the names in these are accepted. Only for public content: everyone can change a
+    /// share that is not read-only.
     public var allowsAnonymousVisitors = false
     /// The URLs of this server on a proxy, such as `https://files.example.com`. If a URL has a path, clients
     /// see the server below it, and the proxy removes the part of the path that is not in ``prefix``: with
@@ -88,7 +89,7 @@ public struct Configuration: Sendable {
     public var connections = ConnectionHooks()
     /// Settings for servers in applications with a life cycle.
     public var lifecycle = LifecycleOptions()
-    /// A new or empty folder, outside the share, for a recording of every connection: requests and responses
+    /// A new or empty folder, outside all shares, for a recording of every connection: requests and responses
     /// with all content except credentials, in files that only their owner can read. Nil disables recording,
     /// at no cost. See `docs/recording.md`.
     public var recordingFolder: String?

@@ -4,7 +4,7 @@ public import DavitServer
 public import DavitSystem
 public import DavitTransport
 
-/// The reason why a server cannot start.
+/// The reason why a server cannot be created or started, or cannot apply new accounts or certificates.
 public enum ServerError: Error, Sendable, Equatable {
     /// The folder to share does not exist, is not a folder, or cannot be read.
     case shareNotUsable(path: String, FileResourceStore.RootError)

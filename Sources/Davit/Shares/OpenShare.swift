@@ -156,8 +156,8 @@ final class OpenShare: LifecycleObserver {
         journal?.start()
     }
 
-    /// Starts to accept requests from other commands. A failure is not fatal, because some volumes do not
-    /// support sockets.
+    /// Starts to accept requests from `davit` commands in other processes. A failure is not fatal, because
+    /// some volumes do not support sockets.
     private func startControl() {
         do throws(SystemError) {
             let server = try ControlServer(folder: folder.path) { [state, share] request, user in

@@ -26,15 +26,15 @@ public struct WebDAVShare: Mountable {
     /// The durability of acknowledged changes, including locks and properties, in a power failure. They
     /// always survive a crash of the process.
     public var sync: SyncLevel
-    /// The maximum size of a file in bytes; larger ones are answered with 413. Nil for no limit except the
-    /// volume's.
+    /// The maximum size of a file in bytes; uploads of larger files are answered with 413. Nil for no limit
+    /// except the volume's.
     public var maximumFileBytes: Int64?
-    /// The maximum depth of folders that clients can create below ``folder``; deeper ones are answered with
-    /// 403. Deeper folders that other programs have created can be read and deleted. Values below 1 count as
-    /// 1.
+    /// The maximum depth of folders that clients can create below ``folder``; requests to create deeper ones
+    /// are answered with 403. Deeper folders that other programs have created can be read and deleted. Values
+    /// below 1 count as 1.
     public var maximumDepth = 1_000
-    /// The number of bytes of the volume to keep free: the available space that clients see is reduced by it,
-    /// and requests that would use it are answered with 507.
+    /// The number of bytes of the volume to keep free: the available space that clients see is reduced by
+    /// this number, and requests that need the reserved space are answered with 507.
     public var keptFreeBytes: Int64 = 0
     /// The limits of the trash for files that clients delete or overwrite; nil for no trash. Without a size
     /// limit, uploads that need the space evict the oldest entries.

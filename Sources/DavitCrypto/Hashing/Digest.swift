@@ -4,7 +4,7 @@ internal import COpenSSL
 /// An incremental message digest.
 @safe package struct Digest: ~Copyable {
     package enum Algorithm: Sendable, CaseIterable {
-        /// Only for RFC 7616 and Content-MD5, because collisions are easy to find.
+        /// Only for protocols that require it, such as RFC 7616, because collisions are easy to find.
         case md5
         /// Only for protocols that require it, because collisions can be found.
         case sha1

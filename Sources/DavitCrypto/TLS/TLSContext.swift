@@ -1,8 +1,8 @@
 #if TLS
 internal import COpenSSL
 
-/// The settings shared by all TLS connections of a server: identities, rules for client certificates, ticket
-/// keys.
+/// The settings shared by all TLS connections of a server: identities, rules for client certificates, and
+/// ticket keys.
 ///
 /// Supports TLS 1.2 and 1.3. To reload certificates, create another context with the same ``TicketKeys`` for
 /// new connections; existing connections keep theirs.

@@ -7,8 +7,8 @@ package import DavitHTTP
 /// It does not use a socket and never waits. After each call that produces output, send the bytes of
 /// ``withOutput(_:)``, even after a failure. While ``outputIsFull`` is true, do not feed input or write.
 ///
-/// May move between threads, but is used by one at a time, as OpenSSL requires; a noncopyable type guarantees
-/// this.
+/// May move between threads, but only one thread may use it at a time, as OpenSSL requires; because the type
+/// is noncopyable, this is guaranteed.
 @safe package struct TLSSession: ~Copyable, @unchecked Sendable {
     package enum Handshake: Equatable, Sendable {
         /// Send the output, feed received bytes, and call again.
