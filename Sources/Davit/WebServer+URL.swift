@@ -55,7 +55,8 @@ package enum ServerURL {
     ) -> String {
         if host == "::1" || Configuration.isLoopback(host) { return "localhost" }
         guard host == "0.0.0.0" || host == "::" else { return bracketed(host) }
-        // For both families on one port, use the first that has a primary address, IPv4 first.
+        // If the server listens on both families, use the first one that has a primary address, and try IPv4
+        // first.
         let families: [SocketAddress.Family] = [.ipv4, .ipv6].filter { family in
             addresses.contains { $0.host == (family == .ipv4 ? "0.0.0.0" : "::") }
         }

@@ -26,7 +26,7 @@ final class Site: Sendable {
         notFoundPage = page.isEmpty ? nil : ResourcePath(segments: page)
     }
 
-    /// - Throws: `wouldBlock` if `wait` does not allow waiting; `forbidden`, `busy`, `failed`.
+    /// - Throws: `wouldBlock` if `wait` does not allow waiting; otherwise `forbidden`, `busy` or `failed`.
     func find(
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool, wait: Wait
     ) throws(StoreError) -> Finding {
@@ -89,7 +89,8 @@ final class Site: Sendable {
         return resource
     }
 
-    /// Like `open`, for optional parts of a response: errors other than `wouldBlock` also return nil.
+    /// Like `open`, but for optional parts of a response: also returns nil after any error except
+    /// `wouldBlock`.
     private func openIfPossible(_ path: ResourcePath, _ wait: Wait) throws(StoreError) -> OpenResource? {
         do throws(StoreError) { return try open(path, wait) } catch {
             if error == .wouldBlock { throw error }

@@ -68,7 +68,7 @@ struct Channel: ~Copyable {
     /// - Returns: the number of bytes sent; `wouldBlock` if some are left.
     func flush() -> Socket.Outcome { tls?.flush(to: socket.rawValue) ?? .bytes(0) }
 
-    /// Returns true if input was held back because output was pending, and can be received now.
+    /// Returns true if input that was held back because output was pending can be received now.
     func endHold() -> Bool { tls?.endHold() ?? false }
 
     /// Releases memory that an idle connection does not need.

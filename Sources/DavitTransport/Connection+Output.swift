@@ -31,7 +31,8 @@ extension Connection {
         }
     }
 
-    /// Appends the content of `buffer` to the loop's output buffer, which must have a larger capacity.
+    /// Appends the content of `buffer` to the output buffer, and first sends the buffered output if the
+    /// content does not fit. The capacity of the output buffer must suffice for the content.
     nonisolated(nonsending) func compose(_ buffer: IOBuffer) async throws(HTTPError) {
         loop.output.claim(for: self)
         if loop.output.buffer.freeCount < buffer.count { try await sendComposed() }

@@ -156,7 +156,8 @@ public final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-    /// Closes the listening sockets; open connections remain. Connections in the backlog are accepted first.
+    /// Closes the listening sockets; open connections remain. Up to 64 connections in the backlog of each
+    /// socket are accepted first.
     /// - Parameter completion: called on a loop when the sockets are closed; not called if the server stops
     ///   first.
     public func pauseListening(then completion: @escaping @Sendable () -> Void = {}) {

@@ -29,7 +29,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     /// - Parameters:
     ///   - file: the file of a local socket, which is removed when the socket is closed.
     ///   - isOurs: whether the server created the socket; an inherited one keeps listening.
-    ///   - loops: receive the connections; the listener runs on the first one.
+    ///   - loops: the loops that receive the connections; the listener runs on the first one.
     init(
         _ socket: consuming FileDescriptor, at address: SocketAddress, file: LocalSocketFile?,
         isOurs: Bool, loops: [EventLoop], server: ServerContext, accept: @escaping Accept
@@ -51,7 +51,8 @@ final class Listener: LoopMember, @unchecked Sendable {
         watch()
     }
 
-    /// Accepts the connections in the backlog and stops listening; the loop keeps running.
+    /// Accepts connections in the backlog, at most ``acceptsPerTurn``, and stops listening; the loop keeps
+    /// running.
     func retire() {
         eventArrived(IOEvent(token: token))
         drain()
@@ -114,7 +115,8 @@ final class Listener: LoopMember, @unchecked Sendable {
         Connection(connection, endpoints: endpoints, loop: chosen, server: server).start()
     }
 
-    /// Queries the system only if the listener is bound to all addresses.
+    /// Returns the local address of a connection; queries the system only if the listener is bound to all
+    /// addresses.
     private func localAddress(of connection: Int32) throws(SystemError) -> SocketAddress {
         address.family != .local && address.isUnspecified ? try Socket.localAddress(of: connection) : address
     }

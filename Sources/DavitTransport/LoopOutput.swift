@@ -25,7 +25,7 @@ final class LoopOutput {
 
     func isOwned(by connection: Connection) -> Bool { owner === connection }
 
-    /// Returns a position in the output of `connection` to roll back to.
+    /// Returns the current position in the output of `connection`, to which the output can be rolled back.
     func mark(of connection: Connection) -> Int {
         claim(for: connection)
         return buffer.count

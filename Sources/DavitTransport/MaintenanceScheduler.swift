@@ -2,7 +2,8 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Runs maintenance after responses, with a delay, and without a thread or timer while the server is idle.
+/// Runs maintenance some time after a response. While the server is idle, this needs neither a thread nor a
+/// timer.
 final class MaintenanceScheduler: Sendable {
     private let work: @Sendable () -> Bool
     private let interval: Int64

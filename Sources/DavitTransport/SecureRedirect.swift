@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// Redirects clients that send plain HTTP to a TLS port to the same URL with `https`.
+/// Redirects clients that use plain HTTP on a TLS port to the same URL with `https`.
 ///
 /// The request is not processed otherwise. Because its content was sent unencrypted, the connection is
 /// closed.
@@ -15,8 +15,8 @@ struct SecureRedirect: Handler {
         return .ready(response)
     }
 
-    /// Returns 301, which every client supports, for GET and HEAD. For other methods clients may change the
-    /// method to GET after a 301 (RFC 9110 §15.4.2).
+    /// Returns 301, which every client supports, for GET and HEAD, and 308 for other methods, because clients
+    /// may change the method to GET after a 301 (RFC 9110 §15.4.2).
     private func redirect(for request: HTTPRequest) -> HTTPResponse.Redirect {
         switch request.method {
         case .get, .head: .movedPermanently

@@ -2,7 +2,7 @@
 package class TimerEntry {
     /// The deadline in nanoseconds on the wheel's clock; `Int64.max` means never. Set by the wheel.
     @safe @exclusivity(unchecked) package fileprivate(set) var deadline = Int64.max
-    /// The tick of the slot that holds the entry, or -1.
+    /// The tick of the slot that holds the entry; -1 if it is in no slot.
     @safe @exclusivity(unchecked) fileprivate var filedTick: Int64 = -1
     /// The index of the entry in its slot.
     @safe @exclusivity(unchecked) fileprivate var position = 0

@@ -50,7 +50,8 @@ public struct TransportConfiguration: Sendable {
 
     /// A Unix domain socket, for programs on the same machine.
     public struct LocalSocket: Hashable, Sendable {
-        /// The path of the socket: at most 103 bytes on Apple systems, of any length on Linux.
+        /// The path of the socket: at most 103 bytes on Apple systems; of any length on Linux, with a file
+        /// name of at most 80 bytes.
         public var path: String
         /// The permission bits; write permission is required to connect.
         public var mode: UInt32

@@ -73,8 +73,9 @@ struct XMLMarkupScan {
         offset += 1
     }
 
-    /// Whether libxml2 certainly parses a processing instruction to its end: one with a short ASCII target
-    /// that is not the XML declaration. The content of all others is scanned as markup.
+    /// Whether libxml2 is certain to parse this processing instruction to its end, because the instruction
+    /// has a short ASCII target and is not the XML declaration. The content of other instructions is scanned
+    /// as markup.
     private func hasPlainTarget() -> Bool {
         let target = text[(offset + 1)...].prefix(65).prefix { byte in
             switch byte {

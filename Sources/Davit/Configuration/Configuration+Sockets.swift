@@ -4,7 +4,8 @@ internal import DavitTransport
 extension Configuration {
     /// A Unix socket, for programs on the same machine such as a proxy.
     public struct UnixSocket: Hashable, Sendable {
-        /// The path: at most 103 bytes on Apple systems, of any length on Linux.
+        /// The path: at most 103 bytes on Apple systems; of any length on Linux, with a file name of at most
+        /// 80 bytes.
         public var path: String
         /// The permission bits; processes with write permission can connect.
         public var mode: UInt32

@@ -3,9 +3,9 @@ package import DavitHTTP
 /// The URL that clients use for a server behind a proxy.
 package struct PublicURL: Hashable, Sendable {
     package var isSecure: Bool
-    /// In lowercase; an IPv6 address includes its brackets.
+    /// The host in lowercase; an IPv6 address includes its brackets.
     package var host: String
-    /// Nil for the default port of the scheme.
+    /// The port; nil for the default port of the scheme.
     package var port: UInt16?
     /// The path prefix of the server on the proxy.
     package var prefix: PathPrefix

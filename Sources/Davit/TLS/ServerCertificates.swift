@@ -50,7 +50,8 @@ final class ServerCertificates: Sendable {
         }
     }
 
-    /// Replaces the self-signed certificate if necessary; returns nil if nothing has changed. Blocks.
+    /// Replaces the self-signed certificate if necessary; returns a context with the new one, or nil if
+    /// nothing has changed. Blocks.
     func renewed() -> TLSContext? {
         guard let maker = selfSigned else { return nil }
         do throws(ServerError) {
@@ -67,7 +68,7 @@ final class ServerCertificates: Sendable {
         }
     }
 
-    /// Whether ``renewed()`` can return a certificate.
+    /// Whether ``renewed()`` can ever return a context.
     var canRenew: Bool { selfSigned != nil }
 
     /// The server's own authority; nil without a self-signed certificate.

@@ -10,7 +10,8 @@ public final class ContentHead: Sendable {
     public let fields: HTTPFields
     /// The subset of `fields` sent with a 304 response (RFC 9110 §15.4.5).
     public let notModified: HTTPFields
-    /// Whether clients may receive the content with a content coding instead; `fields` then includes `Vary`.
+    /// Whether clients may receive a representation with a content coding instead of this one; `fields` then
+    /// includes `Vary`.
     public let negotiatesCoding: Bool
     /// The entity tag of the unencoded representation, if this is the head of one with a content coding; else
     /// nil.

@@ -16,9 +16,9 @@ public struct AcceptEncoding: Hashable, Sendable {
 
     /// The coding in which a response is sent: gzip or identity.
     ///
-    /// gzip is used for clients that list it, unless they prefer identity. With only `*`, gzip is used if it
-    /// is preferred to identity, because clients that send `*` may not support every coding. Without the
-    /// field any coding is allowed, but clients that support gzip normally list it.
+    /// gzip is used for clients that list it, unless they prefer identity. With only `*`, gzip is used only
+    /// if identity has a lower weight, because clients that send `*` may not support every coding. Without
+    /// the field any coding is allowed, but clients that support gzip normally list it.
     ///
     /// If both are refused, the result is identity instead of 406. The RFC has allowed this since 2014, other
     /// servers do it, and clients cannot usefully react to a 406.

@@ -17,8 +17,7 @@ public struct ByteRange: Hashable, Sendable {
 
 /// The result of evaluating a Range field against the length of the representation.
 public enum RangeOutcome: Hashable, Sendable {
-    /// 200: there is no Range field, it is unsupported or malformed, or partial content would not save
-    /// anything.
+    /// 200: the Range field is missing, unsupported or malformed, or partial content would not save anything.
     case whole
     /// 206 with a single range.
     case single(ByteRange)

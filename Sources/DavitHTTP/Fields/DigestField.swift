@@ -4,8 +4,8 @@ package enum DigestField {
     /// Parses the digests of a field. Unknown algorithms are ignored (§2); if a key is repeated, the last
     /// value applies.
     ///
-    /// - Throws: if the value is not a dictionary of byte sequences. RFC 9651 §4.2 permits treating such a
-    ///   message as malformed, and clients that send a digest expect it to be verified.
+    /// - Throws: `malformed` if the value is not a dictionary of byte sequences. RFC 9651 §4.2 permits
+    ///   treating such a message as malformed, and clients that send a digest expect it to be verified.
     package static func parse(_ value: borrowing Span<UInt8>) throws(DigestError) -> [ContentDigest] {
         var found: [DigestAlgorithm: ContentDigest] = [:]
         try forEachMember(value) { (key, item) throws(DigestError) in

@@ -31,7 +31,7 @@ package struct PrivateFolder: ~Copyable, Sendable {
         return names
     }
 
-    /// Creates a file with mode 0600, which must not exist yet.
+    /// Creates a file, which must not exist yet, with mode 0600.
     package borrowing func make(_ name: String, content: [UInt8]) throws(SystemError) {
         let file = try folder.open(Array(name.utf8), for: .newContent, permissions: 0o600)
         try unsafe content.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes)

@@ -22,8 +22,8 @@ public enum ServiceManager {
     }
 
     /// - Parameters:
-    ///   - process: the process ID that the sockets are intended for. Programs started by this service
-    ///     inherit the variable as well.
+    ///   - process: the process ID that the sockets are intended for. Programs that this service starts
+    ///     inherit the variables, but must not use the sockets.
     package static func inheritedSockets(process: String?, count: String?, own: Int32 = getpid()) -> [Int32] {
         guard let process, Int32(process) == own, let count, let count = Int32(count), count > 0,
             count <= 1024

@@ -11,7 +11,8 @@ enum LocalAddress {
     /// The maximum length of a path in bytes, without the NUL: 107 on Linux, 103 on Apple systems.
     static let limitBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// Calls `body` with a path to `name` in `folder` that fits into an address.
+    /// Calls `body` with a path to `name` in `folder`. On Linux, the path fits into an address if `name` has
+    /// at most 80 bytes.
     ///
     /// - Throws: `ENAMETOOLONG` if the path is too long and the system has no short alias for the folder, as
     ///   on Apple systems.

@@ -174,7 +174,7 @@ package enum Socket {
         if let send { try set(socket, SOL_SOCKET, SO_SNDBUF, send) }
     }
 
-    /// Makes closing the socket reset the connection.
+    /// Configures the socket so that closing it resets the connection.
     package static func setReset(_ socket: Int32) throws(SystemError) {
         var value = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout<linger>.size)
