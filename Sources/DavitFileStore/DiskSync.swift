@@ -98,7 +98,7 @@ final class DiskSync: Sendable {
                 if isVolume { try directory.syncVolume() } else { try directory.sync() }
                 return nil
             } catch {
-                // The volume does not support syncing directories, so nothing more can be done.
+                // If the volume does not support syncing directories, nothing more can be done.
                 return error.isUnsupported ? nil : StoreError(error)
             }
         }

@@ -66,7 +66,7 @@ extension FileResourceReader {
     }
 
     private func keep(_ file: CachedOpenFile, at path: ResourcePath) {
-        // The version stamp of such a file can change although its status does not.
+        // The version stamp of a file with coarse timestamps can change although its status does not.
         guard file.status.volume == keptVolume, !VersionStamp.isNeeded(for: file.status), kept.isWanted(path)
         else { return }
         kept.keep(file, at: path)

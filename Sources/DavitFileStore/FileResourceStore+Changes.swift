@@ -59,8 +59,8 @@ extension FileResourceStore {
     }
 
     /// Exchanges two resources. On volumes that cannot exchange names, `b` is hidden, then `a` moves to `b`'s
-    /// place and `b` to `a`'s. If a crash interrupts this, `b` is still hidden and `a` is at either its old
-    /// path or `b`; the recorded intent completes the exchange.
+    /// place and `b` to `a`'s. If a crash interrupts this, `b` is still hidden and `a` is either at its old
+    /// path or at that of `b`; the recorded intent completes the exchange.
     public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try share.exchange(a, b)
     }

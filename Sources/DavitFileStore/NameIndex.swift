@@ -23,8 +23,8 @@ package struct NameIndex {
     private(set) var names: Set<CanonicalName> = []
     /// Names that occur in more than one spelling.
     private var ambiguous: Set<CanonicalName> = []
-    /// Whether the index contains all names, including those added since it was read. Until then, it only
-    /// collects new names.
+    /// Whether the folder has been read completely, so that the index contains all of its non-ASCII names.
+    /// Until then, the index only collects names that are added to the folder.
     private(set) var isWhole = false
     /// The key of the folder in the watch.
     let watch: Int32?

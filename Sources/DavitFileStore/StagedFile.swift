@@ -6,7 +6,8 @@ internal import Synchronization
 /// New content: an unnamed file on the volume of its folder or, where unsupported, a file under a reserved
 /// name.
 final class StagedFile: StagedContent {
-    /// From this length on, space and permissions are checked before the bytes arrive.
+    /// From this length on, and if the length is unknown, space and permissions are checked before the bytes
+    /// arrive.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
     struct State {

@@ -10,7 +10,7 @@ public final class TemporaryDirectory: Sendable {
     public init(path: String) throws(SystemError) { root = try RootDirectory(opening: path) }
 
     /// Returns the first usable folder of `TMPDIR`, `/var/tmp` and `/tmp`. `/tmp` comes last because it is in
-    /// memory on many systems, and is unsuitable for content that is too long for memory.
+    /// memory on many systems, and therefore unsuitable for content that is too long for memory.
     public static func ofSystem() throws(SystemError) -> TemporaryDirectory {
         for path in [Environment.variable("TMPDIR"), "/var/tmp"] {
             if let path, let folder = try? TemporaryDirectory(path: path),
@@ -78,8 +78,8 @@ public final class UnnamedFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: a file name in an existing folder. Symbolic links are followed, except in the last segment.
-    ///   - isReplacing: whether an existing file is replaced, atomically. Otherwise `alreadyExists` is
-    ///     thrown.
+    ///   - isReplacing: whether an existing file is replaced, atomically. If false, an existing file causes
+    ///     `alreadyExists`.
     public func keep(at path: String, isReplacing: Bool) throws(StoreError) {
         let (folder, name) = Self.parts(of: Array(path.utf8))
         // A name in the reserved format would be treated as a leftover and removed.

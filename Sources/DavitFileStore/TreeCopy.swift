@@ -116,7 +116,7 @@ final class TreeCopy {
             if let link = member.target {
                 guard sourceTrees.count <= Self.nestingLimit else { return record(member.name, .loop) }
                 let directory = try share.directory.open(link.bytes, for: .entries, mayWait: true)
-                // This folder is already on the current path, so the copy would never end.
+                // If the folder is already on the current path, the copy would never end.
                 let identity = try directory.status().identity
                 if sourceTrees.contains(where: { $0.position.path.contains(identity) }) { return }
                 sourceTrees.append(try SourceTree(link, at: directory))
@@ -206,7 +206,7 @@ final class TreeCopy {
             }
         } catch {
             if error.endsCopy { throw error }
-            // The member was removed in the meantime.
+            // Ignore a member that was removed in the meantime.
             if error.code != .noEntry { record(name, StoreError(error)) }
         }
     }

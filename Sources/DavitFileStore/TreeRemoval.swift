@@ -12,7 +12,6 @@ struct TreeRemoval {
 
     /// Whether the tree is a copy that this server has built, or a leftover; permissions inside it are then
     /// ignored.
-    /// ignored.
     let isOurs: Bool
     /// The number of files that may still be removed.
     private(set) var budget: Int

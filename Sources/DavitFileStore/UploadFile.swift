@@ -46,7 +46,7 @@ final class UploadFile: UploadContent {
         do {
             try hidden.folder.directory.unlink(hidden.name.bytes)
         } catch {
-            // The file was already removed by another process.
+            // Ignore a file that another process has already removed.
             if error.code != .noEntry { throw StoreError(error) }
         }
     }

@@ -9,7 +9,8 @@ internal import DavitStore
 /// meantime are forgotten. A `TreeTraversal`, which visits one tree from its top in one go, cannot replace
 /// ``PendingFolders``. Members are read in the same way, with a `MemberListing`.
 extension JournalCore {
-    /// Reads a folder and records the differences. If the folder no longer exists, it remains unvisited.
+    /// Reads a folder and records the differences. If the folder no longer exists, forgets it; it is then not
+    /// in ``visited``.
     func visit(_ id: Int64, _ path: ResourcePath) throws(JournalError) {
         guard let identity = try identity(ofFolder: path) else { return forget(id) }
         // The watch starts before the folder is read, so that no change is missed.

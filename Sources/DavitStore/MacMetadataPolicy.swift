@@ -8,7 +8,7 @@ public enum MacMetadataPolicy: String, CaseIterable, Sendable {
     case keep
     /// Store them in the folder and serve them by name, but omit them from listings.
     case hide
-    /// Refuse to write them with 403, and do not serve existing ones.
+    /// Respond with 403 to requests that write them, and do not serve existing ones.
     case refuse
     /// Like `hide`, but store `._*` and `.DS_Store` outside the folder, for a limited time.
     case aside

@@ -185,7 +185,8 @@ public protocol StagedContent: AnyObject, Sendable {
     /// - Throws: ``StoreError/alreadyExists`` if `isReplacing` is false and the name is taken.
     func publish(isReplacing: Bool) throws(StoreError)
     /// Publishes the sealed content under its name and moves the replaced resource to the trash.
-    /// - Returns: false, without any change, if the volume supports neither exchanging names nor hard links.
+    /// - Returns: false if the content was published but the replaced resource was not kept, because it cannot
+    ///   be moved to this trash; for example, if the volume supports neither exchanging names nor hard links.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool
 }
 
@@ -245,8 +246,8 @@ public protocol ResourceStore: ResourceReader {
     func locationOfFreeName(_ path: ResourcePath, reusing other: Lookup?) throws(StoreError) -> Lookup
 
     /// Creates content for a name, invisible until published.
-    /// - Parameter expectedLength: the length of the content, if known. Space is then reserved in advance, so
-    ///   that `outOfSpace` and `quotaExceeded` are detected early.
+    /// - Parameter expectedLength: the length of the content, if known. The free space is then checked in
+    ///   advance, so that `outOfSpace` and `quotaExceeded` are detected early; no space is reserved.
     /// - Parameter replaces: whether the content is already in memory and is about to replace other content.
     ///   A store can then choose the way that is cheapest for a replacement.
     func stageContent(

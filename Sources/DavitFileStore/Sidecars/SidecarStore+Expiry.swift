@@ -12,7 +12,7 @@ extension SidecarStore {
     ///
     /// - Parameters:
     ///   - limitBytes: the total size of sidecars to keep.
-    ///   - claiming: runs its closure, which removes the file at the path, if no request uses that path;
+    ///   - claiming: runs its closure, which removes the resource at the path, if no request uses that path;
     ///     returns the closure's result, or false.
     public func expire(
         before time: Timestamp, limitBytes: Int64 = limitBytes,

@@ -70,7 +70,7 @@ export class Items {
             const { Thumbnails, canShow } = await thumbnailModule()
             this.#thumbnails = Object.assign(new Thumbnails(), { canShow })
         } catch {
-            // Without thumbnails, icons are shown.
+            // If the module cannot be loaded, icons are shown instead of thumbnails.
             return
         }
         this.update()

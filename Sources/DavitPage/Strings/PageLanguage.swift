@@ -5,8 +5,8 @@ package enum PageLanguage: String, CaseIterable, Sendable {
     case en, de, fr, es
     case zhHans = "zh-Hans"
 
-    /// All languages of the page are written from left to right. Set explicitly, because names in a listing
-    /// may not be.
+    /// All languages of the page are written from left to right. The page specifies this direction, because
+    /// names in a listing may be written from right to left.
     var direction: StaticString { "ltr" }
 
     /// Returns the plural form for a number (Unicode CLDR, cardinals).

@@ -157,7 +157,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Returns the binding of the resource that the locks on `path` belong to, or nil if it has no rows.
+    /// Returns the binding of the resource that the locks on `path` belong to, or nil if the path has no rows.
     /// Locks whose binding does not match the resource at their root belong to another resource and must be
     /// ignored.
     public func binding(ofLockRoot path: ResourcePath) -> Binding? {

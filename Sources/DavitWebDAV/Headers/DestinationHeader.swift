@@ -72,8 +72,8 @@ public struct DestinationHeader: Hashable, Sendable {
         }
         let rest = text[(colon + 3)...]
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        // The host begins after the last `@`, so that an unescaped `@` in a password is handled as clients
-        // do.
+        // The host begins after the last `@`, so that an unescaped `@` in a password is interpreted as
+        // clients interpret it.
         let host = rest[..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? rest.startIndex
         let authority = rest[host..<end]
         if authority.isEmpty { throw .empty(offset: end) }

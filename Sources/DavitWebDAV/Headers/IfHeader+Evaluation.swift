@@ -4,7 +4,8 @@ extension IfHeader {
     /// The state of a resource that conditions are evaluated against.
     public struct ResourceState: Hashable, Sendable {
         /// The tokens of all locks on the resource, including locks of depth infinity on its ancestors (RFC
-        /// 4918 §10.4.4).
+        /// 4918 §10.4.4), and for a collection the synchronization tokens in the field that match its state
+        /// (RFC 6578 §5).
         public var tokens: Set<String>
         /// The entity tag of the current representation; nil if there is none.
         public var entityTag: EntityTag?

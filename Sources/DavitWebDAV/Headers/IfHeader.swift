@@ -23,7 +23,8 @@ public struct IfHeader: Hashable, Sendable {
 
     public struct Condition: Hashable, Sendable {
         public enum State: Hashable, Sendable {
-            /// A URI: a lock token, or any other URI, which never matches.
+            /// A URI: a lock token, a synchronization token (RFC 6578 §5), or any other URI, which never
+            /// matches.
             case stateToken(String)
             case entityTag(EntityTag)
         }

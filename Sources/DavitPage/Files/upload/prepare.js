@@ -79,7 +79,7 @@ export async function checkSpace(folder, wanted) {
     try {
         available = (await quota(folder)).available
     } catch {
-        // The server reports it during the upload.
+        // If there is not enough space, the server reports it during the upload.
     }
     if (!Number.isFinite(available) || wanted <= available) return true
     return confirm({

@@ -88,7 +88,7 @@ async function isThere() {
         const answer = await fetch(page.root, {
             method: "OPTIONS", cache: "no-store", signal: AbortSignal.timeout(10_000),
         })
-        // A proxy whose server is down, or a server that is not ready.
+        // These statuses come from a proxy whose server is down, or from a server that is not ready.
         return ![502, 503, 504].includes(answer.status)
     } catch {
         return false
@@ -109,7 +109,7 @@ async function probe() {
     waiting = undefined
 }
 
-// Waits for a pause and then until the server responds; rejects when the signal is aborted.
+// Waits until the given number of seconds has passed and the server responds; rejects when the signal is aborted.
 export function restored(signal, seconds = 0) {
     waiting ??= probe()
     const both = Promise.all([waiting, new Promise((resolve) => { setTimeout(resolve, seconds * 1000) })])
