@@ -7,7 +7,7 @@ import { combined, nothing } from "./adler32.js"
 import { FileUnreadable, checksum, digests, partField, wholeField, wantedDigest } from "./digests.js"
 import { conditionFields, isWrongDigest, restored, send, timeField } from "./send.js"
 
-/// Files of at least this size are sent in parts, so that an interrupted upload can be resumed.
+/// Files larger than this are sent in parts, so that an interrupted upload can be resumed.
 export const resumableBytes = 8 << 20
 
 // Maximum attempts without progress while the server is reachable.
