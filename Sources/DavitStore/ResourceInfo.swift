@@ -134,7 +134,7 @@ extension ResourceInfo {
         var digits = SIMD16<UInt8>()
         digits.evenHalf = bytes &>> 4
         digits.oddHalf = bytes & 15
-        // 1 for the digits from 10. Comparisons of vectors are compiled to a loop.
+        // 1 for values from 10 on, which are letters. A comparison of the vectors would be compiled to a loop.
         let letters = (digits &+ 6) &>> 4
         return digits &+ UInt8(ascii: "0") &+ letters &* (UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
     }

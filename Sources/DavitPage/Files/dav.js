@@ -110,7 +110,7 @@ const unpack = ({ hrefs, etags, sizes, times, locks }) => {
 }
 
 /// Returns the resource at `href` and, with depth 1, its members: {entries, quota: {used, available} | undefined}. The first
-/// entry is `href` itself. Calls `onEntries` with entries as they arrive; each has its `rank` by name only after the last one.
+/// entry is `href` itself. Calls `onEntries` with entries as they arrive; their `rank` by name is set after the last one.
 export const propfind = (href, { depth = 1, signal, onEntries, quota = false } = {}) =>
     readEntries("PROPFIND", href, {
         headers: { ...xml, Depth: String(depth), Prefer: "return=minimal" },

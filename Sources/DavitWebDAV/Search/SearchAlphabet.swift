@@ -5,7 +5,7 @@ package struct SearchAlphabet: Sendable {
     static let unknown: UInt32 = 0
     /// The code of a pattern character that matches no text.
     static let never = UInt32.max - 1
-    /// The maximum length of a pattern character in UTF-8 bytes. A longer one, with hundreds of combining
+    /// The maximum length of a pattern character in UTF-8 bytes. A longer one, with dozens of combining
     /// marks, is matched by wildcards only, because comparing it costs more than linear time.
     static let characterByteLimit = 128
     /// The cost, in steps per byte, of a character outside ASCII: finding its end and looking it up.
@@ -60,7 +60,7 @@ package struct SearchAlphabet: Sendable {
 package struct SearchText: Sendable {
     private var characters: String.Iterator
     private let isFolded: Bool
-    /// One code for each character decoded so far.
+    /// The codes of the characters decoded so far.
     package private(set) var codes: [UInt32] = []
     /// Whether ``codes`` contains all characters.
     package private(set) var isComplete = false
