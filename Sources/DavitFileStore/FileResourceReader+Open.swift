@@ -12,7 +12,7 @@ extension FileResourceReader {
         do {
             return try openAnew(path, wait: wait)
         } catch {
-            // `busy` can mean that descriptors have run out: close the cached ones, which only save time, and
+            // `busy` can mean that descriptors have run out: close the cached files, which only save time, and
             // try again.
             guard error == .busy, kept.closeAll() else { throw error }
             return try openAnew(path, wait: wait)

@@ -52,7 +52,7 @@ public final class SQLiteStateStore: StateStore {
         idleReaders: Int = 4, busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
     ) throws(StateError) {
         let path = folder + "/state.sqlite"
-        // An existing folder may be accessible to other users; properties and lock tokens must not be.
+        // An existing folder may be accessible to other users, but properties and lock tokens must not be.
         for error in [unsafe davit_make_private_folder(folder), unsafe davit_make_private_file(path)]
         where error != 0 {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }

@@ -103,7 +103,7 @@ extension ResourceInfo {
     }
 
     private func appendTag(to text: inout [UInt8]) {
-        // Written from the end: the leading zeros of each number are overwritten by what precedes it.
+        // The text is written from its end, so that the text before a number overwrites its leading zeros.
         unsafe withUnsafeTemporaryAllocation(byteCount: 4 * 17 + 16, alignment: 1) { room in
             var start = room.count
             func prepend(_ value: UInt64) {
