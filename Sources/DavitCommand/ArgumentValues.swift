@@ -73,7 +73,7 @@ extension Arguments {
         return number << shift
     }
 
-    /// Parses a number of days, or of hours with a suffix `h`, and returns seconds.
+    /// Parses a number of days, optionally with a suffix `d`, or of hours with a suffix `h`, and returns seconds.
     static func age(_ value: String, option: String) throws(UsageError) -> Int64 {
         let isInHours = value.hasSuffix("h")
         let digits = isInHours || value.hasSuffix("d") ? value.dropLast() : value[...]

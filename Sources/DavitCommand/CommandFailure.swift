@@ -12,6 +12,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The reason, including the path.
     case socketNotUsable(String)
     case accessLogNotWritable(String, reason: String)
+    /// The access log cannot be written to standard error.
+    case standardErrorNotWritable(reason: String)
     case stateFolderNotWritable(String, reason: String)
     case stateFolderInShare(state: String, share: String)
     /// Another server uses the state folder; `process` is 0 if its ID is unknown.
@@ -49,7 +51,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
-    /// `davit password` did not get a password.
+    /// `davit password` did not get a usable password.
     case noPassword(reason: String)
     case other(String)
 
@@ -67,6 +69,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .socketNotUsable(let reason): "cannot create socket: \(reason)"
         case .accessLogNotWritable(let path, let reason):
             "cannot write access log \(path): \(reason)"
+        case .standardErrorNotWritable(let reason):
+            "cannot write the access log to standard error: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
             "cannot write state folder \(path): \(reason)"
         case .stateFolderInShare(let state, let share):
@@ -102,7 +106,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .replayDiffers(let count): "\(count) unexpected differences"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .badAuthentication(let problem): "invalid authentication settings: \(problem)"
-        case .noPassword(let reason): "no password: \(reason)"
+        case .noPassword(let reason): "cannot create a line: \(reason)"
         case .other(let reason): reason
         }
     }
@@ -121,6 +125,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "Stop the other server, or choose another path. Files other than sockets are never replaced."
         case .socketNotUsable: "Choose a path in a folder that davit can write to, such as /run/davit."
         case .accessLogNotWritable: "Choose a file that davit can write to, or - for standard error."
+        case .standardErrorNotWritable: "Choose a file that davit can write to."
         case .stateFolderNotWritable: "Choose another folder: --state-dir /some/folder"
         case .stateFolderInShare:
             "Clients could read it. Choose a folder outside the share: --state-dir /some/folder"
@@ -130,7 +135,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .stateUnreadable:
             "Restore a backup, or move the folder away to start without locks and properties."
         case .stateDamaged:
-            "Stop the server and copy the folder. Then restore a backup, or move the folder away."
+            "Stop the server and copy the state folder. Then restore a backup, or move the folder away."
         case .noState: "Serve the folder once to create it, or specify its location: --state-dir /some/folder"
         case .noLock(_, let folder): "List the locks: davit locks list '\(folder)'"
         case .serverSilent: "Try again as the server's user, or stop the server first."
@@ -139,7 +144,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "The file must contain lines NAME:PASSWORD and be readable by the user that runs davit."
         case .userFileNotPrivate(let path): "Restrict the permissions: chmod 600 '\(path)'"
         case .userFileLine:
-            "Each line is NAME:PASSWORD or from 'davit password'. Empty lines and lines beginning with # are ignored."
+            "A line is NAME:PASSWORD, or is printed by 'davit password'. Empty lines and lines with # first are ignored."
         case .userFileEmpty: "Add lines NAME:PASSWORD, or lines that 'davit password' prints."
         case .badUser: "Choose another name or password, or create a new line with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."

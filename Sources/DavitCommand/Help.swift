@@ -57,15 +57,15 @@ package enum Help: Hashable, Sendable {
         Verifies the state of the shared FOLDER (its locks and properties) and prints
         any errors. If a server is sharing FOLDER, that server runs the check and
         continues to serve; run the command as the server's user or as root. Then lists
-        the names in FOLDER that some clients cannot use: names with characters
-        that Windows does not allow, Windows device names, names that are not UTF-8, and
-        names that differ only in case or in Unicode normalization.
+        the names in FOLDER that some clients cannot use: names that Windows does not
+        allow, names that are not UTF-8, and names in one folder that differ only in
+        case or in Unicode normalization.
 
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. Listed
-        names do not affect it.
+        Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. The
+        listed names do not affect the exit status.
 
         """
 
@@ -73,17 +73,17 @@ package enum Help: Hashable, Sendable {
         usage: davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
 
-        Lists the locks in the shared FOLDER with their owners, creation and expiry
-        times, or removes the locks that LOCK selects: a lock token, or a path in the
-        share, as printed by 'list'. The lock owner is not notified, and its next write
-        with the token is refused. If a server is sharing FOLDER, that server does the
-        work and logs each removed lock; run the command as the server's user or as
-        root.
+        Lists the locks in the shared FOLDER with their owners and their creation and
+        expiry times, or removes the lock with the token LOCK or all locks on the path
+        LOCK, as printed by 'list'. The client that holds a removed lock is not
+        notified; its next write with the lock token is refused. If a server is sharing
+        FOLDER, that server does the work and logs each removed lock; run the command as
+        the server's user or as root.
 
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 on success, otherwise 1; also 1 if there is no such lock.
+        Exit status: 0 on success, 1 on failure or if no lock matches LOCK.
 
         """
 
@@ -101,27 +101,27 @@ package enum Help: Hashable, Sendable {
                                  size in bytes, reason, account and original path
           restore ENTRY...       restore entries and their properties to the original
                                  path, or to a numbered name if the path is taken. ENTRY
-                                 is an ID, or an original path, which selects the
-                                 latest entry deleted from it
+                                 is an ID, or an original path, which selects the most
+                                 recently deleted entry with that path
           empty                  permanently delete all entries
           --older-than DAYS      for empty: only entries deleted at least DAYS days ago
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 if all actions succeeded, otherwise 1.
+        Exit status: 0 on success, 1 if any action failed.
 
         """
 
     private static let passwordText = """
         usage: davit password [NAME] [--digest] [--realm TEXT]
 
-        Asks for a password, or reads it from the first line of standard input, and
-        prints a line for 'davit serve --user-file': NAME and a hash of the password, or
-        only the hash if NAME is omitted.
+        Asks for a password, or reads the first line of standard input if that is not a
+        terminal, and prints a line for 'davit serve --user-file': NAME and a hash of
+        the password, or only the hash if NAME is omitted.
 
-          --digest               print Digest secrets, for clients that do not send the
-                                 password. Digest secrets are sufficient to log in:
-                                 protect the file as you would protect the password
+          --digest               print Digest secrets, which support both Basic and
+                                 Digest; requires NAME. Digest secrets are sufficient to
+                                 log in: protect the file like the password
           --realm TEXT           for --digest: the server's --realm (default: davit)
           --help                 show this help
 
@@ -139,11 +139,12 @@ package enum Help: Hashable, Sendable {
           --to URL               server, such as http://127.0.0.1:8080/
           --ca FILE              trusted certificates for https, in PEM (default: those
                                  of the system)
-          --user NAME:PASSWORD   credentials to send in place of the masked ones
+          --user NAME:PASSWORD   credentials to send with Basic authentication, in place
+                                 of masked ones and with each request of a transcript
           --expect FILE          known differences, one per line:
                                  'FILE | STEP | WHAT | REASON'. With this option, failed
-                                 optional checks and lines that match no difference
-                                 also count as differences
+                                 optional checks that are not listed and lines that
+                                 match no difference also count as differences
           --help                 show this help
 
         Exit status: 0 if there are no unexpected differences, otherwise 1.
@@ -161,8 +162,8 @@ package enum Help: Hashable, Sendable {
           --host HOST            address or name to listen on; repeatable (default:
                                  localhost). Non-local addresses require accounts
           --port PORT            TCP port; 0 selects a free one (default: 8080)
-          --unix-socket PATH     Unix socket to listen on, instead of TCP unless --host
-                                 or --port is given
+          --unix-socket PATH     Unix socket to listen on; replaces the default TCP
+                                 addresses unless --host or --port is given
           --unix-socket-mode MODE
                                  permissions of the Unix socket, octal (default: 600)
 
@@ -171,8 +172,9 @@ package enum Help: Hashable, Sendable {
                                  can see the password in the process list
           --user-file FILE       file of accounts, one NAME:PASSWORD per line; 'davit
                                  password' prints lines with a hash instead
-          --auth SCHEMES         authentication schemes to offer, in order: digest,
-                                 basic or both (default: digest,basic)
+          --auth SCHEMES         authentication schemes to offer, in this order,
+                                 separated by commas: digest, basic, digest-sha-256,
+                                 digest-md5 (default: digest,basic)
           --realm TEXT           authentication realm (default: davit)
           --read-only            reject all changes
           --allow-origin ORIGIN  allow web pages of ORIGIN to use the server, such as
@@ -192,18 +194,19 @@ package enum Help: Hashable, Sendable {
         files served:
           --allow-extensions LIST
                                  serve and accept only files with these extensions,
-                                 such as jpg,png (default: all)
+                                 separated by commas, such as jpg,png (default: all)
           --no-hidden            do not serve or accept names that begin with a period
-          --mac-metadata POLICY  macOS metadata files (._* and .DS_Store): keep; hide
-                                 (from listings); refuse; or aside (store outside FOLDER
-                                 and remove after 90 days) (default: keep)
+          --mac-metadata POLICY  handling of macOS metadata files such as ._* and
+                                 .DS_Store: keep; hide (omit from listings); refuse; or
+                                 aside (hide, store ._* and .DS_Store outside FOLDER,
+                                 and remove them after 90 days) (default: keep)
 
         browser page:
           --title TEXT           name of the share (default: the name of FOLDER)
           --header TEXT          heading of the root folder (default: the title)
           --prologue TEXT        plain text above the listing of the root folder
           --epilogue TEXT        plain text below the listing of the root folder
-          --footer TEXT          plain text below every listing
+          --footer TEXT          plain text at the end of every page
           --no-page              disable the browser page
 
         storage limits (SIZE in bytes, or with a suffix K, M, G or T):
@@ -221,9 +224,10 @@ package enum Help: Hashable, Sendable {
           --trash-days DAYS      days to keep files in the trash; implies --trash
                                  (default: 30)
           --trash-size SIZE      maximum size of the trash; implies --trash (default:
-                                 the free space; uploads take precedence)
+                                 unlimited; the oldest entries are deleted when a change
+                                 needs the space)
 
-        durability of acknowledged changes, which always survive a crash of the server:
+        durability (acknowledged changes always survive a crash of the server):
           --sync none            after a power failure, the latest changes of names,
                                  locks and properties may be lost, and new files may be
                                  short or empty (default)
@@ -234,18 +238,19 @@ package enum Help: Hashable, Sendable {
 
         behind a proxy:
           --public-url URL       URL that clients use; repeatable. The proxy must remove
-                                 the part of its path that is not in --prefix
+                                 the part of the URL's path that precedes --prefix
           --prefix PATH          prefix of all request paths, such as /dav
-          --trusted-proxy PROXY  address, network or 'unix' of a proxy whose Forwarded
-                                 or X-Forwarded-* fields are trusted; repeatable
+          --trusted-proxy PROXY  trust the Forwarded or X-Forwarded-* fields of this
+                                 proxy: an address, a network, or 'unix' for peers on
+                                 the Unix socket; repeatable
           --proxy-fields FIELDS  header fields that the proxies set: forwarded,
                                  x-forwarded or either (default: either)
 
         logging:
           --log-level LEVEL      error, warning, info, access, verbose or debug
                                  (default: info)
-          --access-log FILE      write a line for each response to FILE; - for standard
-                                 error
+          --access-log FILE      write a line for each response to FILE, or to standard
+                                 error if FILE is -
           --access-log-format FORMAT
                                  davit, common, combined or json (default: combined)
           --record FOLDER        record all connections in FOLDER, which must be new or
@@ -255,18 +260,19 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     folder for locks and properties (default: one for each
                                  share, under XDG_STATE_HOME or ~/.local/state)
           --no-sync-collection   disable sync-collection (RFC 6578) and change events
-          --no-compression       do not compress listings with gzip
+          --no-compression       do not compress listings and other generated responses
+                                 with gzip
           --qr                   print the URL as a QR code on standard
                                  error\(QRCodeLibrary.isAvailable ? "" : " (not included in this build)")
-          --grace SECONDS        time for requests in flight to finish when the server
-                                 stops (default: 30)
+          --grace SECONDS        how long requests in flight can take to finish when the
+                                 server stops (default: 30)
           --help                 show this help
 
         Without accounts, davit accepts only requests whose host is an IP address,
-        localhost or that of a --public-url. Without TLS, content is sent in the clear,
-        and so is the password with Basic. On a network, use TLS or a proxy that
-        provides it. On SIGHUP, davit reads its certificates and its user file
-        again and reopens the access log.
+        localhost or the host of a --public-url. Without TLS, content is sent in the
+        clear, and so are passwords with Basic. On a network, use TLS or a proxy that
+        provides TLS. On SIGHUP, davit reads its certificates and its user file again
+        and reopens the access log.
 
         """
 }

@@ -3,7 +3,7 @@ internal import DavitStore
 
 /// Finds names in a share that some clients cannot use.
 struct NameCheck {
-    /// The maximum number of lines; every name of a folder can be affected.
+    /// The maximum number of lines. The number is limited, because every name in a share can be affected.
     private static let limit = 1_000
 
     /// One line for each name, escaped for display.
@@ -78,8 +78,8 @@ struct NameCheck {
         }
     }
 
-    /// Returns `name` with bytes that can affect a terminal (control and format characters, for example) and
-    /// backslashes as `\xNN`.
+    /// Returns `name` with backslashes, and characters that can affect a terminal, such as control and format
+    /// characters, escaped as `\xNN`.
     static func shown(_ name: [UInt8]) -> String {
         var shown = ""
         for character in String(decoding: name, as: UTF8.self).unicodeScalars {

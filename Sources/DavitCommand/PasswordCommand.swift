@@ -73,7 +73,7 @@ package struct PasswordCommand {
     /// name and the password.
     package func line(for password: [UInt8]) throws(CommandFailure) -> String {
         guard let text = String(validating: password, as: UTF8.self) else {
-            throw .noPassword(reason: "not valid UTF-8")
+            throw .noPassword(reason: "the password is not valid UTF-8")
         }
         var settings = AuthenticationSettings()
         settings.realm = options.realm

@@ -44,7 +44,7 @@ struct ServeCommand {
         }
     }
 
-    /// Draws the code on standard error, because standard output contains only the ready line. Prints just
+    /// Draws the QR code on standard error, because standard output contains only the ready line. Prints only
     /// the URL if it is too long for a QR code.
     private static func draw(_ url: String?) {
         guard let url else { return }
@@ -175,7 +175,7 @@ extension CommandFailure {
         case .accessLogNotUsable(.file(let path), let error):
             self = .accessLogNotWritable(path, reason: error.description)
         case .accessLogNotUsable(.standardError, let error):
-            self = .accessLogNotWritable("standard error", reason: error.description)
+            self = .standardErrorNotWritable(reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
         case .noAccounts: self = .other("the new list of accounts is empty")

@@ -6,7 +6,7 @@ internal import DavitSystem
 package struct TrashOptions: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case list
-        /// IDs, or paths in the share, which select the last entry deleted there.
+        /// IDs, or original paths in the share; a path selects the most recently deleted entry with that path.
         case restore([String])
         case empty(olderThanDays: Int)
     }
@@ -54,7 +54,9 @@ extension Arguments {
         }
         guard let folder = rest.popFirst(), !folder.isEmpty else { throw .missingFolder }
         options.folder = folder
-        if action != "empty", days != nil { throw .useless(option: TrashOptions.olderThan, without: "empty") }
+        if action != "empty", days != nil {
+            throw .useless(option: TrashOptions.olderThan, without: "'davit trash empty'")
+        }
         switch action {
         case "restore":
             if rest.isEmpty { throw .missingTrash }
@@ -142,7 +144,7 @@ package struct TrashCommand {
         throw .other(problems.joined(separator: "\n       "))
     }
 
-    /// Returns the entry with the ID `name`, or the last one deleted at the path `name`.
+    /// Returns the entry with the ID `name`, or the most recently deleted entry with the path `name`.
     private static func entry(_ name: String, in entries: [TrashLine]) -> TrashLine? {
         if let entry = entries.first(where: { $0.id == name }) { return entry }
         guard let path = ResourcePath(segments: name.utf8.split(separator: UInt8(ascii: "/"))) else {

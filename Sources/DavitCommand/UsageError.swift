@@ -41,7 +41,7 @@ package enum UsageError: Error, Hashable, Sendable {
     /// The build does not include TLS.
     case noTLS(option: String)
     case certificatesAndKeys(certificates: Int, keys: Int)
-    /// The build does not include QR codes.
+    /// The build does not include support for QR codes.
     case noQRCodes(option: String)
     /// A TLS option was given without a server certificate.
     case optionNeedsCertificate(String)
@@ -72,14 +72,16 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAge(let value, let option):
             "\(option) must be from 1 to 10000 days, or hours with a suffix h, not '\(value)'"
         case .badUser: "--user must have the form NAME:PASSWORD"
-        case .badScheme(let value): "--auth must list known schemes, each at most once, not '\(value)'"
+        case .badScheme(let value):
+            "--auth must list schemes separated by commas, each at most once, not '\(value)'"
         case .badOrigin(let value): "invalid origin '\(value)'"
         case .anyOrigin: "--allow-origin '*' would allow any web page to read and change the folder"
         case .missingName: "--digest requires NAME"
         case .moreThanOneName(let word): "unexpected argument '\(word)'"
         case .badPublicURL(let value): "invalid public URL '\(value)'"
         case .badPrefix(let value): "invalid path prefix '\(value)'"
-        case .publicURLOutsidePrefix(let value): "the path of '\(value)' does not end with the prefix"
+        case .publicURLOutsidePrefix(let value):
+            "the path of the public URL '\(value)' does not end with the prefix"
         case .badLogLevel(let value): "unknown log level '\(value)'"
         case .badSyncLevel(let value): "--sync must be none, data or full, not '\(value)'"
         case .badExtensions(let value): "--allow-extensions must be a list of file extensions, not '\(value)'"
@@ -88,11 +90,12 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
-        case .badSocketMode(let value): "--unix-socket-mode must be three octal digits, not '\(value)'"
+        case .badSocketMode(let value):
+            "--unix-socket-mode must be an octal number from 000 to 777, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
-        case .noQRCodes(let option): "\(option) requires QR codes, which this build does not include"
+        case .noQRCodes(let option): "\(option) requires QR code support, which this build does not include"
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert requires a --tls-key: found \(certificates) --tls-cert and \(keys) --tls-key"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
@@ -124,7 +127,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
         case .badUser:
             "For example: --user anna:secret. With --user-file, the process list does not show passwords."
-        case .badScheme: "For example: --auth digest,basic. 'digest' means digest-sha-256,digest-md5."
+        case .badScheme:
+            "The schemes are digest, basic, digest-sha-256 and digest-md5. digest means digest-sha-256,digest-md5."
         case .badOrigin: "For example: --allow-origin https://app.example, without a path or *."
         case .anyOrigin: "List each origin: --allow-origin https://app.example"
         case .missingName: "For example: davit password anna --digest"

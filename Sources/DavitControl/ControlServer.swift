@@ -77,11 +77,12 @@ package final class ControlServer: Sendable {
         ended.countDown()
     }
 
-    /// Waits a second after running out of descriptors, or until the server stops.
+    /// Waits for a second, or until the server stops. Called when a connection cannot be accepted, for example
+    /// because there are no more descriptors.
     private func pause() {
         queue.unwatch(listener.number)
         _ = queue.wait(milliseconds: 1000)
-        // Can only fail if memory is exhausted. Then further requests are not answered, while HTTP continues.
+        // This can fail only if memory is exhausted. Later requests are then not answered; HTTP is not affected.
         try? queue.watchAccepting(listener.number, token: 0)
     }
 
@@ -94,7 +95,7 @@ package final class ControlServer: Sendable {
         guard isWanted else { return }
         // Clear this before the descriptor is closed, because its number can be reused.
         defer { state.withLock { $0.connection = nil } }
-        // Errors are ignored: the peer has disconnected.
+        // An error means that the peer has disconnected, so it is ignored.
         do { try connection.send(try reply(to: connection).bytes) } catch {}
     }
 

@@ -16,7 +16,7 @@ package struct ListedLock: Hashable, Sendable {
     package var created: Timestamp?
     package var expiry: Timestamp
 
-    /// The maximum number of characters of the owner.
+    /// The maximum length of the owner in characters; longer text is truncated.
     private static let ownerLimit = 200
 
     package init(_ lock: Lock) {

@@ -2,10 +2,10 @@
 ///
 /// Messages are constant strings; variable data is passed as metadata.
 public struct Log: Sendable {
-    /// The level of detail; each level includes the ones before it. `access` adds a line for each response,
+    /// The level of detail; each level includes the ones before it. `access` adds a line for each response, and
     /// `verbose` adds the state of connections.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
-        /// In order, from conditions that require action to details for developers.
+        /// In order from conditions that require action to details for developers.
         case error, warning, info, access, verbose, debug
 
         public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }

@@ -6,8 +6,8 @@ public struct LogEntry: Sendable {
     public struct Field: Hashable, Sendable {
         /// The key, which is the same for all entries with the same message.
         public var key: String
-        /// The unescaped value, which may contain arbitrary data from a client. ``LogEntry/text`` contains it
-        /// escaped.
+        /// The unescaped value, which may contain arbitrary data from a client. In ``LogEntry/text``, the value
+        /// is escaped.
         public var value: String
 
         /// Creates a field.

@@ -102,7 +102,7 @@ public final class LogFile: Sendable {
         monitor.withLock { $0.isEnded = true }
         monitor.broadcast()
         monitor.wait { $0.hasThread ? nil : () }
-        // Without a thread, which may have failed to start, nothing was reported.
+        // If the thread could not be started, the dropped lines have not been reported yet.
         reportDropped(monitor.withLock { $0.dropped })
     }
 

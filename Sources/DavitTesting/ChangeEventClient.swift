@@ -37,7 +37,7 @@ public struct ChangeEventClient {
             return String(decoding: content, as: UTF8.self)
         }
 
-        /// Returns the value of a field, with the name spelled as in the response.
+        /// Returns the value of a field. The name must be spelled as in the response.
         public subscript(name: String) -> String? {
             for line in text.split(separator: "\r\n") where line.hasPrefix(name + ": ") {
                 return String(line.dropFirst(name.utf8.count + 2))

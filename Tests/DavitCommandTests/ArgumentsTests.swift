@@ -281,7 +281,10 @@ struct ArgumentsTests {
         (["trash", "lst", "/srv"], .unknownCommand("trash lst", nearest: "trash list")),
         (["trash", "list"], .missingFolder), (["trash", "list", "/a", "/b"], .moreThanOneFolder("/b")),
         (["trash", "restore", "/srv"], .missingTrash),
-        (["trash", "list", "/srv", "--older-than", "3"], .useless(option: "--older-than", without: "empty")),
+        (
+            ["trash", "list", "/srv", "--older-than", "3"],
+            .useless(option: "--older-than", without: "'davit trash empty'")
+        ),
         (
             ["trash", "empty", "/srv", "--older-than=x"],
             .badNumber("x", option: "--older-than", range: 0...36_500)

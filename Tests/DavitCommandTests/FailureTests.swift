@@ -13,6 +13,7 @@ struct FailureTests {
         (.socketNotUsable("/run/s: Permission denied"), ["/run/s: Permission denied", "folder"]),
         (
             .accessLogNotWritable("/l", reason: "Permission denied"),
+            .standardErrorNotWritable(reason: "Broken pipe"),
             ["cannot write access log /l: Permission", "- for"]
         ),
         (.unknownHost("nowhere"), ["nowhere", "address"]),

@@ -15,7 +15,7 @@ package struct MultipartFeed: Sendable {
     package struct Outcome: Equatable {
         package var parts: [Part] = []
         package var error: MultipartError?
-        /// The largest number of bytes that had to be buffered while the parser needed more.
+        /// The largest number of bytes that had to be buffered while the parser needed more input.
         package var mostKept = 0
 
         package static func == (a: Outcome, b: Outcome) -> Bool { a.parts == b.parts && a.error == b.error }
