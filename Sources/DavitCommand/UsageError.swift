@@ -84,7 +84,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "the path of the public URL '\(value)' does not end with the prefix"
         case .badLogLevel(let value): "unknown log level '\(value)'"
         case .badSyncLevel(let value): "--sync must be none, data or full, not '\(value)'"
-        case .badExtensions(let value): "--allow-extensions must be a list of file extensions, not '\(value)'"
+        case .badExtensions(let value):
+            "--allow-extensions must list file extensions separated by commas, not '\(value)'"
         case .badMacMetadataPolicy(let value):
             "--mac-metadata must be keep, hide, refuse or aside, not '\(value)'"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
@@ -128,7 +129,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badUser:
             "For example: --user anna:secret. With --user-file, the process list does not show passwords."
         case .badScheme:
-            "The schemes are digest, basic, digest-sha-256 and digest-md5. digest means digest-sha-256,digest-md5."
+            "The schemes are digest-sha-256, digest-md5, digest (both of them) and basic."
         case .badOrigin: "For example: --allow-origin https://app.example, without a path or *."
         case .anyOrigin: "List each origin: --allow-origin https://app.example"
         case .missingName: "For example: davit password anna --digest"

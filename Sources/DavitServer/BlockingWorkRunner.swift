@@ -1,4 +1,4 @@
-/// Runs work that may block on threads other than the caller's event loop.
+/// Runs work that may block, on threads other than the caller's event loop.
 ///
 /// The work is a synchronous closure that takes and returns plain values. Connection state belongs to the
 /// event loop; the work must not access it.

@@ -9,8 +9,8 @@ struct ConnectionTranscript {
     private let contentLimitBytes: Int
     private var requests = MessageScanner()
     private var answers = MessageScanner()
-    /// The exchanges that are not written yet, oldest first; the last one is the request being read, if
-    /// ``isReading``.
+    /// The exchanges that have not been written yet, oldest first. If ``isReading`` is true, the request of the
+    /// last one is still being read.
     private var open: [ExchangeRecord] = []
     private var isReading = false
     /// Whether the response head for the first of ``open`` has been read and its content follows.
@@ -99,7 +99,7 @@ struct ConnectionTranscript {
         case .received: areRequestsLost = true
         case .sent:
             areAnswersLost = true
-            // Without responses, no request could be completed, and requests would accumulate here.
+            // Without responses, no exchange could be completed, and requests would accumulate here.
             areRequestsLost = true
         }
     }
@@ -131,8 +131,8 @@ struct ConnectionTranscript {
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         case .end:
             isReading = false
-            // Count here, not when the response is seen: the client may already have the response and have
-            // sent another request on a different connection.
+            // Count the request here, not when the response is seen: by then, the client may already have
+            // received the response and sent another request on a different connection.
             open[open.count - 1].count(&count)
             open[open.count - 1].isRequestComplete = true
             writeComplete()

@@ -17,7 +17,7 @@ struct RecordingWriter: ~Copyable {
     private var connections: [Int: OpenConnection] = [:]
     private var requests = 0
     private var missedBytes: Int64 = 0
-    /// Whether writing has failed; nothing more is written.
+    /// Whether writing has failed; nothing is written after that.
     private var isBroken = false
 
     init(_ folder: consuming PrivateFolder, limits: Recorder.Limits, log: Log) {
@@ -84,7 +84,8 @@ struct RecordingWriter: ~Copyable {
             }
         } catch {
             isBroken = true
-            log.error("recording stopped; cannot write", ["reason": error.description])
+            log.error(
+                "recording stopped: cannot write to the recording folder", ["reason": error.description])
         }
     }
 
@@ -99,7 +100,7 @@ struct RecordingWriter: ~Copyable {
         let refused = queue.refusedConnections
         guard missedBytes > 0 || refused > 0 else { return }
         log.warning(
-            "recording is incomplete; the disk was too slow",
+            "recording is incomplete: the disk was too slow",
             ["missed bytes": "\(missedBytes)", "missed connections": "\(refused)"])
     }
 }

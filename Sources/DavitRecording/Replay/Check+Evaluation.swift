@@ -51,7 +51,7 @@ extension Check {
         if case .hasBytes(let count) = test, answer.fields["Content-Encoding"] == nil {
             return answer.content.count == Int64(count) ? nil : "found \(answer.content.count)"
         }
-        guard let body = answer.body else { return "cannot be decoded" }
+        guard let body = answer.body else { return "the body cannot be decoded" }
         switch test {
         case .isEmpty: return body.isEmpty ? nil : "found \(body.count) bytes"
         case .hasBytes(let count): return body.count == count ? nil : "found \(body.count)"
@@ -83,7 +83,7 @@ extension Check {
     }
 
     private func multistatusFailure(of answer: ResponseView, _ variables: Variables) -> String? {
-        guard let multistatus = answer.multistatus else { return "not a multistatus" }
+        guard let multistatus = answer.multistatus else { return "the response is not a multistatus" }
         func response(_ href: String) -> Multistatus.Response? {
             multistatus.response(at: variables.filled(href))
         }
@@ -95,16 +95,16 @@ extension Check {
             let wanted = Multistatus.path(variables.filled(href))
             return multistatus.responses.first?.path == wanted ? nil : "found '\(hrefs.first ?? "")'"
         case .hasHref(let href): return response(href) == nil ? "found \(hrefs)" : nil
-        case .lacksHref(let href): return response(href) == nil ? nil : "present"
+        case .lacksHref(let href): return response(href) == nil ? nil : "found"
         case .rawHref(let href): return hrefs.contains(variables.filled(href)) ? nil : "found \(hrefs)"
         case .isCollection(let href, let wanted):
-            guard let found = response(href) else { return "no such response" }
+            guard let found = response(href) else { return "no response for this href" }
             return found.isCollection == wanted ? nil : "\(wanted ? "not " : "")a collection"
         case .responseStatus(let href, let status):
-            guard let found = response(href) else { return "no such response" }
+            guard let found = response(href) else { return "no response for this href" }
             return found.status == status ? nil : "found \(found.status.map(String.init) ?? "no status")"
         case .property(let href, let name, let test):
-            guard let found = response(href) else { return "no such response" }
+            guard let found = response(href) else { return "no response for this href" }
             return Self.failure(test, of: found.properties.filter { $0.name == name }, variables)
         case .field, .interim, .body, .lock: return nil
         }

@@ -22,7 +22,7 @@ package struct ExpectedDifferences: Sendable {
         for (index, line) in lines.enumerated() where !line.isEmpty && line.first != UInt8(ascii: "#") {
             let parts = Self.parts(of: String(decoding: line, as: UTF8.self))
             guard parts.count >= 4, !parts.contains("") else {
-                throw TranscriptError(line: index + 1, problem: "not FILE | STEP | WHAT | REASON")
+                throw TranscriptError(line: index + 1, problem: "expected FILE | STEP | WHAT | REASON")
             }
             // WHAT may be a regular expression that contains the separator; the other parts never contain it.
             let subject = parts[2..<(parts.count - 1)].joined(separator: Self.separator)
@@ -53,8 +53,8 @@ package struct ReplayResult: Sendable {
     /// Listed differences that did not occur.
     package private(set) var outdated: [ExpectedDifferences.Entry] = []
 
-    /// - Parameter expected: if it is not nil, failed recommendations count as differences too, unless they
-    ///   are listed.
+    /// - Parameter expected: the known differences. If not nil, failed recommendations that are not listed
+    ///   also count as differences.
     package init(_ report: ReplayReport, expected: ExpectedDifferences?) {
         self.report = report
         guard let expected else {
@@ -76,7 +76,7 @@ package struct ReplayResult: Sendable {
 
     package var isAsExpected: Bool { unexpectedCount == 0 }
 
-    /// The report for standard output; the last line contains the counts.
+    /// The report for standard output. The last line contains the totals.
     package var text: String {
         var text = unexpected.map(\.text).joined()
         for entry in outdated {

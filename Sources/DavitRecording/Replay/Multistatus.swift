@@ -26,10 +26,10 @@ struct Multistatus {
     static let namespace = "DAV:"
 
     let responses: [Response]
-    /// The other children of the root element.
+    /// The children of the root element that are not responses.
     let others: [XMLElement]
 
-    /// Returns nil for any other root element.
+    /// Returns nil if the root element is not `multistatus`.
     init?(_ document: XMLDocument) {
         let root = document.root
         guard root.isNamed("multistatus", in: "DAV:") else { return nil }

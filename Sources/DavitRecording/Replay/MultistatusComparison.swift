@@ -1,7 +1,7 @@
 internal import DavitXML
 
 /// Compares two multistatus bodies by meaning: responses by path, because the members of a collection are
-/// unordered, and the properties of each by name and status.
+/// unordered, and the properties of each response by name, status and value.
 struct MultistatusComparison {
     typealias Finding = ResponseComparison.Finding
 
@@ -56,7 +56,7 @@ struct MultistatusComparison {
                 continue
             }
             guard property.status == counterpart.status else {
-                record(name, "recorded with \(property.status), now with \(counterpart.status)")
+                record(name, "recorded with status \(property.status), now with status \(counterpart.status)")
                 continue
             }
             if let detail = difference(property, counterpart, at: old.path, &roles) { record(name, detail) }
@@ -95,7 +95,8 @@ struct MultistatusComparison {
         return before == now ? nil : "recorded '\(Excerpt.of(before))', now '\(Excerpt.of(now))'"
     }
 
-    /// Compares the other children of the root: `sync-token` and `responsedescription`.
+    /// Compares the children of the root element that are not responses: `sync-token` and
+    /// `responsedescription`.
     private func otherFindings(_ roles: inout Roles) -> [Finding] {
         var findings: [Finding] = []
         let names = recorded.others.map(\.local)
@@ -121,19 +122,23 @@ enum LockComparison {
         _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: ResponseComparison,
         _ roles: inout Roles
     ) -> String? {
-        guard old.count == new.count else { return "recorded \(old.count), now \(new.count)" }
+        guard old.count == new.count else {
+            return "number of locks: recorded \(old.count), now \(new.count)"
+        }
         for (before, now) in zip(old, new) {
             if let detail = roles.bind(token: before.token, to: now.token) { return detail }
             let isLimited = before.timeout.hasPrefix("Second-")
             if isLimited != now.timeout.hasPrefix("Second-") {
-                return "recorded with timeout \(before.timeout), now with \(now.timeout)"
+                return "recorded with timeout \(before.timeout), now with timeout \(now.timeout)"
             }
             func facts(_ lock: ActiveLockView) -> [String] {
                 let root = String(decoding: Multistatus.path(lock.root), as: UTF8.self)
                 return [lock.owner, lock.depth, root, lock.scope]
             }
             let (oldFacts, newFacts) = (facts(before), facts(now))
-            if oldFacts != newFacts { return "recorded \(oldFacts), now \(newFacts)" }
+            if oldFacts != newFacts {
+                return "owner, depth, root and scope: recorded \(oldFacts), now \(newFacts)"
+            }
         }
         return nil
     }

@@ -3,8 +3,8 @@ internal import DavitHTTP
 /// Replays the recordings of one session against a server, and reports differences from the recorded
 /// responses.
 ///
-/// Every recorded connection becomes one connection. Requests are sent one at a time, in the order in which
-/// they were completed, across all connections.
+/// The requests of each recorded connection are sent on one connection. Across all connections, requests are
+/// sent one at a time, in the order in which they were completed.
 package final class RecordingReplay {
     private struct Step {
         let file: String

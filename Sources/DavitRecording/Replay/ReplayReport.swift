@@ -2,7 +2,7 @@
 package struct ReplayReport: Sendable {
     /// A failed check, or a difference from a recorded response.
     package struct Difference: Hashable, Sendable {
-        /// The file name, without its folder.
+        /// The name of the file; in a folder of recordings, the path relative to that folder.
         package var file: String
         /// The title of the exchange.
         package var step: String
@@ -27,9 +27,9 @@ package struct ReplayReport: Sendable {
     /// The number of requests sent.
     package var exchangeCount = 0
     package var differences: [Difference] = []
-    /// Recommendations that do not hold.
+    /// Failed recommendations.
     package var advice: [Difference] = []
-    /// Requests that could not be sent again, with the reason.
+    /// Recorded requests that were not sent, with the reason.
     package var skipped: [Difference] = []
 
     package init() {}

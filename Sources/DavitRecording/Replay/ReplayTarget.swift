@@ -4,7 +4,8 @@ internal import DavitSystem
 /// The server of a replay, with the credentials for it.
 package struct ReplayTarget: Sendable {
     package var server: ServerAddress
-    /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) wherever the recording has credentials.
+    /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) in place of masked credentials, and with each
+    /// request of a transcript.
     package var credentials: String?
     /// How long to wait for a response.
     package var timeoutSeconds = 60
@@ -38,7 +39,7 @@ extension WireError {
         case .silent(let seconds): "no data for \(seconds) seconds"
         case .malformed: "malformed response"
         case .notSecure(let reason): "TLS: \(reason)"
-        case .noTLS: "this build does not support TLS"
+        case .noTLS: "this build does not include TLS"
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 
 /// Compares a response with the recorded one. Values that a server generates are compared by role
-/// (``Roles``), times by their format.
+/// (``Roles``), and times by their format.
 struct ResponseComparison {
     struct Finding: Hashable {
         var subject: String
@@ -17,7 +17,8 @@ struct ResponseComparison {
     var ifRange: String?
     let origins: Origins
 
-    /// Returns the differences in the order of the response, and adds the generated values to `roles`.
+    /// Returns the differences, in the order in which they occur in the response, and adds the generated values
+    /// to `roles`.
     func findings(_ roles: inout Roles) -> [Finding] {
         // RFC 9110 §8.8.2.2: a date is a strong validator only after its second has passed, so either status
         // is valid.
@@ -114,7 +115,7 @@ struct ResponseComparison {
         func finding(_ detail: String) -> [Finding] { [Finding(subject: "content", detail: detail)] }
         if let detail = digestDifference(roles) { return detail.isEmpty ? [] : finding(detail) }
         guard let old = recorded.body, let new = actual.body else {
-            return recorded.content == actual.content ? [] : finding("cannot be decoded")
+            return recorded.content == actual.content ? [] : finding("one of the bodies cannot be decoded")
         }
         if old == new, recorded.root == nil { return [] }
         if let oldXML = recorded.multistatus, let newXML = actual.multistatus {
@@ -125,8 +126,8 @@ struct ResponseComparison {
             return detail.map { [Finding(subject: "active lock", detail: $0)] } ?? []
         }
         if old == new { return [] }
-        // The response returns placeholder bytes that replaced unrecorded content: only its length can be
-        // compared.
+        // The response consists of placeholder bytes, which replaced content that was not recorded: only the
+        // lengths can be compared.
         if roles.hasFiller, old.count == new.count, PlaceholderContent.contains(new) { return [] }
         return finding(textDifference(roles.translated(old), new) ?? "").filter { !$0.detail.isEmpty }
     }
@@ -154,8 +155,8 @@ struct ResponseComparison {
         return before == now ? nil : Self.firstDifference(Array(before.utf8), Array(now.utf8))
     }
 
-    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339, the latter optionally with a space and
-    /// without seconds.
+    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339; the latter can have a space instead of
+    /// the T, and no seconds.
     static func withoutTimes(_ text: String) -> String {
         text
             .replacing(

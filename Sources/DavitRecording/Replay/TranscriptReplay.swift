@@ -34,7 +34,7 @@ package final class TranscriptReplay {
 
     // MARK: Before and after
 
-    /// Creates a folder with a name that is not in use.
+    /// Creates a folder whose name is not in use, and returns the name.
     private func makeRoot() throws(ReplayError) -> String {
         for number in 1...1000 {
             let name = "davit-replay-\(number)"
@@ -55,7 +55,7 @@ package final class TranscriptReplay {
             case .text(let text): try send("PUT", path, content: .bytes(Array(text.utf8)))
             case .fill(let byte, let count): try send("PUT", path, content: .fill(byte, count: count))
             }
-        guard status == 201 else { throw .setUp("cannot create \(path): \(status)") }
+        guard status == 201 else { throw .setUp("cannot create \(path): status \(status)") }
     }
 
     private func send(
@@ -78,7 +78,7 @@ package final class TranscriptReplay {
         return WireRequest(method: method, target: path, fields: all, content: content ?? .bytes([]))
     }
 
-    /// Removes the folder, and any locks that prevent it. Failures are reported.
+    /// Removes the folder, and any locks that prevent its removal. Failures are reported.
     private func removeRoot(_ root: String) {
         defer { client.close() }
         do throws(WireError) {
@@ -88,7 +88,7 @@ package final class TranscriptReplay {
                 status = try client.exchange(request("DELETE", root, [])).status
             }
             if 200..<300 ~= status { return }
-            remark("DELETE \(root)", "the folder could not be removed", "\(status)")
+            remark("DELETE \(root)", "the folder could not be removed", "status \(status)")
         } catch {
             remark("DELETE \(root)", "the folder could not be removed", error.text)
         }
@@ -131,8 +131,8 @@ package final class TranscriptReplay {
             return
         }
         if !exchange.statuses.isEmpty, !exchange.statuses.contains(answer.status) {
-            let allowed = exchange.statuses.map(String.init).joined(separator: " ")
-            record(exchange, "status", "\(answer.status) is not in \(allowed)")
+            let allowed = exchange.statuses.map(String.init).joined(separator: " or ")
+            record(exchange, "status", "expected \(allowed), found \(answer.status)")
         }
         // A body that clients cannot parse is always a failure.
         let isMultistatus = answer.status == 207

@@ -135,7 +135,7 @@ struct Words {
         return word
     }
 
-    /// Returns the last word as a number; nil if it is not the last or not a number.
+    /// Returns the next word as a number; nil if it is not a number or not the last word.
     mutating func lastNumber() -> Int? {
         guard let word = next(), left.isEmpty else { return nil }
         return Int(word)

@@ -50,7 +50,8 @@ enum RecordingText {
         return bytes
     }
 
-    /// Appends content as lines: text with `|`, a repeated byte as `~ fill`, anything else escaped with `:`.
+    /// Appends content: a repeated byte as a line `~ fill`, text as lines that begin with `|`, and anything else
+    /// as escaped lines that begin with `:`.
     static func append(content bytes: [UInt8], to text: inout [UInt8]) {
         guard let first = bytes.first else { return }
         if bytes.count > lineBytes, bytes.allSatisfy({ $0 == first }) {

@@ -75,7 +75,7 @@ package struct TranscriptParser {
                 throw problem("invalid capture")
             }
             exchange?.captures.append(capture)
-        default: throw problem("unknown first character of a line")
+        default: throw problem("the line begins with an unknown character")
         }
     }
 
@@ -113,7 +113,7 @@ package struct TranscriptParser {
     private func setup(_ text: String) throws(TranscriptError) -> Transcript.Setup {
         var words = Words(text)
         let kind = words.next()
-        guard let path = words.next().map(String.init) else { throw problem("setup without a path") }
+        guard let path = words.next().map(String.init) else { throw problem("missing path in the setup") }
         switch (kind, words.next()) {
         case ("dir", nil): return Transcript.Setup(path: path, content: .folder)
         case ("file", "text"): return Transcript.Setup(path: path, content: .text(words.rest))
@@ -155,7 +155,7 @@ package struct TranscriptParser {
         guard exchange != nil else { return }
         storeContent()
         guard let done = exchange else { return }
-        guard hasRequestLine else { throw TranscriptError(line: done.line, problem: "missing request") }
+        guard hasRequestLine else { throw TranscriptError(line: done.line, problem: "missing request line") }
         transcript?.exchanges.append(done)
         exchange = nil
     }
@@ -176,9 +176,9 @@ package struct TranscriptParser {
 
     private mutating func takeContent(_ add: (inout ContentLines) -> Bool) throws(TranscriptError) {
         guard part == .request || transcript?.kind == .recording else {
-            throw problem("content after the statuses")
+            throw problem("content is not allowed after the statuses")
         }
-        guard add(&content) else { throw problem("content mixes text lines and escaped lines") }
+        guard add(&content) else { throw problem("text lines and escaped lines cannot be mixed") }
     }
 
     private func field(_ bytes: ArraySlice<UInt8>) throws(TranscriptError) -> WireField {
@@ -198,7 +198,7 @@ package struct TranscriptParser {
 
     private mutating func takeRequest(_ bytes: [UInt8]) throws(TranscriptError) {
         let text = Self.text(of: bytes)
-        guard part == .request else { throw problem("request line after the response") }
+        guard part == .request else { throw problem("a request line is not allowed after the response") }
         if hasRequestLine {
             let field = try field(text)
             exchange?.fields.append(field)
@@ -207,7 +207,9 @@ package struct TranscriptParser {
         let words = text.split(separator: 32).map { WireText.string($0) }
         guard words.count == 2 || words.count == 3 else { throw problem("expected a method and a target") }
         if words.count == 3 {
-            guard words[2] == "HTTP/1.0" || words[2] == "HTTP/1.1" else { throw problem("unknown version") }
+            guard words[2] == "HTTP/1.0" || words[2] == "HTTP/1.1" else {
+                throw problem("unknown HTTP version")
+            }
             exchange?.minorVersion = words[2] == "HTTP/1.0" ? 0 : 1
         }
         exchange?.method = words[0]
@@ -258,10 +260,14 @@ package struct TranscriptParser {
         case "withheld": exchange?.isContentWithheld = true
         case "new-connection": exchange?.opensConnection = true
         case "wait":
-            guard let seconds = words.lastNumber(), 0...3600 ~= seconds else { throw problem("invalid time") }
+            guard let seconds = words.lastNumber(), 0...3600 ~= seconds else {
+                throw problem("expected a number of seconds from 0 to 3600")
+            }
             exchange?.waitSeconds = seconds
         case "gap":
-            guard let gap = RecordedExchange.Gap(rawValue: words.rest) else { throw problem("invalid gap") }
+            guard let gap = RecordedExchange.Gap(rawValue: words.rest) else {
+                throw problem("expected 'gap request' or 'gap answer'")
+            }
             exchange?.gap = gap
         default: throw problem("unknown directive")
         }

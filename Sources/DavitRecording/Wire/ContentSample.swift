@@ -3,8 +3,8 @@ internal import DavitCrypto
 internal import DavitHTTP
 #endif
 
-/// A sample of content as it passes: all of it up to a limit; above the limit its length and digest, or the
-/// single byte value that it repeats.
+/// A sample of content, taken as the content passes: the bytes if they are within a limit, otherwise the
+/// length and the digest, or the byte value if the content repeats a single one.
 package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []

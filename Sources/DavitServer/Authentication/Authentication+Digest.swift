@@ -5,8 +5,8 @@ internal import Synchronization
 #if TLS
 /// The Digest scheme (RFC 7616).
 extension Authentication {
-    /// Lifetime of a nonce in nanoseconds. Clients that support `nextnonce` receive a new nonce after half of
-    /// it.
+    /// Lifetime of a nonce in nanoseconds. After half of that time, responses contain a new nonce in
+    /// `nextnonce`.
     static let nonceLifetime: Int64 = 300_000_000_000
 
     /// Returns a challenge (§3.3). Only SHA-256 challenges offer `userhash`, because clients that need MD5
@@ -35,7 +35,7 @@ extension Authentication {
                 let secret = account.secret.digest(algorithm)
             else { return .nothing }
             let origin = Origin(request, name: isKnown ? Array(account.name.utf8) : credentials.user.bytes)
-            // A client that has logged in before is not delayed by others at the same address.
+            // A client that has logged in before is not delayed by the failures of others at its address.
             let isEstablished =
                 isKnown && nonce.map { state.nonces.isKnown($0.number, account: origin.account) } ?? false
             if !isEstablished,
@@ -55,8 +55,8 @@ extension Authentication {
                 recordFailure(origin, now: now)
                 return refused
             }
-            // From here on the client has proven that it knows the password; it only needs a new nonce (§3.3,
-            // stale).
+            // The client has proven that it knows the password. If its nonce cannot be used, it only needs a new
+            // one (§3.3, stale).
             guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
                 take(credentials.count, of: nonce, origin, now: now)
             else { return .refused(.credentials(isStale: true)) }
@@ -82,8 +82,8 @@ extension Authentication {
         }
     }
 
-    /// Returns the Authentication-Info value (§3.5), which proves that the server knows the password too, and
-    /// includes a new nonce before the current one expires.
+    /// Returns the Authentication-Info value (§3.5), which proves that the server also knows the password, and
+    /// includes a new nonce once half the lifetime of the current one has passed.
     private func info(
         _ credentials: DigestCredentials, _ secret: DigestSecret, _ nonce: NonceGenerator.Content, now: Int64
     ) -> [UInt8]? {

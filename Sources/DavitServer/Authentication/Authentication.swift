@@ -100,7 +100,7 @@ public final class Authentication: Middleware {
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration.
-    ///   - limitLog: logs requests refused because the password queue is full.
+    ///   - limitLog: logs requests refused because too many passwords are queued.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
@@ -188,7 +188,7 @@ public final class Authentication: Middleware {
     /// Checks the credentials; records failures and consumes nonce counts. Call this once per request, and
     /// again only after the decision `slow`.
     func check(_ request: HTTPRequest) -> Decision {
-        // If there were two fields, a proxy and this server could evaluate different ones.
+        // With two fields, a proxy and this server could evaluate different ones.
         guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }
         let decision = request.withValue(of: .authorization) { value -> Decision in
             if value.startsIgnoringCase(with: "basic ") { return checkBasic(value, request) }
@@ -222,7 +222,7 @@ public final class Authentication: Middleware {
             return .text("These credentials are for another target.\n", status: .badRequest)
         case .busy, .cancelled:
             if case .busy = refusal { logRefusal("logins waiting in total", request) }
-            return .error(.serviceUnavailable, "too many logins are waiting")
+            return .error(.serviceUnavailable, "Too many logins are waiting. Try again later.")
         case .lineFull:
             logRefusal("logins waiting from one address", request)
             var response = HTTPResponse.text(

@@ -15,8 +15,8 @@ public struct AuthenticationSettings: Hashable, Sendable {
         var isDigest: Bool { self != .basic }
     }
 
-    /// The protection space, which clients display when they ask for a password. Changing it invalidates
-    /// Digest secrets created for another realm.
+    /// The protection space, which clients display when they ask for a password. Changing it invalidates the
+    /// Digest secrets that were created for the previous realm.
     public var realm = "davit"
     /// The offered schemes, in this order; clients choose the first or the strongest. Digest is offered only
     /// if every account has a secret for it, because clients that choose it do not fall back to Basic.

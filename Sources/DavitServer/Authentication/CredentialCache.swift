@@ -37,8 +37,8 @@ struct CredentialKeys: Sendable {
 
 /// A cache of credentials that were recently verified or rejected.
 ///
-/// Avoids repeated hashing for both. Because wrong credentials are cached, a program that repeats an old
-/// password is not treated as a guessing attack.
+/// Avoids repeated hashing of both right and wrong credentials. Because wrong ones are cached, a program that
+/// repeats an old password is not treated as a guessing attack.
 struct CredentialCache: Sendable {
     enum Found {
         /// - Parameters:

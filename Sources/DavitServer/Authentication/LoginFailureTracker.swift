@@ -40,7 +40,7 @@ package struct LoginFailureTracker: Sendable {
     /// Number of records.
     package var count: Int { addresses.count + accounts.count }
 
-    /// Returns the remaining wait before the next attempt in seconds, at least 1; nil if it is allowed now.
+    /// Returns the remaining wait before the next attempt, at least one second; nil if an attempt is allowed now.
     ///
     /// Failures of other clients on the same account never delay an address without failures of its own, so
     /// that a user who knows the password gets in immediately.
@@ -60,7 +60,7 @@ package struct LoginFailureTracker: Sendable {
     }
 
     /// Records a failed login.
-    /// - Returns: how many seconds the address is blocked from now on; 0 if it is not.
+    /// - Returns: how many seconds the address is blocked from now on; 0 if it is not blocked.
     package mutating func failed(address: Int, account: Int, now: Int64) -> Int64 {
         Self.record(account, in: &accounts, Self.ofAccount, now)
         return Self.record(address, in: &addresses, Self.ofAddress, now)

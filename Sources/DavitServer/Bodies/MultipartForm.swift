@@ -30,11 +30,11 @@ public struct MultipartForm: Sendable {
 }
 
 extension BodyReader where Value == MultipartForm {
-    /// Reads `multipart/form-data`. Fields are kept in memory; files are kept in memory up to 256 KiB in
-    /// total, longer ones in a file each. The action is called once the entire content has arrived.
+    /// Reads `multipart/form-data`. Fields are kept in memory, and so are files up to 256 KiB in total; each of
+    /// the others is stored in a temporary file. The action is called once the entire content has arrived.
     ///
-    /// A field is decoded in the charset of its part, else that of the field `_charset_` (RFC 7578 §4.6),
-    /// else UTF-8.
+    /// A field is decoded in the charset of its part, else in the charset that the field `_charset_` specifies
+    /// (RFC 7578 §4.6), else in UTF-8.
     public static func multipart(limits: MultipartLimits = MultipartLimits()) -> Self {
         Self(withFiles: { request, files in
             guard let type = request.contentType, type.essence == "multipart/form-data" else {

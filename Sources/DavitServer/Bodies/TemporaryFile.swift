@@ -1,8 +1,9 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// Content that was received completely: in memory if short, else in an unnamed file. It is deleted with the
-/// object, and in any case when the process ends, unless it was moved with ``move(to:replacing:)``.
+/// Content that was received completely: in memory if it is short, else in an unnamed file. The content is
+/// deleted with the object, and in any case when the process ends, unless it was moved with
+/// ``move(to:replacing:)``.
 public final class TemporaryFile: Sendable {
     enum Content: Sendable {
         case memory([UInt8])
@@ -21,7 +22,7 @@ public final class TemporaryFile: Sendable {
         self.files = files
     }
 
-    /// Appends content from `offset` on to `buffer`.
+    /// Appends the content that begins at `offset` to `buffer`.
     /// - Returns: the number of bytes read; 0 at the end.
     public func read(at offset: Int64, into buffer: IOBuffer) async throws -> Int {
         guard offset >= 0, offset < length, buffer.freeCount > 0 else { return 0 }

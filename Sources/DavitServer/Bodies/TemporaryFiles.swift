@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// Storage for long request content, and the threads on which it may block.
+/// Storage for long request content, and the threads on which access to it may block.
 public struct TemporaryFiles: Sendable {
     private let storage: (any TemporaryStorage)?
     private let work: any BlockingWorkRunner

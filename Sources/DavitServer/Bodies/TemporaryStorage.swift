@@ -20,7 +20,7 @@ public protocol TemporaryContent: AnyObject, Sendable {
     /// Appends bytes at the end.
     func append(_ bytes: UnsafeRawBufferPointer) throws(TemporaryStorageError)
 
-    /// Appends content from `offset` on to `buffer`.
+    /// Appends the content that begins at `offset` to `buffer`.
     /// - Returns: the number of bytes read; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(TemporaryStorageError) -> Int
 

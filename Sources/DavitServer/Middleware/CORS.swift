@@ -3,7 +3,7 @@ public import DavitHTTP
 /// Allows pages of other origins to use this server (Fetch standard §3.2).
 ///
 /// Applies only to the configured origins. Place it in front of authentication, because browsers send
-/// preflight requests without credentials and give up if these are refused. Requests from other origins are
+/// preflight requests without credentials and give up if they are refused. Requests from other origins are
 /// answered normally, and the browser withholds the response from their page.
 public struct CORS: Middleware {
     /// The methods of HTTP and WebDAV for reading and changing resources.
@@ -22,8 +22,8 @@ public struct CORS: Middleware {
         "Upload-Length", "Upload-Metadata", "Upload-Offset", "Want-Content-Digest", "Want-Repr-Digest",
         "X-HTTP-Method-Override", "X-OC-CTime", "X-OC-Mtime", "X-Requested-With", "X-Update-Range",
     ]
-    /// Response fields that such clients read, in addition to those always readable (Fetch §2.2.2), such as
-    /// Content-Type.
+    /// Response fields that WebDAV clients in a browser read, in addition to fields such as Content-Type, which
+    /// are always readable (Fetch §2.2.2).
     public static let webDAVResponseFields = [
         "Accept-Patch", "Accept-Post", "Accept-Ranges", "Allow", "Content-Digest", "Content-Location",
         "Content-Range", "DASL", "Date", "DAV", "ETag", "Last-Modified", "Location", "Lock-Token",

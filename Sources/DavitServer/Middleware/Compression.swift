@@ -8,12 +8,12 @@ internal import DavitZlib
 /// that already has a coding; and content marked `Cache-Control: no-transform`. Live streams are flushed
 /// after each piece.
 ///
-/// If the coding depends on the client, the response has `Vary: Accept-Encoding`; for GET, even if it is not
-/// compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must not share
+/// If the coding depends on the client, the response has `Vary: Accept-Encoding`. A response to GET has it even
+/// if the response is not compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must not share
 /// a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in If-None-Match in either form; If-Match
 /// requires a strong match and fails.
 ///
-/// Do not use it for pages that contain both a secret and data from the request, because the compressed
+/// Do not use this middleware for pages that contain both a secret and data from the request, because the compressed
 /// length then reveals information about the secret (BREACH).
 public struct Compression: Middleware {
     /// Shorter content fits into one packet, so compressing it gains nothing.
@@ -31,7 +31,7 @@ public struct Compression: Middleware {
     }
 
     public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
-        // Not `map`, which would allocate a closure also for responses that are ready.
+        // `map` would allocate a closure even for responses that are ready.
         switch try next.respond(to: request) {
         case .ready(let response): return .ready(encode(response, for: request))
         case .pending(let work):
@@ -64,7 +64,7 @@ public struct Compression: Middleware {
         return response
     }
 
-    /// Whether the response to this request may change: it is compressed if the client accepts that, and
+    /// Whether the response to this request may change. Responses are compressed if the client accepts gzip, and
     /// responses to GET have Vary even if they are not compressed, because caches store them.
     private func mayEncode(_ request: HTTPRequest) -> Bool {
         request.method == .get || request.method == .head || isWanted(by: request)

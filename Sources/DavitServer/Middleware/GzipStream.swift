@@ -7,16 +7,16 @@ final class GzipStream: BodyStream {
     static let shortBytes = 64 << 10
     /// Maximum bytes read from the source at a time.
     private static let inputBytes = 32 << 10
-    /// The window size as a power of two; with this size, zlib uses 64 KiB of memory.
+    /// The base-2 logarithm of the window size; with this size, zlib uses 64 KiB of memory.
     private static let windowBits: Int32 = 13
-    /// Content bytes after which the output is flushed, so that the client receives the beginning early.
+    /// After this many bytes of content, the output is flushed, so that the client receives the beginning early.
     private static let firstBytes = 48 << 10
-    /// A call returns after producing this much output, so that the client receives the beginning early.
+    /// A call returns after producing this many bytes of output, so that the client receives the beginning early.
     private static let pieceBytes = 16 << 10
-    /// A call also returns after this much input, about a millisecond of work, so that other requests are not
-    /// delayed.
+    /// A call also returns after consuming this many bytes of input, about a millisecond of work, so that other
+    /// requests are not delayed.
     private static let turnBytes = 256 << 10
-    /// Minimum output space passed to zlib; with less, a flush might never complete.
+    /// Minimum output space in bytes to pass to zlib; with less, a flush might never complete.
     private static let leastRoom = 64
 
     private enum Phase { case passing, flushing, finishing, ended }

@@ -1,6 +1,6 @@
 public import DavitHTTP
 
-/// Responses whose content is generated while it is sent. Nothing is generated ahead of the client.
+/// Responses whose content is generated while it is sent, and only as fast as the client receives it.
 extension HTTPResponse {
     /// Returns a response whose content is pulled from a producer.
     ///

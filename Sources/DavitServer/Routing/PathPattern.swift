@@ -41,7 +41,10 @@ struct PathPattern: Sendable {
         precondition(
             segment.first == open && segment.last == close && !name.isEmpty
                 && name.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: ".") },
-            "route \(path): a parameter is a complete segment like {id}; use matching: for other patterns")
+            """
+            route \(path): a parameter must be a complete segment such as {id}, with a name of letters, digits, \
+            -, _ and ~; for other patterns, use the argument 'matching'
+            """)
         return name
     }
 

@@ -138,8 +138,8 @@ struct RouteTable: Sendable {
         return allMethods.contains(method)
     }
 
-    /// Returns the fallback of the innermost group. In a group, one for the method takes precedence over one
-    /// for every method, and the one added last over others.
+    /// Returns the fallback of the innermost group that has one. Within a group, a fallback for the method takes
+    /// precedence over a fallback for every method, and the one that was added last over earlier ones.
     /// - Parameter path: nil for a request about the server, which fallbacks for every method do not answer.
     func fallback(for method: HTTPMethod, at path: ResourcePath?) -> FullRouteAction? {
         var best: (action: FullRouteAction, depth: Int, precision: Int)?

@@ -35,7 +35,7 @@ public struct Routes {
 
     /// Adds a route for GET, and for HEAD unless ``answersHeadWithGet`` is false.
     public mutating func get(_ path: String, _ action: @escaping RouteAction) { on(.get, path, action) }
-    /// Adds a route for HEAD that takes precedence over a route for GET added before.
+    /// Adds a route for HEAD that takes precedence over earlier routes for GET.
     public mutating func head(_ path: String, _ action: @escaping RouteAction) { on(.head, path, action) }
     /// Adds a route for POST that ignores the content.
     public mutating func post(_ path: String, _ action: @escaping RouteAction) { on(.post, path, action) }
@@ -45,7 +45,7 @@ public struct Routes {
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
     /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
-    /// Adds a route for OPTIONS, instead of the response with the methods of the path.
+    /// Adds a route for OPTIONS, which replaces the default response with the methods of the path.
     public mutating func options(_ path: String, _ action: @escaping RouteAction) {
         on(.options, path, action)
     }
@@ -174,7 +174,7 @@ public struct Routes {
     // MARK: Prefixes
 
     /// Adds routes whose paths all begin with `prefix`, which may contain path parameters. A group with
-    /// parameters contains only routes for paths.
+    /// parameters can contain only routes for paths: no patterns, conditions, mounts or fallbacks.
     public mutating func group(_ prefix: String, _ build: (inout Routes) -> Void) {
         let outer = base
         base = joined(Self.parse(prefix).path)
@@ -208,7 +208,7 @@ public struct Routes {
 
     /// Adds an action for requests that match no other route, with any method that has no fallback of its own;
     /// in a group, for those at or below the group's prefix. It also replaces the responses 405 and 501.
-    /// OPTIONS of a path with routes is still answered from them.
+    /// OPTIONS for a path with routes is still answered from those routes.
     public mutating func fallback(_ action: @escaping RouteAction) { addFallback(nil, action) }
 
     /// Adds an action for requests with this method that match no other route; in a group, for those at or
@@ -226,7 +226,7 @@ public struct Routes {
     private var literalBase: ResourcePath { Self.literal(base) }
 
     private static func literal(_ path: ResourcePath) -> ResourcePath {
-        precondition(PathPattern(path) == nil, "only routes for paths can have parameters: \(path)")
+        precondition(PathPattern(path) == nil, "\(path): only routes for paths can have parameters, not patterns, conditions, mounts or fallbacks")
         return path
     }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 public struct ServerEnvironment: Sendable {
     /// The severity of a log entry.
     public enum Severity: Sendable {
-        /// An error; a potential problem; normal operation.
+        /// In this order: an error, a potential problem, and normal operation.
         case error, warning, info
     }
 
@@ -25,8 +25,8 @@ public struct ServerEnvironment: Sendable {
     public let pageOrigins: [String]
     /// Writes a log entry for administrators. The message is constant; variable data is passed as values.
     public let log: LogLine
-    /// Runs work that may block on another thread, without waiting for it. Returns false, without running the
-    /// work, if too much work is queued or the server is stopping.
+    /// Runs work on another thread, where it may block, without waiting for the result. Returns false, without
+    /// running the work, if too much work is queued or the server is stopping.
     public let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
     /// Paths below the prefix that other mounts handle. The handler's own resources there are unreachable,
     /// and it should not create any.
