@@ -9,12 +9,12 @@ internal import DavitZlib
 /// after each piece.
 ///
 /// If the coding depends on the client, the response has `Vary: Accept-Encoding`. A response to GET has it even
-/// if the response is not compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must not share
-/// a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in If-None-Match in either form; If-Match
-/// requires a strong match and fails.
+/// if it is not compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must
+/// not share a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in If-None-Match in either form;
+/// If-Match requires a strong match and fails.
 ///
-/// Do not use this middleware for pages that contain both a secret and data from the request, because the compressed
-/// length then reveals information about the secret (BREACH).
+/// Do not use this middleware for pages that contain both a secret and data from the request, because the
+/// compressed length then reveals information about the secret (BREACH).
 public struct Compression: Middleware {
     /// Shorter content fits into one packet, so compressing it gains nothing.
     public static let defaultThresholdBytes = 1024

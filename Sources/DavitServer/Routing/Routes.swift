@@ -226,7 +226,9 @@ public struct Routes {
     private var literalBase: ResourcePath { Self.literal(base) }
 
     private static func literal(_ path: ResourcePath) -> ResourcePath {
-        precondition(PathPattern(path) == nil, "\(path): only routes for paths can have parameters, not patterns, conditions, mounts or fallbacks")
+        precondition(
+            PathPattern(path) == nil,
+            "\(path): patterns, conditions, mounts and fallbacks cannot have path parameters")
         return path
     }
 
