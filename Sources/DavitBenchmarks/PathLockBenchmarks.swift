@@ -7,12 +7,12 @@ func pathLockBenchmarks() -> [Benchmark] {
     var table = PathLockTable()
     let pathLocks = PathLocks()
     return [
-        Benchmark("ClaimTable, one path of 4 segments") {
+        Benchmark("PathLockTable, one path of 4 segments") {
             let (ticket, isGranted) = table.enter(claims)
             return table.leave(ticket).count + (isGranted ? 1 : 0)
         },
         Benchmark(
-            "PathSections, one path of 4 segments",
+            "PathLocks, one path of 4 segments",
             awaiting: {
                 guard let section = try? await pathLocks.acquire(claims) else { return -1 }
                 section.release()

@@ -205,7 +205,7 @@ public final class ShareJournal: ChangeJournal {
 
     private func startThread(_ watch: FolderWatch, in state: inout State) throws(JournalError) {
         guard watch.isPossible else {
-            return report("cannot watch folders; they are read again for each query", "inotify")
+            return report("cannot watch folders; each query reads them again", "inotify is not available")
         }
         do throws(SystemError) {
             state.thread = try WatchThread(watch) { [weak self] in self?.recordEvents() }

@@ -69,11 +69,15 @@ final class ContentReader: RequestBody {
 
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
         if let failure { throw failure }
-        guard let exchange else { throw HTTPError(.internalServerError, "content read after the response") }
-        guard exchange.loop.isCurrentThread else {
-            throw HTTPError(.internalServerError, "content read on another thread")
+        guard let exchange else {
+            throw HTTPError(.internalServerError, "The content was read after the response.")
         }
-        guard buffer.freeCount > 0 else { throw HTTPError(.internalServerError, "no space in the buffer") }
+        guard exchange.loop.isCurrentThread else {
+            throw HTTPError(.internalServerError, "The content was read on another thread.")
+        }
+        guard buffer.freeCount > 0 else {
+            throw HTTPError(.internalServerError, "The buffer for the content is full.")
+        }
         do throws(HTTPError) {
             try await answerExpectation(exchange)
             let count = try await next(into: buffer, exchange)
@@ -92,7 +96,7 @@ final class ContentReader: RequestBody {
             (102...199).contains(status.code)
         else { return }
         guard exchange.loop.isCurrentThread else {
-            throw HTTPError(.internalServerError, "interim response sent on another thread")
+            throw HTTPError(.internalServerError, "An interim response was sent on another thread.")
         }
         try await exchange.connection.compose(HeadEncoder.interim(status, fields))
         try await exchange.connection.sendComposed()

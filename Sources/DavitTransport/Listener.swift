@@ -99,7 +99,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         if let accepts = server.accepts, !accepts(endpoints) { return server.observe(.connectionRefused) }
         guard server.connectionCounter.enter(endpoints.remote) else {
             server.log.verbose(
-                "connection refused: too many from this address", ["peer": endpoints.remote.host])
+                "connection refused: too many connections from this address", ["peer": endpoints.remote.host])
             return
         }
         var chosen = loop

@@ -50,7 +50,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case .notAvailable: "\(place) is not an address of this machine"
         case .unknownHost: "unknown host \(host)"
         case .lookUpFailed: "cannot resolve \(host): the resolver did not respond"
-        case .noEndpoint: "no endpoint to listen on"
+        case .noEndpoint: "no address or socket to listen on"
         case .alreadyStarted: "the server is already running"
         case .notRunning: "the server is not running"
         case .notListening: "descriptor \(host) is not a listening stream socket"

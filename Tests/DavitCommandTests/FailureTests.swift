@@ -13,8 +13,11 @@ struct FailureTests {
         (.socketNotUsable("/run/s: Permission denied"), ["/run/s: Permission denied", "folder"]),
         (
             .accessLogNotWritable("/l", reason: "Permission denied"),
-            .standardErrorNotWritable(reason: "Broken pipe"),
             ["cannot write access log /l: Permission", "- for"]
+        ),
+        (
+            .standardErrorNotWritable(reason: "Bad file descriptor"),
+            ["to standard error: Bad file descriptor", "Choose a file"]
         ),
         (.unknownHost("nowhere"), ["nowhere", "address"]),
         (.stateFolderNotWritable("/s", reason: "Read-only file system"), ["/s", "Read-only", "--state-dir"]),

@@ -75,7 +75,7 @@ struct LocksCommandTests {
             #expect(try client.send("PUT /a%1B%0Ab", content: "1").status == 204)
             #expect(try text(.list) == "no locks\n")
             // The entry contains all details, without control characters.
-            let said = lines.all.withLock { $0 }.filter { $0.contains("lock broken") }
+            let said = lines.all.withLock { $0 }.filter { $0.contains("lock forcibly removed") }
             try #require(said.count == 1)
             #expect(
                 said[0].contains(token) && said[0].contains("Anna") && said[0].contains("a command of user "))

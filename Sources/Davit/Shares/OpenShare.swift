@@ -122,7 +122,7 @@ final class OpenShare: LifecycleObserver {
             let log = environment.log
             let told = configuration.hooks.lockBroken
             settings.hooks.lockBroken = { lock in
-                log(.warning, "lock broken", lock.details)
+                log(.warning, "lock forcibly removed", lock.details)
                 told?(lock)
             }
             let share = Share(

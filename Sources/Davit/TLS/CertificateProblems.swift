@@ -40,8 +40,8 @@ extension TLSIdentity.Problem {
 extension TLSContext.Problem {
     var text: String {
         switch self {
-        case .noIdentity: "no certificate"
-        case .noAuthority: "no certificate authority for clients"
+        case .noIdentity: "no certificate is configured"
+        case .noAuthority: "no certificate authority is configured for client certificates"
         case .refused(let error): "rejected by OpenSSL: \(error.reason)"
         }
     }

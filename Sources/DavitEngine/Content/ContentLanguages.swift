@@ -104,7 +104,7 @@ final class ContentLanguages: Sendable {
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
         rows.commitOrRetry(
-            intent.rowsAfterwards, failure: "Content-Language could not be stored yet; will retry")
+            intent.rowsAfterwards, failure: "storing Content-Language failed; retrying later")
     }
 
     /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource may have

@@ -75,7 +75,7 @@ package struct TrashRestoration: Sendable {
                 }
             }
         } catch {
-            throw HTTPError(error.status, "the item could not be restored")
+            throw HTTPError(error.status, "the change failed with status \(error.status.code)")
         }
         throw HTTPError(.preconditionFailed, "the name is already in use")
     }

@@ -17,10 +17,10 @@ package enum BodyFraming: Hashable, Sendable {
         if request.contains(.transferEncoding) {
             // §6.1: both of the following cases can indicate request smuggling.
             guard lengthCount == 0 else {
-                throw HTTPError(.badRequest, "both Content-Length and Transfer-Encoding")
+                throw HTTPError(.badRequest, "Content-Length and Transfer-Encoding cannot be combined.")
             }
             guard request.minorVersion >= 1 else {
-                throw HTTPError(.badRequest, "Transfer-Encoding in HTTP/1.0")
+                throw HTTPError(.badRequest, "Transfer-Encoding is not allowed in HTTP/1.0.")
             }
             try Self.checkCodings(of: request)
             self = .chunked
@@ -33,9 +33,11 @@ package enum BodyFraming: Hashable, Sendable {
         // A recipient may merge repeated equal values (RFC 9110 §8.6), but only attackers send them.
         let value = request.withValue(of: .contentLength) { $0.decimalValue }
         guard lengthCount == 1, let length = value.flatMap({ $0 }) else {
-            throw HTTPError(.badRequest, "invalid Content-Length")
+            throw HTTPError(.badRequest, "Invalid Content-Length.")
         }
-        if length > Self.maximumLength { throw HTTPError(.contentTooLarge, "Content-Length is too large") }
+        if length > Self.maximumLength {
+            throw HTTPError(.contentTooLarge, "The Content-Length is too large.")
+        }
         self = length == 0 ? .none : .length(length)
     }
 
@@ -45,9 +47,9 @@ package enum BodyFraming: Hashable, Sendable {
         var chunkedCount = 0
         var isChunkedLast = false
         try request.forEachElement(of: .transferEncoding) { coding throws(HTTPError) in
-            guard !coding.isEmpty else { throw HTTPError(.badRequest, "empty transfer coding") }
+            guard !coding.isEmpty else { throw HTTPError(.badRequest, "Empty transfer coding.") }
             for index in 0..<coding.count where !coding[index].isTokenCharacter {
-                throw HTTPError(.badRequest, "malformed transfer coding")
+                throw HTTPError(.badRequest, "Malformed transfer coding.")
             }
             count += 1
             isChunkedLast = coding.equalsIgnoringCase("chunked")
@@ -55,8 +57,9 @@ package enum BodyFraming: Hashable, Sendable {
         }
         // §6.3, item 4: without a final chunked coding, the end of the content is unknown.
         guard isChunkedLast, chunkedCount == 1 else {
-            throw HTTPError(.badRequest, "chunked must be the last transfer coding and occur once")
+            throw HTTPError(
+                .badRequest, "The transfer coding chunked must be the last one and occur only once.")
         }
-        guard count == 1 else { throw HTTPError(.notImplemented, "unsupported transfer coding") }
+        guard count == 1 else { throw HTTPError(.notImplemented, "Unsupported transfer coding.") }
     }
 }

@@ -20,7 +20,7 @@ public struct HTTPError: Error, Hashable, Sendable {
 
     /// The peer has disconnected, or the connection must be closed without a further response.
     public static let disconnected: HTTPError = {
-        var error = HTTPError(.badRequest, "peer disconnected")
+        var error = HTTPError(.badRequest, "The peer disconnected.")
         error.isDisconnected = true
         return error
     }()

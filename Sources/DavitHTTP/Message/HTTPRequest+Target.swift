@@ -24,7 +24,7 @@ extension HTTPRequest {
     /// - Throws: 400 if the text is not a valid request target.
     public func rewriteTarget(to pathAndQuery: String) throws(HTTPError) {
         guard pathAndQuery.utf8.first == UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "path must begin with a slash")
+            throw HTTPError(.badRequest, "The path must begin with a slash.")
         }
         let authority = target.authority
         let form = target.form

@@ -16,17 +16,19 @@ extension RequestTarget {
         for index in 0..<text.count {
             let byte = text[index]
             guard byte > 32, byte < 127, byte != UInt8(ascii: "#") else {
-                throw HTTPError(.badRequest, "invalid character in the request target")
+                throw HTTPError(.badRequest, "Invalid character in the request target.")
             }
         }
-        guard !text.isEmpty else { throw HTTPError(.badRequest, "missing request target") }
+        guard !text.isEmpty else { throw HTTPError(.badRequest, "Missing request target.") }
         if method == .connect {
             try parseAuthority(text)
         } else if text[0] == UInt8(ascii: "/") {
             form = .origin
             parsePathAndQuery(text)
         } else if text.count == 1, text[0] == UInt8(ascii: "*") {
-            guard method == .options else { throw HTTPError(.badRequest, "target * requires OPTIONS") }
+            guard method == .options else {
+                throw HTTPError(.badRequest, "The request target * requires OPTIONS.")
+            }
             form = .asterisk
         } else {
             try parseAbsolute(text, method: method)
@@ -36,7 +38,7 @@ extension RequestTarget {
     /// Parses `authority-form`, for CONNECT only (§3.2.3).
     private mutating func parseAuthority(_ text: borrowing Span<UInt8>) throws(HTTPError) {
         guard let parts = HostField.Parts(parsing: text), parts.port != nil else {
-            throw HTTPError(.badRequest, "CONNECT requires host and port")
+            throw HTTPError(.badRequest, "CONNECT requires a host and a port.")
         }
         form = .authority
         authority = [UInt8](copying: text)
@@ -52,13 +54,13 @@ extension RequestTarget {
         } else if text.startsIgnoringCase(with: "https://") {
             start = 8
         } else {
-            throw HTTPError(.badRequest, "unsupported request target")
+            throw HTTPError(.badRequest, "Unsupported request target.")
         }
         var end = start
         while end < text.count, text[end] != UInt8(ascii: "/"), text[end] != UInt8(ascii: "?") { end += 1 }
         // `Parts` rejects userinfo, as required by RFC 9110 §4.2.4.
         guard HostField.Parts(parsing: text.extracting(start..<end)) != nil else {
-            throw HTTPError(.badRequest, "malformed authority in the request target")
+            throw HTTPError(.badRequest, "Malformed authority in the request target.")
         }
         form = .absolute
         namesSecureScheme = start == 8

@@ -30,7 +30,7 @@ extension ResourcePath {
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
         if rawPath.isEmpty { return (.root, true) }
         guard rawPath[0] == UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "path must begin with a slash")
+            throw HTTPError(.badRequest, "The path must begin with a slash.")
         }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(rawPath.count)
@@ -54,7 +54,7 @@ extension ResourcePath {
                 decoded.append(try escapedByte(rawPath, at: index))
                 index += 3
             } else {
-                if byte == 0 { throw HTTPError(.badRequest, "NUL in the path") }
+                if byte == 0 { throw HTTPError(.badRequest, "NUL is not allowed in the path.") }
                 decoded.append(byte)
                 index += 1
             }
@@ -67,10 +67,10 @@ extension ResourcePath {
         _ rawPath: borrowing Span<UInt8>, at index: Int
     ) throws(HTTPError) -> UInt8 {
         guard let byte = PercentCoding.escapedByte(rawPath, at: index) else {
-            throw HTTPError(.badRequest, "malformed percent-encoding in the path")
+            throw HTTPError(.badRequest, "Malformed percent-encoding in the path.")
         }
         guard byte != 0, byte != UInt8(ascii: "/") else {
-            throw HTTPError(.badRequest, "encoded slash or NUL in the path")
+            throw HTTPError(.badRequest, "An encoded slash or NUL is not allowed in the path.")
         }
         return byte
     }
@@ -78,6 +78,6 @@ extension ResourcePath {
     private static func checkSegment(_ segment: ArraySlice<UInt8>) throws(HTTPError) {
         let dot = UInt8(ascii: ".")
         guard segment.first == dot, segment.count <= 2, segment.last == dot else { return }
-        throw HTTPError(.badRequest, "dot segment in the path")
+        throw HTTPError(.badRequest, "Dot segments are not allowed in the path.")
     }
 }

@@ -121,7 +121,7 @@ package struct ChunkedDecoder: Sendable {
         case .dataLineFeed where byte == 10:
             return .size(digits: 0)
         case .dataCarriageReturn, .dataLineFeed:
-            throw HTTPError(.badRequest, "missing CRLF after a chunk")
+            throw HTTPError(.badRequest, "Missing CRLF after a chunk.")
         case .data, .end:
             return phase
         }
@@ -131,12 +131,12 @@ package struct ChunkedDecoder: Sendable {
     private mutating func nextOfSizeLine(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.chunkLineBytes + 2 else {
-            throw HTTPError(.badRequest, "chunk size line too long")
+            throw HTTPError(.badRequest, "The chunk size line is too long.")
         }
         switch (phase, byte) {
         case (.size(let digits), _) where byte.hexValue != nil:
             // Limits the size to 15 digits, below 2⁶⁰.
-            guard digits < 15 else { throw HTTPError(.badRequest, "chunk size too large") }
+            guard digits < 15 else { throw HTTPError(.badRequest, "The chunk size is too large.") }
             remaining = remaining << 4 | Int64(byte.hexValue ?? 0)
             return .size(digits: digits + 1)
         case (.size(let digits), 13) where digits > 0, (.size(let digits), 59) where digits > 0,
@@ -154,7 +154,7 @@ package struct ChunkedDecoder: Sendable {
             lineBytes = 0
             return remaining == 0 ? .trailerStart : .data
         default:
-            throw HTTPError(.badRequest, "malformed chunk size")
+            throw HTTPError(.badRequest, "Malformed chunk size.")
         }
     }
 
@@ -162,7 +162,7 @@ package struct ChunkedDecoder: Sendable {
     private mutating func nextOfTrailers(_ byte: UInt8) throws(HTTPError) -> Phase {
         lineBytes += 1
         guard lineBytes <= limits.trailerBytes + 2 else {
-            throw HTTPError(.fieldsTooLarge, "trailers too large")
+            throw HTTPError(.fieldsTooLarge, "The trailers are too large.")
         }
         switch (phase, byte) {
         case (.trailerStart, 13):
@@ -172,7 +172,7 @@ package struct ChunkedDecoder: Sendable {
         case (.trailerStart, _) where byte.isTokenCharacter:
             trailerCount += 1
             guard trailerCount <= limits.fieldCount else {
-                throw HTTPError(.fieldsTooLarge, "too many trailers")
+                throw HTTPError(.fieldsTooLarge, "Too many trailers.")
             }
             return .trailerName
         case (.trailerName, 58):
@@ -186,7 +186,7 @@ package struct ChunkedDecoder: Sendable {
         case (.trailerLineFeed, 10):
             return .trailerStart
         default:
-            throw HTTPError(.badRequest, "malformed trailer")
+            throw HTTPError(.badRequest, "Malformed trailer.")
         }
     }
 }

@@ -10,7 +10,7 @@ extension HTTPRequest {
         let result = unsafe head.withUnsafeBytes { bytes in
             Result { () throws(HTTPError) in try unsafe parser.parse(bytes, into: self) }
         }
-        guard try result.get() == head.count else { throw HTTPError(.badRequest, "malformed request head") }
+        guard try result.get() == head.count else { throw HTTPError(.badRequest, "Malformed request head.") }
     }
 
     /// Validates Host, and evaluates the fields that describe the message and its connection.
@@ -38,12 +38,12 @@ extension HTTPRequest {
     private func checkHost() throws(HTTPError) {
         switch count(of: .host) {
         case 0:
-            if minorVersion >= 1 { throw HTTPError(.badRequest, "missing Host field") }
+            if minorVersion >= 1 { throw HTTPError(.badRequest, "Missing Host field.") }
         case 1:
             hostKind = kindOfHost()
-            if hostKind == nil { throw HTTPError(.badRequest, "malformed Host field") }
+            if hostKind == nil { throw HTTPError(.badRequest, "Malformed Host field.") }
         default:
-            throw HTTPError(.badRequest, "multiple Host fields")
+            throw HTTPError(.badRequest, "Multiple Host fields.")
         }
     }
 
@@ -55,7 +55,7 @@ extension HTTPRequest {
             if !element.equalsIgnoringCase("100-continue") { isContinue = false }
         }
         guard isContinue else {
-            throw HTTPError(.expectationFailed, "unsupported expectation")
+            throw HTTPError(.expectationFailed, "Unsupported expectation.")
         }
         expectsContinue = framing != .none
     }

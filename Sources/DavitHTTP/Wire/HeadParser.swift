@@ -57,7 +57,7 @@ package struct HeadParser: Sendable {
             } else {
                 emptyLineCount += 1
                 guard emptyLineCount <= Self.emptyLineLimit else {
-                    throw HTTPError(.badRequest, "too many empty lines before the request")
+                    throw HTTPError(.badRequest, "Too many empty lines before the request.")
                 }
                 headStart = lineStart
             }
@@ -74,12 +74,12 @@ package struct HeadParser: Sendable {
         case .line(let carriageReturn):
             return carriageReturn
         case .forbiddenByte:
-            throw HTTPError(.badRequest, "control character or invalid line terminator in the request head")
+            throw HTTPError(.badRequest, "Control character or invalid line terminator in the request head.")
         case .incomplete(let resume):
             if bytes.count >= limit {
                 throw isInFields
-                    ? HTTPError(.fieldsTooLarge, "request head too large")
-                    : HTTPError(.uriTooLong, "request line too long")
+                    ? HTTPError(.fieldsTooLarge, "The request head is too large.")
+                    : HTTPError(.uriTooLong, "The request line is too long.")
             }
             scanned = resume
             return nil
@@ -95,10 +95,10 @@ package struct HeadParser: Sendable {
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             // Includes a space before the colon (§5.1) and line folding (§5.2), both of which can hide
             // fields.
-            throw HTTPError(.badRequest, "malformed field name")
+            throw HTTPError(.badRequest, "Malformed field name.")
         }
         guard request.lines.count < limits.fieldCount else {
-            throw HTTPError(.fieldsTooLarge, "too many fields")
+            throw HTTPError(.fieldsTooLarge, "Too many fields.")
         }
         let rest = line.extracting((colon + 1)..<line.count)
         let value = rest.trimmedRange

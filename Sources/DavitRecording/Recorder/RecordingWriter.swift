@@ -101,6 +101,6 @@ struct RecordingWriter: ~Copyable {
         guard missedBytes > 0 || refused > 0 else { return }
         log.warning(
             "recording is incomplete: the disk was too slow",
-            ["missed bytes": "\(missedBytes)", "missed connections": "\(refused)"])
+            ["missed_bytes": "\(missedBytes)", "missed_connections": "\(refused)"])
     }
 }

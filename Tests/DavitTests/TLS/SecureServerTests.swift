@@ -192,7 +192,7 @@ struct SecureServerTests {
             let reason = try #require(try reason(tls))
             #expect(reason.hasPrefix(expected), "\(reason)")
         }
-        #expect(try reason(.init()) == "no certificate")
+        #expect(try reason(.init()) == "no certificate is configured")
     }
 }
 #endif
