@@ -148,7 +148,9 @@ public final class SQLiteStateStore: StateStore {
                 checks.running.removeAll { $0 === reader }
                 return checks.areOver
             }
-            if areOver { throw .failed(reason: "the integrity check was aborted because the server is stopping") }
+            if areOver {
+                throw .failed(reason: "the integrity check was aborted because the server is stopping")
+            }
             return try findings.get()
         }
     }

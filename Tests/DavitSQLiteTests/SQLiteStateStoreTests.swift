@@ -220,8 +220,8 @@ struct SQLiteStateStoreTests {
             }
             reasons.withLock { $0.append(why) }
         }
-        let reason = "the integrity check was aborted because the server is stopping"
-        #expect(reasons.withLock { $0 } == [reason, reason])
+        let aborted = "the integrity check was aborted because the server is stopping"
+        #expect(reasons.withLock { $0 } == [aborted, aborted])
         try store.apply(setting("a/last"))
         #expect(try store.records(under: path("a")).count == 101)
     }
