@@ -144,7 +144,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "The file must contain lines NAME:PASSWORD and be readable by the user that runs davit."
         case .userFileNotPrivate(let path): "Restrict the permissions: chmod 600 '\(path)'"
         case .userFileLine:
-            "A line is NAME:PASSWORD, or is printed by 'davit password'. Empty lines and lines with # first are ignored."
+            "Each line must be NAME:PASSWORD or output of 'davit password'; empty lines and # comments are ignored."
         case .userFileEmpty: "Add lines NAME:PASSWORD, or lines that 'davit password' prints."
         case .badUser: "Choose another name or password, or create a new line with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."

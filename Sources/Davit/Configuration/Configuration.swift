@@ -51,8 +51,8 @@ public struct Configuration: Sendable {
     /// The TLS settings; nil for plain HTTP.
     public var tls: TLS?
     /// The folder for request content that handlers read as files and that is too large for memory; nil for
-    /// the folder in `TMPDIR`, or `/var/tmp`. Use the volume of the final location so that files can be moved
-    /// without copying.
+    /// the first writable folder of `TMPDIR`, `/var/tmp` and `/tmp`. Use the volume of the final location, so
+    /// that files can be moved without copying.
     public var temporaryFolder: String?
     /// Whether to compress generated content, but not stored files, with gzip for clients that accept it; see
     /// ``DavitServer/Compression``.
