@@ -51,7 +51,8 @@ extension Arguments {
         guard let first = words.popFirst() else { throw .missingAction }
         guard let word = LocksOptions.Word(rawValue: first) else {
             let known = LocksOptions.Word.allCases.map(\.rawValue)
-            throw .unknownCommand("locks \(first)", nearest: Self.nearest(to: first, in: known))
+            let nearest = Self.nearest(to: first, in: known).map { "locks \($0)" }
+            throw .unknownCommand("locks \(first)", nearest: nearest)
         }
         guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
         let action: LocksOptions.Action

@@ -156,7 +156,7 @@ struct LocksCommandTests {
 
     static let wrong: [(words: [String], error: UsageError)] = [
         ([], .missingAction), (["list"], .missingFolder), (["break", "/srv"], .missingLock),
-        (["lst", "/srv"], .unknownCommand("locks lst", nearest: "list")),
+        (["lst", "/srv"], .unknownCommand("locks lst", nearest: "locks list")),
         (["list", "/srv", "/other"], .moreThanOneFolder("/other")),
         (["break", "/srv", "a", "b"], .moreThanOneFolder("b")),
         (["list", "/srv", "--state-di"], .unknownOption("--state-di", nearest: "--state-dir")),
