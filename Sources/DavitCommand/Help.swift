@@ -143,8 +143,9 @@ package enum Help: Hashable, Sendable {
                                  of masked ones and with each request of a transcript
           --expect FILE          known differences, one per line:
                                  'FILE | STEP | WHAT | REASON'. With this option, failed
-                                 optional checks that are not listed and lines that
-                                 match no difference also count as differences
+                                 optional checks that are not listed also count as
+                                 differences, and so do lines that match no difference,
+                                 unless REASON begins with 'at times:'
           --help                 show this help
 
         Exit status: 0 if there are no unexpected differences, otherwise 1.

@@ -45,7 +45,7 @@ play() {
     local name=$1 text
     shift
     text=$("$davit" replay "$@" --to "$url" 2>&1) || true
-    if [[ $text =~ ([0-9]+)\ requests:\ ([0-9]+)\ not\ as\ expected ]]; then
+    if [[ $text =~ requests:\ ([0-9]+),\ unexpected\ differences:\ ([0-9]+) ]]; then
         local requests=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
         passed=$((passed + requests - (bad < requests ? bad : requests))) failed=$((failed + bad))
         [ "$bad" -eq 0 ] || printf '%s\n' "$text"
@@ -103,7 +103,7 @@ for policy in hide aside; do
 done
 
 # Over TLS: a recording without TLS must give the same responses behind a proxy that terminates TLS.
-if grep -q 'this build does not support TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
+if grep -q 'this build does not include TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
     echo "over TLS: not supported by this build"
 else
     mkdir -p "$work/tls"

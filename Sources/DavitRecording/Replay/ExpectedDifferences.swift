@@ -53,7 +53,7 @@ package struct ReplayResult: Sendable {
     /// Listed differences that did not occur.
     package private(set) var outdated: [ExpectedDifferences.Entry] = []
 
-    /// - Parameter expected: the known differences. If not nil, failed recommendations that are not listed
+    /// - Parameter expected: the known differences. If not nil, failed optional checks that are not listed
     ///   also count as differences.
     package init(_ report: ReplayReport, expected: ExpectedDifferences?) {
         self.report = report
@@ -82,11 +82,11 @@ package struct ReplayResult: Sendable {
         for entry in outdated {
             text += "\(entry.file), \(entry.step)\n  \(entry.subject): no longer differs\n"
         }
-        if !hasList { text += report.advice.map { "recommendation: " + $0.text }.joined() }
-        text += report.skipped.map { "not sent: " + $0.text }.joined()
-        text += "\(report.exchangeCount) requests: \(unexpectedCount) not as expected"
-        if hasList { text += ", \(expectedCount) known differences" }
-        if !report.skipped.isEmpty { text += ", \(report.skipped.count) not sent" }
+        if !hasList { text += report.advice.map { "note: " + $0.text }.joined() }
+        text += report.skipped.map { "request not sent: " + $0.text }.joined()
+        text += "requests: \(report.exchangeCount), unexpected differences: \(unexpectedCount)"
+        if hasList { text += ", known differences: \(expectedCount)" }
+        if !report.skipped.isEmpty { text += ", requests not sent: \(report.skipped.count)" }
         return text + "\n"
     }
 }

@@ -27,7 +27,7 @@ package struct ReplayReport: Sendable {
     /// The number of requests sent.
     package var exchangeCount = 0
     package var differences: [Difference] = []
-    /// Failed recommendations.
+    /// Failed optional checks.
     package var advice: [Difference] = []
     /// Recorded requests that were not sent, with the reason.
     package var skipped: [Difference] = []

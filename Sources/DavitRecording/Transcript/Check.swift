@@ -1,4 +1,4 @@
-/// A requirement or recommendation for a response. Texts may contain variables.
+/// A required or optional check of a response. Texts may contain variables.
 package struct Check: Sendable {
     /// A comparison with a text.
     package enum Test: Hashable, Sendable {
