@@ -3,7 +3,7 @@ internal import DavitStore
 
 /// Finds names in a share that some clients cannot use.
 struct NameCheck {
-    /// The maximum number of lines. The number is limited, because every name in a share can be affected.
+    /// The maximum number of lines; limited, because every name in a share can be affected.
     private static let limit = 1_000
 
     /// One line for each name, escaped for display.
