@@ -150,7 +150,7 @@ struct ZIPLengthTests {
     }
 
     /// APPNOTE 4.5.3: content above 4 GiB, and an entry that begins after it. Only the total length is
-    /// checked, to avoid writing it.
+    /// checked, so that the content need not be written.
     @Test func moreThan4GiBUsesZIP64() throws {
         let entries = [
             ZIPEntry(path: [0x61], kind: .file(length: 1 << 32), modifiedSeconds: 0),

@@ -60,7 +60,7 @@ struct CheckCommandTests {
     /// Damages the SQLite database of the state.
     private func damage() throws {
         guard let file = unsafe fopen(state + "/state.sqlite", "r+b") else {
-            Issue.record("no database")
+            Issue.record("cannot open the state database")
             return
         }
         defer { unsafe _ = fclose(file) }

@@ -73,7 +73,8 @@ struct InterruptedUploadTests {
         }
     }
 
-    /// Runs each command for a share; exhaustive, so that new commands are not forgotten.
+    /// Returns the command lines to test for a command, with their exit statuses. The switch is exhaustive,
+    /// so that new commands are not forgotten.
     private func lines(
         of command: Subcommand, isServed: Bool, address: String
     ) throws -> [(words: [String], status: Int32)] {
@@ -105,7 +106,8 @@ struct InterruptedUploadTests {
             ]
         // This command reads a password from the terminal, and does not access a share.
         case .password: []
-        // The response has more fields than the recording, and there is none without a server.
+        // Fails in both cases: a server's response has fields that the recording lacks, and without a server
+        // there is no response.
         case .replay: [(["--to", address, recording], 1)]
         }
     }
@@ -141,7 +143,7 @@ struct InterruptedUploadTests {
             uploads = try begin(client, in: "/folder")
             try deleteSomething(client)
         }
-        // A leftover of a crash, which a server removes and commands do not.
+        // A leftover of a crash, which a server removes but commands do not.
         let leftover = ".davit-aaaaaaaaaaaaaaaa"
         try SmallFiles.write("", to: "\(share)/folder/\(leftover)")
         let names = SmallFiles.names(share + "/folder")
@@ -157,7 +159,7 @@ struct InterruptedUploadTests {
         #expect(SmallFiles.names(share + "/folder") == ["draft", "tus"])
     }
 
-    /// A website of the same folder lists it, and does not know about uploads.
+    /// A website that serves the same folder lists it and does not know about uploads.
     @Test func uploadsSurviveAWebsiteOfTheFolder() throws {
         try serve { client in
             #expect(try client.send("MKCOL /folder").status == 201)

@@ -74,7 +74,7 @@ struct LocksCommandTests {
             #expect(try text(.end(.token(token))) == "removed lock: /a\\x1B\\x0Ab  \(token)\n")
             #expect(try client.send("PUT /a%1B%0Ab", content: "1").status == 204)
             #expect(try text(.list) == "no locks\n")
-            // The entry contains all details, without control characters.
+            // The log entry contains all details, without control characters.
             let said = lines.all.withLock { $0 }.filter { $0.contains("lock forcibly removed") }
             try #require(said.count == 1)
             #expect(

@@ -36,7 +36,7 @@ struct PasswordCommandTests {
         let accounts = try UserFile.parse(Array((line + "\n").utf8), path: "/u")
         #expect(accounts.map(\.name) == ["anna"])
         guard case .hash(let hash)? = accounts.first?.secret else {
-            Issue.record("the line has the password")
+            Issue.record("the line contains the password instead of a hash")
             return
         }
         #expect(hash.hasPrefix(options.isDigest ? "$digest$" : "$scrypt$"))

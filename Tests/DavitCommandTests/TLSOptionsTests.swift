@@ -41,7 +41,7 @@ struct TLSOptionsTests {
     @Test(arguments: understood)
     func tlsOptionsAreParsed(line: [String], options: TLSOptions) throws {
         guard case .serve(let serve) = try Arguments.parse(["serve", "/srv"] + line) else {
-            Issue.record("not serve")
+            Issue.record("parsed as a command other than serve")
             return
         }
         #expect(serve.tls == options)

@@ -13,7 +13,7 @@ struct UserFileTests {
             ])
     }
 
-    /// Hashes of `davit password` and of other programs; they must not become passwords.
+    /// Hashes of `davit password` and of other programs; they must not be mistaken for passwords.
     @Test func hashesAreDistinguishedFromPasswords() throws {
         let text = "a:$scrypt$x\nb:$digest$md5=0$davit:x\nc:$2y$05$x\nd:$\ne:$5\n"
         let users = try UserFile.parse(Array(text.utf8), path: "/u")

@@ -79,7 +79,7 @@ struct ControlMessageTests {
         let bytes = ControlResponse.lines(long).bytes
         #expect(bytes.count <= ControlResponse.limitBytes)
         guard case .lines(let lines)? = try ControlResponse.parse(bytes) else {
-            Issue.record("no lines")
+            Issue.record("the parsed response has no lines")
             return
         }
         #expect(lines.count == ControlResponse.limitLines)

@@ -76,8 +76,8 @@ struct ControlServerTests {
         }
     }
 
-    /// Other connections wait at most for the timeout of the server. It also applies to the second request,
-    /// which is repeated if it arrives too late.
+    /// Other connections wait no longer than the server's timeout. The timeout also applies to the second
+    /// request, which is repeated if it arrives too late.
     @Test(.timeLimit(.minutes(15))) func silentClientTimesOut() throws {
         try withServer(timeoutSeconds: 1) { () throws in
             let silent = try connect()

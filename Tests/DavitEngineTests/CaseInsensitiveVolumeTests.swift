@@ -77,7 +77,7 @@ struct CaseInsensitiveVolumeTests {
         }
     }
 
-    /// The rename with which recovery replaces content must not remove the only name of a file, either.
+    /// Recovery replaces content with a rename, which must not remove the only name of a file.
     @Test(arguments: [false, true])
     func replacingRenameOntoTheSameFileKeepsIt(respells: Bool) async throws {
         try folder.makeFile("foo")

@@ -126,7 +126,7 @@ struct DepthLimitTests {
         #expect(share.shell("[ -d third/in/in/in ] && [ -d \(old)/in/in ] && [ ! -d \(old)/in/in/in ]") == 0)
     }
 
-    /// A tree that does not move to a lower level cannot exceed the limit, so it is not measured.
+    /// A tree that does not move to a deeper level cannot exceed the limit, so it is not measured.
     @Test(arguments: ["/tmp", "/dev/shm"])
     func onlyTreesThatMoveDeeperAreMeasured(parent: String) async throws {
         let share = try makeShare(TemporaryFolder(in: parent))

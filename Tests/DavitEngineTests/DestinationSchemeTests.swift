@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 /// Which URIs in `Destination` and in the Resource-Tags of `If` refer to resources of this server (RFC 4918
-/// §8.3, §9.8.5). Host is `localhost`.
+/// §8.3, §9.8.5). The value of Host is `localhost`.
 struct DestinationSchemeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let destination: String

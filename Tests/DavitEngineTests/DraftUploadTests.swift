@@ -153,7 +153,7 @@ struct DraftUploadTests {
         #expect(wrong["Content-Type"] == "application/problem+json")
         #expect(wrong.text.contains("http-problem-types#mismatching-upload-offset"))
         #expect(wrong.text.contains(#""expected-offset":5,"provided-offset":4"#))
-        // Send more than the remaining length, less than it, and another total length.
+        // Send more than the remaining length, less than the remaining length, and a different total length.
         for (text, isLast, fields) in [
             ("sixsix", false, []), ("four", true, []), ("five!", false, [("Upload-Length", "11")]),
         ] as [(String, Bool, [(String, String)])] {

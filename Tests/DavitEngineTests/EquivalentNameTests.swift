@@ -125,13 +125,13 @@ struct EquivalentNameTests {
                 step("PUT /%ED%95%9C", [], "han", 201),
                 step("GET /%E1%84%92%E1%85%A1%E1%86%AB", [], nil, 200, holds: ["han"]),
                 step("PUT /%E2%84%AB", [], "A", 201), step("GET /A%CC%8A", [], nil, 200, holds: ["A"]),
-                // Compatibility equivalence does not count: the ligature is a different name.
+                // Compatibility equivalence is not canonical equivalence: the ligature is a different name.
                 step("PUT /%EF%AC%81", [], "fi", 201), step("GET /fi", [], nil, 404),
                 // The Kelvin sign is equivalent to the letter.
                 step("PUT /K", [], "letter", 201), step("PUT /%E2%84%AA", [], "sign", 204),
             ]),
         Scenario(
-            "Links are followed by every spelling",
+            "A link is followed for every spelling of its name",
             [
                 step("MKCOL \(one)", [], nil, 201), step("PUT \(one)/f", [], "x", 201),
                 shell(#"ln -s "$(printf 'Cafe\314\201')" l"#), step("GET /l/f", [], nil, 200, holds: ["x"]),

@@ -224,10 +224,10 @@ struct FaultTests {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "A")
         share.resources.watch { [unowned share] call in
-            // After the check, before the name is created.
+            // These calls are made after the check and before the name is created.
             switch call {
             case .stageContent, .createCollection, .rename, .stageCopy:
-                // For a copy this is before its commit, which then sees the name.
+                // A copy is staged before its commit, which then finds the name in use.
                 _ = share.shell("test -e new || printf theirs > new")
             default: break
             }

@@ -61,7 +61,7 @@ struct FormTrashTests {
                 #expect(
                     answer["Location"] == "\(row.target)?done=\(row.action)&count=\(max(count, 1))", "\(row)")
             }
-            // A form with an error status has changed nothing.
+            // A form that is answered with an error has changed nothing.
             if expected >= 400 { #expect(try share.trash() == before, "\(row)") }
         }
     }

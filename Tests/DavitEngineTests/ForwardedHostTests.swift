@@ -31,7 +31,7 @@ struct ForwardedHostTests {
         #expect(try await share.client.send("MOVE", "/c", fields).status == (isOwn ? 201 : 502))
     }
 
-    /// The origin that a proxy forwards, and the host in Destination. Host is `localhost`.
+    /// The origin that a proxy forwards, and the host in Destination. The value of Host is `localhost`.
     static let proxies:
         [(origin: ForwardedOrigin?, publicHosts: [String], destination: String, status: Int)] = [
             // The proxy replaces Host, and the requested host is unknown.

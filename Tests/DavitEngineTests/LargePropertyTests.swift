@@ -6,7 +6,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Limits on the memory for large dead properties that slow clients can occupy.
+/// Limits on the memory that slow clients can occupy with large dead properties.
 struct LargePropertyTests {
     /// Creates members `m0`, `m1`, … with a property of `bytes` bytes each, and `small` with a property of a
     /// few bytes.
@@ -74,7 +74,7 @@ struct LargePropertyTests {
         #expect(one.hasSuffix("</D:multistatus>"))
     }
 
-    /// A few bytes are read without a slot; with its slot, a stream reads one large resource at a time.
+    /// Small properties are read without a slot. A stream that has a slot reads one large resource at a time.
     @Test func streamReadsOneLargeResourceAtATime() async throws {
         let store = CountingStore()
         let share = try TestShare(state: store)
@@ -281,7 +281,7 @@ struct LargePropertyTests {
         for task in waiting { #expect(try await task.value == 207) }
     }
 
-    /// At most 1,024 requests of all clients wait.
+    /// At most 1,024 requests of all clients wait for a slot.
     @Test func waitingReadersOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")

@@ -142,8 +142,8 @@ struct PartialUpdateTests {
         #expect(late.status == 416 && late["Content-Range"] == "bytes */1")
     }
 
-    /// Sends parts that are larger than the memory buffer, with a length and chunked, inside, across and
-    /// after the end of the content.
+    /// Sends parts that are larger than the memory buffer, both with a declared length and chunked. The parts
+    /// lie before, across and after the end of the content.
     @Test(arguments: ["/tmp", "/dev/shm"], [true, false])
     func largePartsAreWrittenAtTheirOffsets(parent: String, isChunked: Bool) async throws {
         let share = try TestShare(TemporaryFolder(in: parent))
@@ -188,7 +188,7 @@ struct PartialUpdateTests {
         #expect(try await share.client.send("GET", "/a").text == "start theirs " + text)
     }
 
-    /// The change in between makes a precondition false or the offset invalid.
+    /// The change between the copy and the commit makes a precondition false or the offset invalid.
     @Test func preconditionsAreCheckedAgainAfterAChangeDuringTheCopy() async throws {
         for (field, change, status) in [
             (("If-Match", "$e"), "printf x >>a", 412), (("Content-Range", "bytes 6-6/7"), "printf y >a", 416),

@@ -50,7 +50,7 @@ struct RequestLimitTests {
         }
     }
 
-    /// The bytes of the expanded responses are counted, each as a document of its own, as PROPFIND returns it.
+    /// The bytes of the expanded responses are counted, each as a separate document such as PROPFIND returns.
     @Test func expandedBytesAreLimited() async throws {
         let share = try TestShare()
         #expect(share.shell("touch a b") == 0)

@@ -212,7 +212,7 @@ struct ResourceLanguageTests {
         #expect(kept.contains(">1<"))
     }
 
-    /// A failed change leaves content and language unchanged, and no other traces.
+    /// A failed change leaves content and language unchanged, and creates no files or rows.
     @Test(arguments: [true, false])
     func failedPutKeepsContentAndLanguage(hasRows: Bool) async throws {
         let store = FullStore()

@@ -41,14 +41,14 @@ func step(
         principal: principal)
 }
 
-/// Runs shell commands in the shared folder; they must succeed. `$aside` is replaced by the folder for
-/// sidecar files.
+/// Creates a step that runs shell commands in the shared folder; they must succeed. `$aside` is replaced by
+/// the folder for sidecar files.
 func shell(_ commands: String) -> Scenario.Step { step("SHELL \(commands)", [], nil, 0) }
 
-/// Advances the clock.
+/// Creates a step that advances the clock.
 func later(seconds: Int64) -> Scenario.Step { step("LATER \(seconds)", [], nil, 0) }
 
-/// Creates a LOCK that must succeed.
+/// Creates a LOCK step; `status` is the expected status.
 func lock(
     _ target: String, depth: String = "infinity", scope: String = "exclusive", status: UInt16 = 200,
     fields: [(String, String)] = [], as principal: String? = nil

@@ -142,7 +142,7 @@ struct SearchTests {
         (".", "0", ["/d/deep/"]),
         ("..", "1", ["/d/", "/d/a.txt", "/d/deep/"]), ("../../e/./", "1", ["/e/", "/e/empty"]),
         ("../../../e", "0", ["/e/"]),
-        // Spelled as in the request.
+        // The hrefs are spelled as in the request.
         ("/%64", "0", ["/%64/"]), ("/c%20100%25.txt", "0", ["/c%20100%25.txt"]),
         // §5.4.2: several scopes; each resource is reported once.
         ("/e /d/deep", "infinity", ["/e/", "/e/empty", "/d/deep/", "/d/deep/f_g.html"]),
@@ -158,7 +158,7 @@ struct SearchTests {
         #expect(Set(answer).count == answer.count)
     }
 
-    /// §2.4: each invalid scope is reported with its status, valid ones are not.
+    /// §2.4: each invalid scope is reported with its status; valid ones are not reported.
     static let noScopes: [(scope: String, status: String)] = [
         ("/absent", "404 Not Found"), ("/a.txt/", "404 Not Found"), ("/absent/x", "404 Not Found"),
         ("http://elsewhere.example/", "404 Not Found"), ("//elsewhere.example/", "400 Bad Request"),

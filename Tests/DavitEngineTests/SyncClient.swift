@@ -63,7 +63,8 @@ struct SyncClient {
                 isTruncated = true
             } else if status.contains(" 404 "), !response.contains("<D:propstat>") {
                 told.append("-" + href)
-                // It may have changed between file and collection since the last response.
+                // Since the last response, the resource may have changed from a file to a collection or vice
+                // versa.
                 let plain = href.hasSuffix("/") ? String(href.dropLast()) : href
                 remove(plain)
                 remove(plain + "/")

@@ -33,7 +33,7 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
-    /// Resources moved to the trash are reported as removed, restored and replaced ones as changed, and the
+    /// Resources moved to the trash are reported as removed, and restored and replaced ones as changed. The
     /// trash itself is not reported.
     @Test func trashOperationsAreReportedAsChanges() async throws {
         let share = try Self.share { _ in
@@ -73,12 +73,12 @@ struct SyncCollectionTests {
             }
             #expect(withToken.sorted() == ["/a/", "/a/b/", "/a/m/"])
         }
-        // A request for the target itself returns one.
+        // A request for the target of the link returns a token.
         let answer = try await share.client.send("PROPFIND", "/a/l/", [("Depth", "0")], text: body)
         #expect(SyncClient.text(of: "sync-token", in: answer.text) != nil)
     }
 
-    /// Responses are truncated at any length, and changes are made between them.
+    /// Responses are truncated at different lengths, and changes are made between them.
     @Test(arguments: [1, 2, 3, 7, 1000])
     func truncatedResponsesLeadToTheSameState(limit: Int) async throws {
         let share = try Self.share()
@@ -146,8 +146,8 @@ struct SyncCollectionTests {
         #expect(deep.told.contains("+/d/n"))
     }
 
-    /// §3.3: the members of a linked collection are reported only under its own URL, which can be requested
-    /// too.
+    /// §3.3: the members of a linked collection are reported only under the collection's own URL. The URL of
+    /// the link can be requested, too.
     @Test func linkedCollectionIsReportedOnce() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a; ln -s d l") == 0)
@@ -266,7 +266,7 @@ struct SyncCollectionTests {
         #expect(listing.text.contains("<D:prop><D:sync-token/></D:prop><D:status>HTTP/1.1 404"))
     }
 
-    /// §4, and RFC 3253 §3.1.5: collections have the token, and list the report.
+    /// §4, and RFC 3253 §3.1.5: collections have the property `sync-token` and list the report.
     @Test func syncTokenIsNotInAllprop() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a") == 0)
@@ -346,8 +346,8 @@ struct SyncCollectionTests {
         #expect(client.told.isEmpty)
     }
 
-    /// A combined test: random changes by the server and by other programs, old tokens, responses of any
-    /// length; the copy must equal the result of PROPFIND.
+    /// A combined test: after random changes by the server and by other programs, with old tokens and
+    /// responses of any length, the client's copy must equal the result of PROPFIND.
     @Test(arguments: [UInt64(11), 12, 13, 14])
     func copyOfAClientMatchesTheShare(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)

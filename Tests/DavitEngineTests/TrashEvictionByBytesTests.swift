@@ -4,8 +4,8 @@ import DavitStore
 import DavitTesting
 import Testing
 
-/// Trash entries are evicted for bytes that are received, not announced, and only as many as needed. Requires
-/// permission to mount.
+/// Trash entries are evicted to store the bytes that are received, not those that are announced, and only as
+/// many entries as needed. Requires permission to mount.
 @Suite(.serialized)
 struct TrashEvictionByBytesTests {
     private static let mebi = 1 << 20
@@ -42,7 +42,7 @@ struct TrashEvictionByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// Returns content that ends prematurely, as in an aborted connection.
+    /// Returns content that ends prematurely, as if the connection were aborted.
     private func broken(_ arrived: Int, of declared: Int?) -> GatedBody {
         GatedBody(bytes(arrived), then: nil, declared: declared.map { Int64($0) })
     }
@@ -90,7 +90,7 @@ struct TrashEvictionByBytesTests {
         try await fill(share)
         try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
         #expect(try share.trash() == Self.all)
-        // Received bytes of an upload are kept and occupy space.
+        // The received bytes of an upload are kept and occupy space.
         #expect(share.shell("find v -maxdepth 1 -type f -name '.davit-*' -delete") == 0)
         try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
         #expect(try share.trash() == Array(Self.all.dropFirst()))

@@ -26,7 +26,7 @@ struct TrashEvictionTests {
         if way == .copy || way == .moveFromElsewhere {
             #expect(share.shell("yes n | tr -d '\\n' | head -c \(Self.count) >source") == 0)
         }
-        // A collection that has not been measured yet.
+        // The entry is a collection whose size has not been measured yet.
         #expect(try await share.client.send("DELETE", "/v/old").status == 204)
         #expect(try share.trash() == ["deleted /v/old/"])
 

@@ -168,8 +168,8 @@ struct TrashRecoveryTests {
         #expect(try await share.text("/a") == "old")
     }
 
-    /// The state was lost, also for a volume mounted in the share. Files of that volume are restored to it.
-    /// Requires permission to mount.
+    /// The state was lost, including that of a volume mounted in the share. Files of that volume are restored
+    /// to the volume. Requires permission to mount.
     @Test func unknownFilesOnAMountedVolumeAreAdopted() async throws {
         let folder = try TemporaryFolder()
         let first = try TestShare.keeping(folder)

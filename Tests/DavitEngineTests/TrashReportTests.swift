@@ -40,7 +40,7 @@ struct TrashReportTests {
         #expect(supported.text.contains(#"<T:trash xmlns:T="urn:davit:trash"/>"#))
     }
 
-    /// For Depth 0, a file reports its earlier versions.
+    /// With Depth 0, the report for a file lists its earlier versions.
     @Test func earlierVersionsOfAFileAreReported() async throws {
         let share = try TestShare.keeping { $0.trash?.versionSeconds = 0 }
         for text in ["1", "22", "333"] { _ = try await share.client.send("PUT", "/a", text: text) }

@@ -223,7 +223,7 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 1"])
     }
 
-    /// After the last version has left the trash, the next one is kept.
+    /// After the most recent version has left the trash, the next replaced version is kept.
     @Test(arguments: [false, true])
     func versionAfterARemovedOneIsKept(isRestored: Bool) async throws {
         let share = try TestShare.keeping()
@@ -237,8 +237,8 @@ struct TrashTests {
         #expect(try share.trash() == ["overwritten /a 2"])
     }
 
-    /// Only content that replaced the kept version may be discarded, not content moved there or created after
-    /// a deletion.
+    /// Only content that replaced the kept version may be discarded, not content that was moved to its name
+    /// or created after a deletion.
     @Test(arguments: ["MOVE", "DELETE"])
     func contentMovedOrCreatedSinceTheLastVersionIsKept(how: String) async throws {
         let share = try TestShare.keeping()
@@ -254,8 +254,8 @@ struct TrashTests {
         #expect(try await share.text("/a%20%281%29") == "other")
     }
 
-    /// RFC 4918 §9.6.1: locked members remain, and the others are moved to the trash, in single entries where
-    /// nothing is locked.
+    /// RFC 4918 §9.6.1: locked members remain, and the others are moved to the trash; a tree without locks
+    /// becomes a single entry.
     @Test func unlockedPartsOfALockedTreeAreMovedToTheTrash() async throws {
         let share = try TestShare.keeping()
         #expect(
@@ -308,7 +308,7 @@ struct TrashTests {
             _ = try await share.client.send("DELETE", "/\(name)")
         }
         #expect(try share.trash() == ["deleted /b 4", "deleted /c 4"])
-        // A collection counts after it has been measured.
+        // The bytes of a collection count only after they have been measured.
         #expect(share.shell("mkdir d; echo 123456 >d/f") == 0)
         _ = try await share.client.send("DELETE", "/d")
         #expect(try share.trash().count == 3)
@@ -329,7 +329,7 @@ struct TrashTests {
         #expect(try share.trash() == ["deleted /b 1"])
     }
 
-    /// A temporarily wrong clock must not keep the other entries forever.
+    /// A temporarily wrong clock must not cause the other entries to be kept forever.
     @Test func entriesFromTheFutureDoNotBlockExpiry() async throws {
         let share = try TestShare.keeping { $0.trash?.days = 2 }
         for name in ["/a", "/b"] { _ = try await share.client.send("PUT", name, text: "1") }
@@ -396,7 +396,7 @@ struct TrashTests {
         #expect(notes.take() == ["? purge /d/", "! purge /d/"])
     }
 
-    /// Moving a folder requires write permission to the folder itself, which removing it does not.
+    /// Moving a folder requires write permission for the folder itself; removing the folder does not.
     @Test(arguments: ["DELETE /a", "DELETE /d", "MOVE /d"])
     func resourceIsDeletedIfMovingItToTheTrashIsForbidden(line: String) async throws {
         let share = try TestShare.keeping()

@@ -183,7 +183,7 @@ struct TusUploadTests {
         #expect(last["Content-Location"] == "/a%20%282%29.txt")
     }
 
-    /// A name in use gets a number, unless the client specifies otherwise.
+    /// If the name is in use, a number is appended, unless the client specifies otherwise.
     @Test func takenNamesAreNumbered() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a.txt", text: "old").status == 201)
@@ -235,7 +235,7 @@ struct TusUploadTests {
     }
     #endif
 
-    /// The extension termination, also with a method override.
+    /// The extension termination, with and without a method override.
     @Test func uploadsCanBeTerminated() async throws {
         let share = try TestShare()
         for fields in [[], [("X-HTTP-Method-Override", "DELETE")]] as [[(String, String)]] {

@@ -19,7 +19,7 @@ struct UploadDigestTests {
         static let sha512 =
             "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
     }
-    /// Digests of 200,000 times `a`.
+    /// Digests of 200,000 bytes `a`.
     enum Long {
         static let sha1 = "ec99adda39f462070e2c7ecbc8433e70dc9fb54c"
         static let sha256 = "IofSB/JKlB/ztWwEyKJa1Wtj4wIyB7O7W0rAyYaddL4="
@@ -126,8 +126,8 @@ struct UploadDigestTests {
         #expect(share.shell("test \"$(ls -A)\" = a") == 0)
     }
 
-    /// RFC 9530 §2, §3: `Content-Digest` applies to the part, and no digest of the previous content remains;
-    /// an added member is complete content.
+    /// RFC 9530 §2, §3: `Content-Digest` applies to the part of a partial update, after which no digest of
+    /// the previous content remains. For an added member, it applies to the complete content.
     @Test func digestsOfPartsAndAddedMembersAreVerified() async throws {
         let right = ("Content-Digest", "sha-256=:\(Short.sha256):")
         let wrong = ("Content-Digest", "sha-256=:\(Long.sha256):")
@@ -151,7 +151,7 @@ struct UploadDigestTests {
                     ask("/a", false), step("GET /a", [], nil, 200, holds: ["hellohello"]),
                     step("POST /?add-member", [("Slug", "a"), wrong], "hello", 400),
                     step("POST /?add-member", [("Slug", "a"), right], "hello", 201), ask("/a%20(1)", true),
-                    // A new time changes the entity tag, and the bytes have not been read since.
+                    // The new time changes the entity tag, and the bytes have not been read since then.
                     step(
                         "PROPPATCH /a%20(1)", [], PropertyTimeTests.set("<D:lastmodified>5</D:lastmodified>"),
                         207
@@ -217,7 +217,7 @@ struct UploadDigestTests {
                 ]))
     }
 
-    /// The property is returned if requested by name, but protected.
+    /// The property is returned if requested by name, but it is protected.
     @Test func digestsAreAProtectedProperty() async throws {
         let name = "<o:checksums xmlns:o=\"http://owncloud.org/ns\">"
         try await TestShare.play(
@@ -305,7 +305,8 @@ struct UploadDigestTests {
         }
     }
 
-    /// Stored digests cost nothing; others are computed for content up to a limit.
+    /// Stored digests are returned for content of any length; others are computed only for content up to a
+    /// limit.
     @Test(arguments: folders)
     func longContentHasOnlyStoredDigests(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder)) { $0.digestLimitBytes = 199_999 }

@@ -60,7 +60,7 @@ struct UploadDigestsTests {
         }
     }
 
-    /// After a restart no running digest exists, and the bytes are read again.
+    /// After a restart, the digest computed so far is lost, and the bytes are read again.
     @Test func wholeContentIsVerifiedAfterARestart() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let upload = try await TestShare(folder, state: store).createUpload(
@@ -84,7 +84,7 @@ struct UploadDigestsTests {
         ([("Repr-Digest", "sha-512=:\(UploadDigestTests.Short.sha512):, \(other)")], [], 400),
         ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.md5)")], [], 201),
         ([("OC-Checksum", "MD5:\(UploadDigestTests.Short.sha1.prefix(32))")], [], 400),
-        // Both are verified, in whichever order they were sent.
+        // Both digests are verified, whether they were sent with the creation or with the last request.
         ([("Repr-Digest", hello)], [("Repr-Digest", hello)], 201),
         ([("Repr-Digest", other)], [("Repr-Digest", hello)], 400),
         ([("Repr-Digest", hello)], [("Repr-Digest", other)], 400),
@@ -152,8 +152,8 @@ struct UploadDigestsTests {
         #expect(share.names() == [])
     }
 
-    /// Running digests include all pieces from the first one on, across refused pieces and completions: the
-    /// bytes are not read again, which the test detects by modifying them.
+    /// The digest is computed while the pieces arrive, even if pieces or completions are refused in between.
+    /// The bytes are not read again, which the test detects by modifying them.
     @Test func runningDigestAvoidsASecondRead() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)
@@ -172,8 +172,8 @@ struct UploadDigestsTests {
         #expect(try await share.text("/a") == "jello")
     }
 
-    /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, it is used, and the
-    /// bytes are not read again.
+    /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, this algorithm is
+    /// used, and the bytes are not read again.
     @Test func preferredDigestIsComputedWhileReceiving() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload(

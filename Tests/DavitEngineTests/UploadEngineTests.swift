@@ -11,8 +11,8 @@ struct UploadEngineTests {
     // MARK: Concurrent requests
 
     /// Draft §4.6: the newer request wins, and the older one writes nothing more. The same applies to tus,
-    /// which does not specify it: a client that reconnects from another network must not wait until its old
-    /// connection times out.
+    /// which does not specify this case: a client that reconnects from another network must not wait until
+    /// its old connection times out.
     @Test(arguments: ["HEAD", "PATCH", "DELETE"], [false, true])
     func newerRequestWins(method: String, isTus: Bool) async throws {
         for parent in ["/tmp", "/dev/shm"] {
@@ -42,7 +42,7 @@ struct UploadEngineTests {
             switch method {
             case "HEAD": #expect(try await offset() == "\(length)")
             case "PATCH":
-                // Both a wrong and the current offset are answered immediately.
+                // Requests with a wrong offset and with the current offset are both answered immediately.
                 #expect(try await append("two", at: 4, isLast: false) == 409)
                 #expect(try await append("two", at: length, isLast: true) / 100 == 2)
             default:
@@ -60,7 +60,7 @@ struct UploadEngineTests {
         }
     }
 
-    /// While the hook is running, other requests cannot access the bytes it decides about.
+    /// While the hook is running, other requests cannot access the upload.
     @Test func nothingIsWrittenDuringCompletion() async throws {
         let gate = Opening()
         let share = try TestShare { configuration in
@@ -139,7 +139,7 @@ struct UploadEngineTests {
         #expect(share.shell("mv f g") == 0)
         #expect(try await share.offset(of: upload) == nil)
         #expect(!share.state.hasUploads)
-        // The rest is removed by the next access to that folder.
+        // The remaining files are removed by the next access to that folder.
         _ = try await share.client.send("PROPFIND", "/g", [("Depth", "1")])
         #expect(share.shell("[ -z \"$(ls -A g)\" ]") == 0)
     }
@@ -214,7 +214,7 @@ struct UploadEngineTests {
         #expect(share.names() == ["a"])
     }
 
-    /// Bytes and rows that do not match after a crash.
+    /// After a crash, the stored bytes and the rows may not match.
     @Test func crashLeavesAConsistentOffset() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         var share = try TestShare(folder, state: store)

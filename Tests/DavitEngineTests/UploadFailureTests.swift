@@ -33,7 +33,7 @@ struct UploadFailureTests {
         #expect(try await share.text("/a.txt") == "newer")
     }
 
-    /// A crash between the last byte and the completion, also for a part of a concatenated upload.
+    /// A crash between the last byte and the completion, of an upload and of a part of a concatenated upload.
     @Test(arguments: [false, true])
     func crashAfterTheLastByteIsRecovered(isPart: Bool) async throws {
         let store = MemoryStateStore()

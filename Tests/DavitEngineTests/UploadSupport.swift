@@ -49,7 +49,7 @@ final class GatedBody: RequestBody {
     }
 }
 
-/// Can be opened once; reports when a task waits for it.
+/// A gate that can be opened once, and reports when a task waits for it.
 final class Opening: Sendable {
     private let (opening, isOpened) = AsyncStream<Void>.makeStream()
     private let (arrival, hasArrived) = AsyncStream<Void>.makeStream()
@@ -90,7 +90,7 @@ extension TestShare {
             body: Array(text.utf8), principal: principal)
     }
 
-    /// Begins to append these bytes, with a request that does not end before the gate opens.
+    /// Begins to append bytes, with a request that does not end before the gate opens.
     func beginAppending(_ bytes: [UInt8], to upload: String, until gate: Opening) -> Task<UInt16, any Error> {
         Task { [client] in
             try await client.send(

@@ -153,7 +153,7 @@ struct UploadTimeTests {
         #expect(try await created("/a").contains(made))
         _ = try await share.client.send("MOVE", "/a", [("Destination", "/b")])
         #expect(try await created("/b").contains(made))
-        // RFC 4918 §15.1: a copy has the current creation time.
+        // RFC 4918 §15.1: the creation time of a copy is the time of the COPY.
         _ = try await share.client.send("COPY", "/b", [("Destination", "/c")])
         #expect(try await !created("/c").contains(made))
         share.resources.watch { call in

@@ -9,7 +9,7 @@ final class WatchedStore: ForwardingStore {
         case stageContent
         case stageUpdate
         case createCollection
-        /// Before a copy is made, and after it is complete.
+        /// Reported before a copy is made, and after it is complete.
         case beginCopy, stageCopy
         case measureHeight
         case rename

@@ -37,14 +37,14 @@ struct AttributeTests {
         #expect(sandbox.read("file") == "old")
     }
 
-    /// Years before 1902 and after 2446 become a single instant on ext4, and other instants on other volumes.
-    /// Setting such a time again must succeed. The fault plan ends endless loops.
+    /// On ext4, all times before 1902 become one instant and all times after 2446 another; other volumes have
+    /// other limits. Setting such a time again must succeed. The fault plan ends endless loops.
     @Test(arguments: [-3_000_000_000, 9_000_000_000] as [Int64], [false, true])
     func timeOutsideTheRangeOfTheVolumeCanBeSetAgain(second: Int64, hasAttributes: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         let missing = hasAttributes ? [:] : ["fsetxattr": Errno.notSupported]
-        // Excludes the step that writes a stamp, because its failure is ignored.
+        // Excludes the call that writes a stamp, because its failure is ignored.
         let last = hasAttributes ? 1_001 : 1_000
         let plan = FaultPlan(failAt: (last, Errno.noSpace), failCalls: missing, cutsTimes: !hasAttributes)
         try withFaults(plan) {

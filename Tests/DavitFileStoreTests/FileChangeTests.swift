@@ -106,7 +106,7 @@ struct FileChangeTests {
         #expect(throws: StoreError.notFound) {
             try store.rename(resource("none"), overContent: resource("other"))
         }
-        // Two names of one file: rename(2) would keep both.
+        // These are two names of one file, of which rename(2) would keep both.
         try sandbox.hardLink("other", "twin")
         try store.rename(resource("other"), overContent: resource("twin"))
         #expect(sandbox.names() == ["folder", "link", "twin"])

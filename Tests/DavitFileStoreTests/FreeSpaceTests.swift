@@ -68,7 +68,8 @@ struct FreeSpaceTests {
         #expect(sandbox.names() == ["copy", "folder"])
     }
 
-    /// The existing content is copied first, then the part is written into the copy. Both need space.
+    /// The existing content is copied first, and then the part is written into the copy. Both steps need
+    /// space.
     @Test func spaceIsCheckedByPartialUpdates() throws {
         let sandbox = try Sandbox()
         let old = String(repeating: "o", count: 61)

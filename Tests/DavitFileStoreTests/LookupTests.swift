@@ -98,8 +98,7 @@ struct LookupTests {
         #expect(try store.open(resource("folder"), wait: .allowed).canonicalPath == nil)
     }
 
-    /// A symbolic link in the middle of a path: members are created or missing in the folder that it leads
-    /// to.
+    /// A symbolic link in the middle of a path: members are looked up in the folder to which the link leads.
     static let through: [(path: String, expected: String)] = [
         ("in/file", "content /folder/file"), ("in/none", "unmapped /folder/none"),
         ("in/none/none", "missingAncestor"), ("in/file/none", "missingAncestor"),

@@ -238,7 +238,7 @@ struct OpenFileCacheTests {
         return sandbox
     }
 
-    /// Opens the file until the store keeps it open.
+    /// Opens the file repeatedly, and requires that the store keeps it open.
     private func requireKept(_ path: String, in store: FileResourceStore) throws {
         for _ in 0..<2 { _ = try store.open(resource(path), wait: .allowed) }
         let first = try store.open(resource(path), wait: .allowed).content?.file

@@ -45,7 +45,7 @@ struct ReadingStoreTests {
         #expect(names(sandbox) == before)
     }
 
-    /// Commands that do the work of a server while no server runs.
+    /// A store removes leftovers only after `keepUploads` is called, as by a server.
     @Test func leftoversAreRemovedOnlyForAServer() throws {
         let (sandbox, name, identity) = try folder()
         let before = names(sandbox)
@@ -61,7 +61,7 @@ struct ReadingStoreTests {
         #expect(names(sandbox) == before)
 
         store.keepUploads { $0 == name }
-        // A process that another test is starting holds every lock until it calls exec.
+        // A child process that another test has forked holds every lock until it calls exec.
         for _ in 0..<100_000 {
             try lookEverywhere()
             if names(sandbox).map(\.count) == [3, 1, 0] { break }
@@ -83,7 +83,8 @@ struct ReadingStoreTests {
         (nil, 100), (40, 60), (100, 0), (150, -50), (.max, 100 - .max),
     ]
 
-    /// The space reported to clients is never negative; the shortage can be larger than an upload.
+    /// The space reported to clients is never negative. The store's own result is negative if less space is
+    /// free than the configured reserve.
     @Test(arguments: rooms)
     func roomIsNegativeWithinTheReservedSpace(keepsFree: Int64?, room: Int64) throws {
         let sandbox = try Sandbox()

@@ -163,7 +163,7 @@ extension Lookup {
 extension FileResourceStore {
     func summary(_ path: String, _ last: SymlinkMode = .followed) throws -> String {
         let summary = try lookup(resource(path), last: last, wait: .allowed).summary
-        // A lookup for a change returns the same.
+        // A lookup for a change returns the same result.
         let forChange = try lookupForChange(resource(path), last: last, reusing: nil, wait: .allowed)
         #expect(forChange.summary == summary, "\(path)")
         return summary
@@ -197,8 +197,8 @@ extension FileResourceStore {
 }
 
 extension Sandbox {
-    /// Sweeps until no leftover remains, and returns whether that succeeded. A process that another test is
-    /// starting holds every lock until it calls exec; waits for those locks.
+    /// Sweeps until no leftover remains, and returns whether that succeeded. A child process that another
+    /// test has forked holds every lock until it calls exec; this function waits for these locks.
     func isSwept(by store: FileResourceStore) -> Bool {
         for _ in 0..<1_000 {
             store.sweepLeftovers { false }

@@ -20,7 +20,7 @@ struct SidecarExpiryTests {
         try store.createCollection(at: resource("d/e"))
     }
 
-    /// Creates sidecars with ages of one, two, … hundred seconds, and as many bytes.
+    /// Creates sidecars with the modification times 100, 200 and 300, and as many bytes.
     private func fill() throws {
         for (number, name) in ["._1", "d/._2", "d/e/._3"].enumerated() {
             let staged = try store.stageContent(for: resource(name), expectedLength: nil)

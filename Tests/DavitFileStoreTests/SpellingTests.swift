@@ -128,8 +128,8 @@ struct SpellingTests {
         }
     }
 
-    /// If several spellings exist and none matches exactly, the first in byte order is used; after its
-    /// removal, the next one is.
+    /// If several spellings exist and none matches exactly, the first one in byte order is used, and after
+    /// its removal, the next one.
     @Test func firstOfSeveralSpellingsIsUsed() throws {
         let sandbox = try Sandbox()
         let spellings = ["\u{1D7}", "\u{DC}\u{301}", "U\u{308}\u{301}"]
@@ -159,7 +159,7 @@ struct SpellingTests {
         }
     }
 
-    /// Hard links are two names: a rename of one over the other removes the first.
+    /// Hard links are separate names: renaming one over the other removes the former.
     @Test func hardLinksAreSeparateEntries() throws {
         let sandbox = try Sandbox()
         try sandbox.write("a", "x")

@@ -54,8 +54,8 @@ struct StagedFileTests {
         }
     }
 
-    /// Whichever call fails, the file has either its old or its new content, and the old content is in the
-    /// trash or removed as without one. A trash folder with a different owner causes no failure.
+    /// Whichever call fails, the file has either its old or its new content, and the old content is either in
+    /// the trash or removed. A trash folder with a different owner causes no failure.
     @Test(arguments: volumes)
     func replacedFileIsKeptOrRemovedAtomically(missing: [String: Int32]) throws {
         var outcomes: Set<Bool?> = []
@@ -197,7 +197,7 @@ struct StagedFileTests {
             let staged = try store.stageContent(
                 for: ResourceLocation(path), expectedLength: 0, replaces: true)
             #expect(try store.list("").count == 1)
-            // A sweep does not remove it while it is in use.
+            // A sweep does not remove the staged collection while it is in use.
             store.sweepLeftovers { false }
             #expect(sandbox.names().count == 2)
             _ = staged
@@ -206,7 +206,7 @@ struct StagedFileTests {
         #expect(sandbox.read("file") == "old")
     }
 
-    /// The system would allow a rename over such a file.
+    /// Read-only files are not replaced, although the system would allow a rename over them.
     @Test func readOnlyFilesAreNotReplaced() throws {
         let sandbox = try Sandbox()
         try sandbox.write("file", "old", mode: 0o444)

@@ -101,7 +101,8 @@ struct SyncTests {
         let store = try store(sandbox, level)
         let plan = FaultPlan()
         try withFaults(plan) { try change.run(store) }
-        // A second way to link an unnamed file, if the first requires a privilege.
+        // An unnamed file is linked with a second call if the first one fails because it requires a
+        // privilege.
         let calls = plan.calls.filter { Self.watched.contains($0) }.reduce(into: [String]()) { calls, name in
             if name != "linkat" || calls.last != name { calls.append(name) }
         }
@@ -132,7 +133,7 @@ struct SyncTests {
         #expect(sandbox.names("folder") == ["inner", "second"])
     }
 
-    /// Rows follow a rename, so a failed one must be undone.
+    /// Rows are changed after a rename, so a rename that cannot be synchronized must be undone.
     @Test func unsynchronizedRenameIsUndone() throws {
         let sandbox = try sandbox()
         let store = try store(sandbox, .full)

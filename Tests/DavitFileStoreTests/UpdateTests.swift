@@ -4,7 +4,7 @@ import DavitStore
 import DavitSystem
 import Testing
 
-/// Content that is changed in a copy, and staged collections.
+/// Partial updates, which change a copy of the content, and staged collections.
 struct UpdateTests {
     /// The unmodified volume; one without shared blocks; one without copies in the kernel; one without
     /// unnamed files.

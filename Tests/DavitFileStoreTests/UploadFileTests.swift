@@ -56,7 +56,8 @@ struct UploadFileTests {
         #expect(sandbox.names() == [])
     }
 
-    /// The stack depth of this query is constant. It once grew with each lookup of a folder.
+    /// The stack depth of this query is constant. In an earlier version, the depth grew with each lookup of a
+    /// folder.
     @Test func queryForUsedUploadsHasConstantDepth() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()

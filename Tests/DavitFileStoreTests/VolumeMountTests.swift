@@ -5,7 +5,8 @@ import DavitSystem
 import Glibc
 import Testing
 
-/// Requires the permission to mount; skipped otherwise (ordinary users, most containers).
+/// These tests require permission to mount and are skipped otherwise, as for ordinary users and in most
+/// containers.
 @Suite(.enabled(if: TemporaryMount.isPossible, "mounting is not permitted here"))
 struct VolumeMountTests {
     @Test func renameAcrossVolumesIsReported() throws {

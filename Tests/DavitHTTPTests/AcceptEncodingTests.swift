@@ -4,7 +4,8 @@ import Testing
 /// RFC 9110 §12.5.3.
 struct AcceptEncodingTests {
     static let choices: [(fields: [String], coding: ContentCoding)] = [
-        // Missing: any coding is allowed, but clients that support gzip list it. Empty: only identity.
+        // Without the field, any coding is allowed, but clients that support gzip list it. If the field is
+        // empty, only identity is allowed.
         ([], .identity), ([""], .identity), ([" "], .identity), ([","], .identity),
         // The examples of the section.
         (["compress, gzip"], .gzip), (["*"], .identity), (["compress;q=0.5, gzip;q=1.0"], .gzip),

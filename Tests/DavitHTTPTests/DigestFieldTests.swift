@@ -14,7 +14,7 @@ struct DigestFieldTests {
         ("crc32c=:AAAAAA==:", []), ("id-sha-256=:\(hello):, sha-256=:\(hello):;a=\"x,y\";b", [.sha256]),
         // RFC 9651 §4.2.7: padding is optional.
         ("sha-256=:\(hello.dropLast()):", [.sha256]),
-        // A digest of the wrong length is kept, and never matches the content.
+        // A digest of the wrong length is parsed, but never matches the content.
         ("md5=::", [.md5]),
     ]
 

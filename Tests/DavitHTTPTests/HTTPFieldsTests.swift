@@ -31,7 +31,7 @@ struct HTTPFieldsTests {
             var fields = HTTPFields()
             fields.append(name, "1")
             let host = name == .host ? "" : "Host: a\r\n"
-            // `1` is a well-formed value for all other fields that are validated.
+            // `1` is a well-formed value for all other fields, including those that are validated.
             let value = name == .expect ? "100-continue" : name == .transferEncoding ? "chunked" : "1"
             let request = try HTTPRequest(
                 parsing: Array("GET / HTTP/1.1\r\n\(host)\(name.text): \(value)\r\n\r\n".utf8))

@@ -92,7 +92,7 @@ struct PreconditionsTests {
         ("PUT", ["If-None-Match: *"], .unmapped, .proceed),
         ("PUT", ["If-None-Match: \"a\""], .strong, .failed),
         ("PUT", ["If-None-Match: \"a\""], .unmapped, .proceed),
-        // Malformed: ignored (Joplin sends this value with every write).
+        // A malformed value is ignored. Joplin sends this one with every write.
         ("PUT", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("PROPFIND", ["If-None-Match: JoplinIgnore-1"], .strong, .proceed),
         ("GET", ["If-None-Match: a"], .strong, .proceed),
@@ -112,7 +112,7 @@ struct PreconditionsTests {
         ("GET", ["If-Match: \"a\"", "If-None-Match: \"a\""], .strong, .notModified),
         ("PUT", ["If-Match: \"a\"", "If-None-Match: *"], .strong, .failed),
         ("GET", ["If-Unmodified-Since: \(date)", "If-Modified-Since: \(date)"], .strong, .notModified),
-        // §13.2.1: these select no representation.
+        // §13.2.1: these methods do not select a representation.
         ("OPTIONS", ["If-Match: \"b\"", "If-None-Match: *"], .strong, .proceed),
         ("TRACE", ["If-None-Match: *"], .strong, .proceed),
     ]

@@ -5,8 +5,8 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Unreadable client input, for all body readers. 413 contains the limit, 400 the byte offset, 415 the
-/// unsupported type; the handler is never called.
+/// Unreadable client input, for all body readers. A 413 response contains the limit, a 400 response the byte
+/// offset, and a 415 response what is unsupported. The handler is never called.
 struct BadInputTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var path: String
@@ -31,7 +31,7 @@ struct BadInputTests {
     static let part = "--b\r\nContent-Disposition: form-data; name="
 
     static let rows = [
-        // Too much
+        // Input above a limit
         row("/form", form, "a=\(String(repeating: "x", count: 100))", 413, "100 bytes"),
         row("/form", form, "a=&b=&c=&d=", 413, "3 fields"),
         row("/text", "text/plain", String(repeating: "x", count: 101), 413, "100 bytes"),

@@ -108,8 +108,8 @@ struct JournalChangeTests {
         #expect(try test.changes(since: next).changes.isEmpty)
     }
 
-    /// The same changes without events: the journal compares the folder with its rows. A name with the same
-    /// resource before and after is unchanged then, and temporary items are not reported.
+    /// The same changes without events: the journal compares the folder with its rows. In this case, a name
+    /// that refers to the same resource before and after is unchanged, and temporary items are not reported.
     @Test(arguments: rows, ["stopped", "overflow", "without watches"])
     func changesAreFoundWithoutEvents(row: Row, how: String) throws {
         let test = try TestJournal { if how == "without watches" { $0.watchLimit = 0 } }
@@ -144,7 +144,7 @@ struct JournalChangeTests {
         #expect(try test.changes(since: token, in: "d/e").changes == ["+d/e/f"])
     }
 
-    /// The first response contains existing items only, no removals.
+    /// The first response contains only existing items, and no removals.
     @Test func initialResponseContainsOnlyExistingItems() throws {
         let test = try TestJournal()
         test.shell("mkdir -p d/e; echo 1 > d/a; echo 1 > b")

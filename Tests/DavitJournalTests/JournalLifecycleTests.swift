@@ -69,7 +69,7 @@ struct JournalLifecycleTests {
         #expect(try test.changes(since: next, in: "c").changes == ["-c/a"])
     }
 
-    /// Folders without a watch are read for each request; others are not.
+    /// Folders without a watch are read for each request, so that no change is missed.
     @Test(arguments: [0, 1, 10])
     func noChangeIsMissedWithFewWatches(limit: Int) throws {
         let test = try TestJournal { $0.watchLimit = limit }
@@ -183,7 +183,7 @@ struct JournalLifecycleTests {
         #expect(try test.changes(since: test.first()).changes == ["+a"])
     }
 
-    /// A change event feed is notified of a change, and requests it.
+    /// Listeners such as the change event feed are notified of a change, and can then query it.
     @Test func listenersAreNotified() async throws {
         let test = try TestJournal()
         let token = try test.token()
@@ -194,7 +194,8 @@ struct JournalLifecycleTests {
         #expect(try test.changes(since: token).changes == ["+a"])
     }
 
-    /// A query consumes the events, so that the thread may not wake up; listeners must be notified anyway.
+    /// If a query consumes the events, the journal's thread may not wake up; listeners must be notified
+    /// anyway.
     @Test func listenersAreNotifiedOfChangesFoundByQueries() throws {
         let test = try TestJournal()
         _ = try test.token()
@@ -245,7 +246,7 @@ struct JournalLifecycleTests {
         if let token { #expect(token.text == text) }
     }
 
-    /// Nothing is discarded at the limit; one above it, the older half is.
+    /// At the limit, nothing is discarded; one removal above it, the older half is discarded.
     @Test func oldestRemovalsAreDiscarded() throws {
         let test = try TestJournal { $0.removalLimit = 20 }
         test.shell("seq 60 | xargs touch")

@@ -25,7 +25,7 @@ struct UnseenChangeTests {
         let test = try TestJournal()
         test.shell("mkdir -p d/e/f; echo 1 > d/e/a; echo 1 > d/e/f/a")
         let token = SyncToken(try test.position(Self.path("d/e")))
-        // Outside the share: a move within it would be detected by the watch of the folder.
+        // Move the folder out of the share, because its watch would detect a move within the share.
         let elsewhere = test.stateFolder.path
         test.shell("mv d '\(elsewhere)'; mkdir -p d/e/f; echo 1 > d/e/b; echo 1 > d/e/f/b")
         _ = try test.token()
@@ -124,7 +124,8 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: next).changes.isEmpty)
     }
 
-    /// A client that treats both names as equal would otherwise remove the item that was just reported.
+    /// Otherwise, a client that treats the old and the new name as equal would remove the item that was just
+    /// reported.
     @Test func removalsAreReportedBeforeAdditions() throws {
         let test = try TestJournal()
         test.shell("for n in $(seq 12); do echo $n > a$n; done")

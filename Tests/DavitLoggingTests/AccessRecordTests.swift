@@ -94,7 +94,7 @@ struct AccessRecordTests {
         #expect(Self.line(.json, record).hasSuffix(#","request":"\#(number)"}"#))
     }
 
-    // A user name must not look like two words or add a line.
+    // A user name must not look like two words or begin a new line.
     @Test func userNamesAreLoggedAsOneWord() throws {
         let record = try Self.record(principal: "a b\n\"")
         #expect(record.line.hasPrefix(#"::1 a\x20b\x0a\x22 "GET"#))

@@ -69,8 +69,8 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["my dav/", "my dav/a"])
     }
 
-    /// Members can be specified as the page encodes them and as typed; duplicates are removed and the order
-    /// is kept.
+    /// Members can be specified as the page encodes them or as a user types them; duplicates are removed, and
+    /// the order is preserved.
     @Test func selectedMembersAreAtTheTop() async throws {
         try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
         let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
@@ -194,7 +194,7 @@ struct ArchiveDownloadTests {
     /// Fetch Metadata §2.
     static let archiveRequests: [ArchiveRequest] = [
         ("no-cors", "image", "same-origin", nil, 200), ("navigate", "document", "none", nil, 200),
-        // The visitor has followed a link on another site.
+        // The user has followed a link on another site.
         ("navigate", "document", "cross-site", nil, 200),
         // An archive embedded in a page of another site is expensive for this server.
         ("navigate", "iframe", "cross-site", nil, 403), ("no-cors", "image", "cross-site", nil, 403),
@@ -248,7 +248,8 @@ struct ArchiveDownloadTests {
         )
     }
 
-    /// Limits of members counted before an archive, including the end of the traversal, and for HEAD.
+    /// The number of members counted before an archive is sent, and for HEAD, is limited. The end of the
+    /// traversal counts as well.
     @Test func countedMembersAreLimited() async throws {
         #expect(PageSettings().archiveListedEstimateLimit == 10_000)
         #expect(PageSettings().archiveEstimateLimit == 200_000)
@@ -313,7 +314,7 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["d/", "d/1"])
     }
 
-    /// An archive that cannot have the promised length is cut off; the next one has no length and lists what
+    /// An archive that cannot have the announced length is aborted; the next one has no length and lists what
     /// is missing.
     @Test func shrinkingContentAbortsTheArchive() async throws {
         try shell("mkdir d; head -c 300000 /dev/zero > d/a.jpg; echo 2 > d/b.jpg")

@@ -21,7 +21,7 @@ extension ArchiveDownloadTests {
         #expect(report.contains("d0/to-d0: links to one of its parent folders"))
     }
 
-    /// A folder that is reachable only by links is archived once.
+    /// A folder outside the archived one is archived once, even if several links lead to it.
     @Test func linksToFoldersOutsideTheArchivedOneAreFollowed() async throws {
         try shell("mkdir -p a/x b/c; echo 1 > b/c/1; ln -s ../b a/first")
         try shell("ln -s ../../b a/x/second; ln -s ../../b/c a/x/third")

@@ -24,7 +24,7 @@ struct CompactTextTests {
         #expect(String(decoding: sent, as: UTF8.self) == file.sent)
     }
 
-    /// The total size of all files that a visitor can load in one language.
+    /// The total size of all files that a browser can load in one language.
     @Test func pageIsAtMost132KiBLong() throws {
         var common = 0
         var language = 0

@@ -39,7 +39,8 @@ struct FolderListingTests {
         #expect(try await client.send("GET", "/a%23b").text.contains("href=\"./a%23b/c\""))
     }
 
-    // A share never redirects, because other clients request folders without the slash.
+    // A share does not redirect to the URL with the trailing slash, because WebDAV clients request folders
+    // without it; so links must work for both URLs.
     @Test func linksWorkBelowAPrefix() async throws {
         _ = try await client.send("MKCOL", "/d")
         let application = client.application

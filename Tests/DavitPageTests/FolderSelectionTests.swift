@@ -4,7 +4,7 @@ import DavitPage
 import DavitTesting
 import Testing
 
-/// Selects the members of one page without storing the others.
+/// Selecting the members of one page without storing the others.
 struct FolderSelectionTests {
     static func entry(_ number: Int) -> ListingEntry {
         ListingEntry(

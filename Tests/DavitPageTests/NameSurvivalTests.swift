@@ -85,7 +85,8 @@ struct NameSurvivalTests {
             }
             let text = String(name)
             if text.isEmpty || text == "." || text == ".." { continue }
-            // These three are canonically equivalent to ASCII characters, so two names would be the same.
+            // These three characters are canonically equivalent to ASCII characters, so two generated names
+            // could be the same.
             if text.unicodeScalars.contains(where: { [0x37E, 0x1FEF, 0x212A].contains($0.value) }) {
                 continue
             }

@@ -26,7 +26,8 @@ struct NaturalOrderTests {
         }
     }
 
-    // Sorting requires a strict order.
+    // Sorting requires a strict order: exactly one of two different names precedes the other, and the order
+    // is transitive.
     @Test func orderIsStrict() {
         let alphabet = Array("a0A1".utf8)
         var names: [[UInt8]] = [[]]

@@ -45,7 +45,7 @@ struct PageStringsTests {
                 return key
             })
         #expect(plain == Set(Phrase.allCases.map(\.rawValue)))
-        // Plural texts have both forms.
+        // Plural texts have both the forms `.one` and `.other`.
         for key in written where key.hasSuffix(".one") {
             #expect(written.contains(key.dropLast(4) + ".other"))
         }

@@ -88,7 +88,7 @@ struct PlainTrashTests {
         #expect(done.status == 303)
         let location = try #require(done["Location"])
         #expect(location.wholeMatch(of: #/\/\?done=delete&count=2&kept=[a-z2-7]{16},[a-z2-7]{16}/#) != nil)
-        // Reloading shows it again.
+        // Reloading the page shows the result again.
         for _ in 0..<2 {
             let text = try await page.get(location).text
             #expect(text.contains("2 items deleted."))
@@ -113,7 +113,8 @@ struct PlainTrashTests {
             .map { String($0.output.2) }
     }
 
-    /// A URL contains only IDs; those of entries outside the folder or not deleted by a form are ignored.
+    /// The URL contains only IDs. IDs of entries that were not in the folder are ignored, as are all IDs if
+    /// the URL does not report deletions.
     @Test func otherIDsInTheURLAreIgnored() async throws {
         let page = try Self.keeping()
         _ = try await page.client.send("MKCOL", "/d")

@@ -31,8 +31,8 @@ struct ReplyTests {
         }
     }
 
-    /// Responds according to the path: `/ready…`, `/fails…`, `/failsLater…`, or pending after reading the
-    /// content.
+    /// Responds according to the path: `/ready…` immediately, `/fails…` with an immediate error,
+    /// `/failsLater…` with a later error. Any other path gets a pending reply that echoes the content.
     private struct Varied: Handler {
         let calls: Calls
 

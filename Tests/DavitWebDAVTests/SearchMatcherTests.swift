@@ -177,7 +177,8 @@ struct SearchMatcherTests {
         }
     }
 
-    /// A character of up to 128 bytes is compared; a longer one equals no other and only matches wildcards.
+    /// Characters of up to 128 bytes are compared. A longer one matches only wildcards, and not even an
+    /// identical character.
     @Test func comparedCharactersAreLimited() throws {
         for (marks, isEqual) in [(63, true), (64, false)] {
             let text = "\u{E9}" + String(repeating: "\u{301}", count: marks)

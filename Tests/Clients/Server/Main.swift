@@ -1,7 +1,7 @@
 import Davit
 
 /// The server for general.sh: `ClientServer FOLDER STATE-FOLDER ORIGIN [tls]`. Pages of ORIGIN may send
-/// requests to it.
+/// requests to the server.
 @main struct ClientServer {
     static func main() async throws {
         let arguments = CommandLine.arguments

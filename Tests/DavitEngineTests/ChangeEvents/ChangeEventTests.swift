@@ -99,7 +99,7 @@ struct ChangeEventTests {
             told.append(event)
             if event.lines.contains("+ /a/new") || event.name == "gone" { break }
         }
-        // The feed may have seen the moment in which the folder was missing.
+        // The feed may have read the folder at a moment when it was missing.
         #expect(told.last == Event("gone", "/a/") || told.last?.lines.contains("+ /a/new") == true)
     }
 

@@ -12,7 +12,8 @@ struct CrossOriginEventTests {
         // Non-browser clients, and this server's own pages (Fetch Metadata §2.2).
         ([], 200), ([("Sec-Fetch-Site", "same-origin")], 200), ([("Sec-Fetch-Site", "none")], 200),
         ([("Origin", "http://localhost")], 200),
-        // Refuse cross-site requests for images and scripts, and links: an event stream is not a page.
+        // Images and scripts in pages of other sites, and links from them, are refused: an event stream is
+        // not a page.
         (
             [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")],
             403

@@ -82,7 +82,7 @@ final class EventReader {
 }
 
 extension TestShare {
-    /// Creates a share with a journal that compares on request.
+    /// Creates a share with a journal that compares folders only on request, not in the background.
     static func live(_ configure: (inout ShareConfiguration) -> Void = { _ in }) throws -> TestShare {
         var options = ShareJournal.Options()
         options.walksInBackground = false
@@ -93,7 +93,7 @@ extension TestShare {
         }
     }
 
-    /// Opens a stream of events from now on, or from an id.
+    /// Opens a stream of the events from now on, or of those after an id.
     func events(
         _ target: String, since id: String? = nil,
         _ client: TestClient<some Handler>? = nil as TestClient<WebDAVHandler>?

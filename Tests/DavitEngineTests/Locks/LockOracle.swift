@@ -7,7 +7,7 @@ struct LockOracle: Sendable {
 
     struct Held: Sendable {
         var root: Path
-        /// Depth infinity.
+        /// Whether the lock has Depth infinity.
         var isDeep: Bool
         var scope: Scope
         var owner: String
@@ -180,7 +180,9 @@ struct LockOracle: Sendable {
 // MARK: Effects of successful requests
 
 extension LockOracle {
-    /// Applies the effects of a successful request. - Parameter token: the token of the new lock, if any.
+    /// Applies the effects of a successful request.
+    ///
+    /// - Parameter token: the token of the new lock, if any.
     mutating func apply(_ request: Request, from asker: ServerConnection, token: String?) {
         switch request {
         case .put(let path): contents.insert(path)

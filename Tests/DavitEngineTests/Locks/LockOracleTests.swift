@@ -98,7 +98,7 @@ struct LockOracleTests {
                 let answer = try await question.ask(share, locks: oracle.locks).answer
                 let expected = oracle.answer(to: request, from: asker)
                 if answer != expected {
-                    Issue.record("\(question), \(oracle.locks): \(answer), not \(expected)")
+                    Issue.record("\(question), with \(oracle.locks): got \(answer), expected \(expected)")
                 }
             }
         }
@@ -172,7 +172,7 @@ struct LockOracleTests {
             let (answer, token) = try await question.ask(share, locks: oracle.locks)
             let expected = oracle.answer(to: question.request, from: question.asker)
             guard answer == expected else {
-                Issue.record("\(number): \(question), \(oracle): \(answer), not \(expected)")
+                Issue.record("\(number): \(question), with \(oracle): got \(answer), expected \(expected)")
                 return
             }
             if Self.changes(answer, question.request) {
@@ -180,7 +180,7 @@ struct LockOracleTests {
             }
             let held = Set(share.locks.map(\.token.uri))
             guard held == Set(oracle.locks.map(\.token)) else {
-                Issue.record("\(number): after \(question) there are \(held), not \(oracle.locks)")
+                Issue.record("\(number): after \(question), the locks are \(held), expected \(oracle.locks)")
                 return
             }
             if number % 40 == 39 { share = try TestShare(share.folder, state: store) }
@@ -190,7 +190,8 @@ struct LockOracleTests {
         }
     }
 
-    /// A DELETE that keeps some members has removed the others; a LOCK that fails has no effect.
+    /// Returns whether the request changed anything. A DELETE that keeps locked members removes the others; a
+    /// LOCK that fails has no effect.
     private static func changes(_ answer: LockOracle.Answer, _ request: LockOracle.Request) -> Bool {
         if answer == .done { return true }
         guard case .blocked = answer, case .delete = request else { return false }
