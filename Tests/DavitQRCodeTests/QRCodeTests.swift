@@ -16,7 +16,7 @@ struct QRCodeTests {
         #expect(!code.isDark(row: -1, column: 0) && !code.isDark(row: 0, column: code.size))
     }
 
-    /// Decodes the smallest size like a camera, without error correction.
+    /// Decodes codes of the smallest size as a scanner does, but without error correction.
     @Test(arguments: ["http://a.b/c", "ä", "12345678901234"])
     func codeCanBeDecoded(text: String) throws {
         let code = try #require(QRCode(encoding: text))
@@ -26,7 +26,8 @@ struct QRCodeTests {
 
     /// §7.11: version 1 with correction M has 16 bytes of data, in one block.
     static func read(_ code: QRCode) -> [UInt8] {
-        // §7.9: the mask is in the format information next to the upper left corner, which is masked itself.
+        // §7.9: the mask number is in the format information next to the upper left corner; the format
+        // information is itself masked.
         let mask = (0..<3).reduce(0) { $0 << 1 | (code.isDark(row: 8, column: 2 + $1) ? 1 : 0) } ^ 0b101
         var bits: [Bool] = []
         var isUpward = true
@@ -50,7 +51,7 @@ struct QRCodeTests {
         return !(row <= 8 && column <= 8 || row <= 8 && column >= 13 || row >= 13 && column <= 8)
     }
 
-    /// Table 10.
+    /// Table 10 of the standard.
     private static func isMasked(_ i: Int, _ j: Int, _ mask: Int) -> Bool {
         switch mask {
         case 0: (i + j) % 2 == 0

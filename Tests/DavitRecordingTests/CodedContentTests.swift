@@ -18,7 +18,7 @@ struct CodedContentTests {
 
     static let decoded: [(bytes: [UInt8], codings: String?, text: String)] = [
         (Array("one two".utf8), nil, "one two"), (Array("one two".utf8), "identity", "one two"),
-        // RFC 9110 §8.4.1.3, and the alias.
+        // RFC 9110 §8.4.1.3, with the alias `x-gzip`.
         (gzip, "gzip", "one two"), (gzip, "X-GZIP", "one two"), (gzip + gzip, "gzip", "one twoone two"),
         // §8.4.1.2, and raw deflate, which some servers send instead.
         (zlib, "deflate", "one two"), (raw, "deflate", "one two"),

@@ -13,7 +13,7 @@ struct RecorderTests {
         case server(String)
     }
 
-    /// Records one connection, and returns the text of its file; nil if there is none.
+    /// Records one connection, and returns the text of its file; nil if no file was written.
     static func file(
         _ said: [Said], pieceBytes: Int = .max, limits: Recorder.Limits = .init(), closes: Bool = true
     ) throws -> String? {
@@ -287,7 +287,7 @@ struct RecorderTests {
         #expect(error == .notEmpty)
     }
 
-    /// Content of exactly the limit is recorded; one more byte is not.
+    /// Content of exactly the limit is recorded; content that is one byte longer is not.
     @Test func contentIsRecordedUpToTheLimit() throws {
         var limits = Recorder.Limits()
         limits.contentBytes = 100

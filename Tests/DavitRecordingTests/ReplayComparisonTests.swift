@@ -2,8 +2,8 @@ import DavitRecording
 import DavitTesting
 import Testing
 
-/// Replays recordings that davit cannot produce. Entity tags are compared by where they recur and change, not
-/// by value.
+/// Replays recordings that davit cannot produce. Entity tags are not compared by value, but by whether they
+/// change between responses.
 struct ReplayComparisonTests {
     /// Returns the differences that a replay finds. The share contains a file `a` at the start.
     static func lines(_ exchanges: String) async throws -> [String] {
@@ -14,7 +14,8 @@ struct ReplayComparisonTests {
         }
     }
 
-    /// Returns a request, and a response with a known status; unspecified fields are davit's own.
+    /// Returns a HEAD request and its response; fields that are not specified have the values that davit
+    /// sends.
     static func head(_ number: Int, _ fields: String, tag: String, more: String = "") -> String {
         """
         === \(number)

@@ -7,7 +7,8 @@ import Testing
 
 /// Records sessions with one share and replays them against others.
 struct ReplayTests {
-    /// Plays transcripts against a recording share with these files, and returns the folder of the recording.
+    /// Plays transcripts against a share that contains these files and records its connections. Returns the
+    /// folder of the recording.
     static func record(
         _ recordings: [String], files: [String: String] = [:], user: ServeOptions.User? = nil
     ) throws -> TemporaryFolder {
@@ -62,7 +63,7 @@ struct ReplayTests {
         }
     }
 
-    /// A transcript that only reads.
+    /// A transcript whose requests change nothing.
     static let reading = """
         WIRE-TRANSCRIPT 1
         === content
@@ -102,7 +103,7 @@ struct ReplayTests {
         }
     }
 
-    /// A nonce may differ in the replay, both in the policy and in the page. It must still be new in each
+    /// The nonce in the policy and in the page may differ from the recorded one. It must be new in each
     /// response, and the rest of the policy must be equal.
     @Test func nonceDiffersInEachResponse() async throws {
         try await blocking {
@@ -143,7 +144,7 @@ struct ReplayTests {
         }
     }
 
-    /// The filler for omitted content is recognized in responses.
+    /// Content that the recording omits is replaced by filler, which is recognized in responses.
     @Test func omittedContentIsReplacedAndRecognized() async throws {
         try await blocking {
             let transcript = try TemporaryFolder()

@@ -5,7 +5,7 @@ import DavitTesting
 import DavitTransport
 
 /// A share in a new folder, served on a free local port; stopped on deinitialization. The folder always has
-/// the same name, because it is the title of pages.
+/// the same name, because the name is the title of pages.
 final class RecordedShare {
     private let folder: TemporaryFolder
     private let state: TemporaryFolder

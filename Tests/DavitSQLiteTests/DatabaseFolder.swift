@@ -30,10 +30,10 @@ final class DatabaseFolder: Sendable {
         unsafe _ = rmdir(folder)
     }
 
-    /// Copies the files as a crash would leave them, without closing their connections.
+    /// Copies the files as a crash would leave them, without closing the connections to the database.
     func image() -> DatabaseFolder {
         let copy = DatabaseFolder()
-        // Skip the shared memory, which the next start rebuilds.
+        // Skips the shared memory, which the next start rebuilds.
         for name in Self.names.prefix(2) {
             if let bytes = Self.read(path + name) { Self.write(bytes, to: copy.path + name) }
         }

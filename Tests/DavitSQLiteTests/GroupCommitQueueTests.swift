@@ -8,8 +8,8 @@ struct GroupCommitQueueTests {
         let number: Int
     }
 
-    /// A queue in which odd-numbered requests fail. The first group, which one request leads, waits until
-    /// `total` requests have arrived.
+    /// A queue in which odd-numbered requests fail. The first group contains only the request that leads it,
+    /// and waits until `total` requests have arrived.
     final class Witness: Sendable {
         let groups = Mutex<[[Int]]>([])
         let outcomes = Mutex<[Int: Odd?]>([:])
@@ -76,7 +76,7 @@ struct GroupCommitQueueTests {
         witness.expectOutcomes(8)
     }
 
-    /// Blocking threads and non-blocking callers send requests concurrently.
+    /// Threads that block and callers that do not block submit requests concurrently.
     @Test func everyRequestIsWrittenOnceByOneThreadAtATime() {
         let witness = Witness()
         withThreads(8) { thread in

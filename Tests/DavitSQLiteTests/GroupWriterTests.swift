@@ -51,7 +51,7 @@ struct GroupWriterTests {
         #expect(failures == [nil, .overlap(path("a"), path("a")), nil])
         #expect(try pathsIn(folder) == ["/a", "/c"])
         #expect(witness.published.withLock { $0 } == [1, 3])
-        // If one fails, the others are committed individually.
+        // If one request fails, the others are committed individually.
         #expect(witness.commitCalls.withLock { $0 } == 4)
     }
 

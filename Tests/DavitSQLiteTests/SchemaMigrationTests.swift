@@ -4,7 +4,7 @@ import DavitStore
 import DavitWebDAV
 import Testing
 
-/// A database written by an earlier version keeps all rows, and accepts those of the newest version.
+/// A database written by an earlier version keeps all its rows, and accepts the rows of the newest version.
 struct SchemaMigrationTests {
     /// Returns one row for each table of the version, and several if a table has several forms.
     private func rows(of version: Int) -> [StaticString] {
@@ -103,7 +103,7 @@ struct SchemaMigrationTests {
             length: length, offset: offset, isUnverified: isUnverified, expiry: Timestamp(seconds: 90))
     }
 
-    /// Adds one more of everything, including what only the newest version supports.
+    /// Adds another row of every kind, including those that only the newest version supports.
     private func write(to store: SQLiteStateStore) throws {
         let lock = Lock(
             token: LockToken(uri: "urn:c"), root: path("a"), depth: .infinity, scope: .shared, owner: nil,

@@ -63,7 +63,7 @@ struct BodyReaderTests {
         ("/form", urlEncoded, "a=1&b=%zz", 400, "byte 6"), ("/form", urlEncoded, "a=1&b=%ff", 400, "byte 6"),
         ("/text", "text/plain; charset=us-ascii", "abcö", 400, "byte 3"),
         ("/text", "text/plain; charset=utf-16", "abc", 400, "byte 2"),
-        // 415
+        // The reason of a 415 contains what is unsupported.
         ("/text", "text/plain; charset=koi8-r", "a", 415, "charset"), ("/form", "", "a=1", 415, "form"),
         ("/form", "text/plain", "a=1", 415, "form"),
         ("/form", urlEncoded + "; charset=x", "a=1", 415, "charset"),

@@ -112,7 +112,7 @@ struct CompressionTests {
         #expect(try await TestClient(handler).send("GET", "/text")["Vary"] == "Accept-Encoding, Origin")
     }
 
-    /// RFC 9110 §8.8.3.3: two byte sequences must not share a strong tag.
+    /// RFC 9110 §8.8.3.3: two different byte sequences must not share a strong tag.
     @Test func strongTagBecomesWeak() async throws {
         #expect(try await Self.client.send("GET", "/strong", Self.accepting)["ETag"] == "W/\"a\"")
         #expect(try await Self.client.send("GET", "/strong")["ETag"] == "\"a\"")
@@ -162,7 +162,8 @@ struct GzipStreamTests {
         return unsafe buffer.withBytes { unsafe Array($0) }
     }
 
-    /// Each live piece can be decompressed before the next is requested, with any buffer size.
+    /// Each piece of a live stream can be decompressed before the next one is requested, with any buffer
+    /// size.
     @Test(arguments: [1, 20, 63, 64, 100, 8192])
     func livePieceIsSentImmediately(capacity: Int) async throws {
         let pieces = ["first", "second", String(repeating: "third ", count: 1000), "x"]

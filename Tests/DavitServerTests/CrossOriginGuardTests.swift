@@ -10,7 +10,7 @@ struct CrossOriginGuardTests {
     static let rows: [Row] = [
         // Clients that are not browsers.
         ("POST", "a.example", [], true),
-        // Fetch Metadata §2.2; browsers send it to HTTPS origins and loopback.
+        // Fetch Metadata §2.2: browsers send Sec-Fetch-Site to HTTPS origins and to loopback addresses.
         ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://a.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "none")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "same-origin"), ("Origin", "null")], true),
@@ -49,7 +49,7 @@ struct CrossOriginGuardTests {
         ("POST", "a.example", [("Origin", "https://app.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], true),
         ("POST", "10.0.0.1", [("Origin", "https://Files.Example")], true),
-        // These need a preflight request or change nothing.
+        // These requests require a preflight request or change nothing.
         ("PUT", "a.example", [("Origin", "app://notes"), ("Sec-Fetch-Site", "cross-site")], true),
         ("GET", "a.example", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site")], true),
         ("PROPFIND", "a.example", [("Origin", "capacitor://localhost")], true),
@@ -66,8 +66,8 @@ struct CrossOriginGuardTests {
         #expect(try await client.send(row.method, "/", row.fields).status == (row.isTaken ? 204 : 403))
     }
 
-    /// Otherwise an attacker who can modify unencrypted traffic could submit forms from a page under this
-    /// name.
+    /// Otherwise an attacker who can modify unencrypted traffic could submit forms from an http page with the
+    /// name of this server.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
     func formsOverTLSMustComeFromSecurePages(origin: String, status: UInt16) async throws {
         var client = TestClient(Greeter().applying(CrossOriginGuard()).applying(OverTLS()))

@@ -58,7 +58,7 @@ struct DecodedBodyTests {
         let multipart = fields + [("Content-Type", "multipart/form-data; boundary=b")]
         let coded = try Gzip.encode(Array(form.utf8))
         #expect(try await client.send("POST", "/upload", multipart, body: coded).text == "x y")
-        // The checksum follows the form.
+        // The checksum, which is wrong here, follows the form.
         let wrong = coded.dropLast() + [coded[coded.count - 1] ^ 1]
         #expect(try await client.send("POST", "/upload", multipart, body: Array(wrong)).status == 400)
 

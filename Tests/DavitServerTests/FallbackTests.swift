@@ -30,7 +30,7 @@ struct FallbackTests {
         ("POST", "/x", 404, "any POST /x"), ("POST", "/", 404, "any POST /"),
         ("PURGE", "/x", 404, "any PURGE /x"), ("OPTIONS", "/x", 404, "any OPTIONS /x"),
         ("OPTIONS", "/p", 204, ""),
-        // The innermost group comes first.
+        // The fallback of the innermost group is used.
         ("GET", "/api/a", 200, "a"), ("GET", "/api/b", 400, "api /api/b"), ("GET", "/api", 400, "api /api"),
         ("POST", "/api/a", 400, "api /api/a"), ("GET", "/apis", 410, "get /apis"),
     ]

@@ -4,8 +4,8 @@ import Synchronization
 import Testing
 
 struct LimitLogTests {
-    /// One line per cause and minute, with the client of the first refusal and the number of suppressed lines
-    /// before it.
+    /// One line is logged per cause and minute, with the client of the first refusal and the number of lines
+    /// suppressed before.
     @Test func refusalsAreLoggedOncePerMinuteAndCause() {
         let lines = Mutex<[LimitRefusal]>([])
         let log = LimitLog { line in lines.withLock { $0.append(line) } }

@@ -102,7 +102,7 @@ struct CallerThreadRunner: BlockingWorkRunner {
     }
 }
 
-/// Content that arrives in pieces of a given size; takes no more than requested.
+/// Content that arrives in pieces of a given size, or smaller ones if the buffer has less space.
 final class PiecewiseBody: RequestBody {
     private var rest: ArraySlice<UInt8>
     private let size: Int

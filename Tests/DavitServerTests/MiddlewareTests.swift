@@ -83,7 +83,8 @@ struct CORSTests {
         }
     }
 
-    /// A preflight request requires both fields and an allowed origin.
+    /// OPTIONS requests that are not accepted as preflight requests, which need both fields and an allowed
+    /// origin.
     static let others: [[(String, String)]] = [
         [("Origin", "https://app.example")], [("Access-Control-Request-Method", "PUT")],
         [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "PUT")],

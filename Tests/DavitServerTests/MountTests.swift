@@ -36,7 +36,8 @@ struct MountTests {
         #expect(try await Self.client.send("GET", target).status == 404)
     }
 
-    /// Clients query the server's capabilities above the share.
+    /// Whether OPTIONS for a target announces the fields of mounts; clients query the server's capabilities
+    /// above the share.
     static let announced: [(target: String, isAnnounced: Bool)] = [
         ("*", true), ("/", true), ("/x", true), ("/x/", true),
         // The mounted handler responds to these requests.
@@ -81,7 +82,8 @@ struct MountTests {
         #expect(request.mountPath.isEmpty)
     }
 
-    /// Pending work sees the path below all prefixes; before and after it, the request has its full path.
+    /// Pending work sees the path below all prefixes; before and after the work, the request has its full
+    /// path.
     @Test(arguments: [true, false])
     func pendingWorkSeesThePathBelowThePrefix(fails: Bool) async throws {
         let request = try makeRequest("GET /x/files/a HTTP/1.1", "Host: a")

@@ -4,7 +4,7 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Values that create handlers when a server is created.
+/// Values from which a server creates handlers.
 struct MountableTests {
     /// A value that creates an ``Echo``.
     private struct Value: Mountable {
@@ -54,7 +54,7 @@ struct MountableTests {
             routes.mount("/b", Router { $0.mount("/c", Value().applying(CORS(origins: ["http://x"]))) })
             routes.mount("/d", Router { $0.mount("/e", Value()) }.applying(Compression()))
         }
-        // No server has created handlers for them.
+        // No server has created handlers for these values.
         #expect(try await TestClient(router).send("GET", "/a/x").status == 500)
         #expect(try await TestClient(router).send("GET", "/b/c/x").status == 500)
 
@@ -82,7 +82,7 @@ struct MountableTests {
         }
     }
 
-    // Only mounts that are added later take precedence.
+    // A mount is hidden only by mounts that are added later.
     @Test func mountsKnowThePathsThatHideThem() throws {
         let (early, late, inner) = (Neighbor(), Neighbor(), Neighbor())
         let router = Router { routes in

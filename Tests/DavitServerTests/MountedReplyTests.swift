@@ -6,7 +6,7 @@ import Testing
 
 /// Verifies that mounted handlers may respond without a task, as they do without a router.
 struct MountedReplyTests {
-    /// Responds to GET without waiting, with the prefix and the path; to other methods later.
+    /// Responds to GET immediately, with the prefix and the path, and to other methods later.
     private struct Prompt: Handler {
         func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
             if request.method == .get {
@@ -60,7 +60,7 @@ struct MountedReplyTests {
         let reply = try Self.router(asked).respond(to: request)
         #expect((reply.readyResponse != nil) == isReady)
         guard case .bytes(let bytes) = try await reply.response().body else {
-            Issue.record("no bytes")
+            Issue.record("the body of the response is not a byte array")
             return
         }
         #expect(String(decoding: bytes, as: UTF8.self) == text)

@@ -46,7 +46,8 @@ struct MultipartFormTests {
     }
 
     static let fields: [(parts: [String], text: String)] = [
-        // RFC 7578 §5.1.2: the charset of the part; §4.6: else that of _charset_; else UTF-8.
+        // The charset is that of the part (RFC 7578 §5.1.2), otherwise that of the field `_charset_` (§4.6),
+        // otherwise UTF-8.
         (["\(d)a\r\n\r\nö"], "a=ö"),
         (["\(d)a\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\no"], "a=o"),
         (["\(d)_charset_\r\n\r\niso-8859-1", "\(d)a\r\n\r\nö"], "_charset_=iso-8859-1|a=Ã¶"),
@@ -194,7 +195,7 @@ struct MultipartFormTests {
         let response = try await client().send("POST", "/", Self.multipart, body: endless)
         #expect(response.status == 400)
         #expect(response.text.contains("byte \(form.utf8.count - 2)"))
-        // The rest is not read.
+        // The rest of the body has not been read.
         #expect(try await endless.read(into: IOBuffer(capacity: 10)) > 0)
     }
 

@@ -10,7 +10,7 @@ struct MultipartParserTests {
         // RFC 2046 §5.1.1
         ("--b\r\n\(d)a\r\n\r\n1\r\n--b--", ["a: 1"]), ("--b\r\n\(d)a\r\n\r\n1\r\n--b--\r\n", ["a: 1"]),
         ("--b\r\n\(d)a\r\n\r\n\r\n--b--\r\n", ["a: "]), ("--b--", []), ("--b--\r\n", []),
-        // The CRLF before a delimiter belongs to it; all others belong to the part.
+        // The CRLF before a delimiter belongs to the delimiter; all others belong to the part.
         ("--b\r\n\(d)a\r\n\r\n\r\n1\r\n\r\n--b--", ["a: \r\n1\r\n"]),
         // Preamble and epilogue are not content.
         ("not --b\r\n--b\r\n\(d)a\r\n\r\n1\r\n--b--\r\n--b\r\nwhat follows", ["a: 1"]),
@@ -111,7 +111,7 @@ struct MultipartParserTests {
             let form = "--b\r\n\(fields.replacing("X: ", with: field))\r\n1\r\n--b--"
             #expect(feed.parse(form).error == error)
         }
-        // Rejected as soon as it is too long, not only at its end.
+        // A header is rejected as soon as it is too long, not only at its end.
         #expect(
             feed.byteByByte("--b\r\n" + String(repeating: "y", count: 100)).error == .headTooLarge(limit: 60))
     }
@@ -132,7 +132,8 @@ struct MultipartParserTests {
         if isValid { #expect(outcome.parts.map(\.description) == ["a: --\(boundary.dropLast())"]) }
     }
 
-    /// Content that resembles delimiters is split in all ways, and the result compared with a naive search.
+    /// Content that resembles delimiters is split in all ways, and the result is compared with a naive
+    /// search.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func delimitersMatchANaiveSearch(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

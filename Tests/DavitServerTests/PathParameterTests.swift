@@ -34,9 +34,9 @@ struct PathParameterTests {
         ("GET", "/users", 404, nil), ("GET", "/users/", 404, nil), ("GET", "/users/7/", 404, nil),
         ("GET", "/users/7/notes", 404, nil), ("GET", "/users/7/notes/2", 404, nil),
         ("GET", "/Users/8", 404, nil), ("GET", "/", 404, nil), ("GET", "/shops/a", 404, nil),
-        // As for patterns, the value must be UTF-8.
+        // As with patterns, the value must be UTF-8.
         ("GET", "/users/%FF", 404, nil),
-        // Methods are handled as for other routes.
+        // Methods are handled as in other routes.
         ("PUT", "/users/8", 405, nil), ("POST", "/users/7", 501, nil), ("DELETE", "/users/me", 204, ""),
     ]
 

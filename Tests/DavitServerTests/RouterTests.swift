@@ -42,7 +42,7 @@ struct RouterTests {
         // RFC 9110 §9.3.2: HEAD is answered like GET.
         ("HEAD", "/hello", 200, "Hello, world"), ("HEAD", "/users/1", 200, "user 1"),
         ("HEAD", "/pot", 405, nil),
-        // Methods with a route at another path, without any route (§9.1), and with a route at every path.
+        // Methods with a route only at other paths, and methods without any route (§9.1).
         ("POST", "/users/17", 405, nil), ("PUT", "/hello", 501, nil), ("MAKE", "/hello", 501, nil),
         ("BREW", "/hello", 405, nil), ("BREW", "/nothing", 404, nil), ("brew", "/pot", 501, nil),
     ]

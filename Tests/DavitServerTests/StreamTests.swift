@@ -44,7 +44,7 @@ struct StreamTests {
         #expect(stream.flushesImmediately)
         let buffer = IOBuffer(capacity: 4)
         try await stream.next(into: buffer)
-        // The first piece has not been taken completely, so its writer still waits.
+        // The first piece has not been read completely, so the producer still waits.
         #expect(written.withLock { $0 } == 0)
         #expect(try await Self.pieces(of: response, capacity: 100).joined() == "e 1piece 2piece 3")
         #expect(written.withLock { $0 } == 3)
@@ -128,7 +128,7 @@ struct EventStreamTests {
         #expect(response.fields.first(.contentType) == "text/event-stream")
         #expect(response.fields.first(.cacheControl) == "no-store")
         let pieces = try await StreamTests.pieces(of: response, capacity: 1000)
-        // The head must be sent before the first event.
+        // The stream begins with an empty comment, so that the head is sent before the first event.
         #expect(pieces.first == ": \n\n")
         return pieces.dropFirst().joined()
     }
@@ -177,8 +177,8 @@ struct EventStreamTests {
         }
     }
 
-    /// Event streams end when the connection is to close: events already written are still read, and the task
-    /// is cancelled.
+    /// Event streams end when the connection is about to close: events already written are still sent, and
+    /// the task is cancelled.
     @Test func eventStreamsEndWithTheServer() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         let response = HTTPResponse.events { events in

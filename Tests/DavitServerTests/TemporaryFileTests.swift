@@ -65,7 +65,7 @@ struct TemporaryFileTests {
         #expect(storage.fileCount == 0)
     }
 
-    /// If files are in memory, only creating one switches threads.
+    /// If files are in memory, only the creation of a file switches threads.
     @Test(arguments: [(true, 1), (false, 3)])
     func writesInMemoryNeedNoThreadSwitch(isInMemory: Bool, hops: Int) async throws {
         let storage = MemoryStorage(isInMemory: isInMemory)

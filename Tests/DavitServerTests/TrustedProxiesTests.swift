@@ -113,13 +113,13 @@ struct TrustedProxiesTests {
         (["X-Forwarded-Proto: spdy"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-Host: a b"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-Host: a@b"], "127.0.0.1 http backend:8080"),
-        // A spoofed beginning, even with trusted addresses.
+        // The beginning of the list is spoofed, even with trusted addresses.
         (["X-Forwarded-For: 1.1.1.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 1.1.1.1, 10.0.0.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 127.0.0.1, 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 1.1.1.1", "X-Forwarded-For: 192.0.2.1"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: <script>, 192.0.2.1"], "192.0.2.1 http backend:8080"),
-        // A chain, and chains interrupted by an element that is not an address.
+        // A chain of proxies, and chains interrupted by an element that is not an address.
         (["X-Forwarded-For: 192.0.2.1, 10.0.0.3, 10.0.0.2"], "192.0.2.1 http backend:8080"),
         (["X-Forwarded-For: 192.0.2.1, unknown, 10.0.0.2"], "10.0.0.2 http backend:8080"),
         (["X-Forwarded-For: 192.0.2.1, \"\", 10.0.0.2"], "10.0.0.2 http backend:8080"),
@@ -127,7 +127,8 @@ struct TrustedProxiesTests {
         (["X-Forwarded-For: "], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: , ,"], "127.0.0.1 http backend:8080"),
         (["X-Forwarded-For: 10.0.0.3"], "10.0.0.3 http backend:8080"),
-        // If each proxy adds an element, the one of the same hop applies; otherwise the only one.
+        // If each proxy adds an element to a field, the element of the same hop applies; if the field has
+        // only one element, that element applies.
         (
             ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https, http"],
             "192.0.2.1 https backend:8080"
@@ -136,7 +137,7 @@ struct TrustedProxiesTests {
             ["X-Forwarded-For: 192.0.2.1, 10.0.0.2", "X-Forwarded-Proto: https"],
             "192.0.2.1 https backend:8080"
         ),
-        // Elements added by the client are too far to the left.
+        // Elements added by the client are too far to the left, so they are ignored.
         (
             [
                 "X-Forwarded-For: 1.1.1.1, 192.0.2.1", "X-Forwarded-Proto: https, http",
@@ -205,7 +206,7 @@ struct TrustedProxiesTests {
                 for second in pieces {
                     for third in pieces {
                         let answer = try await Self.answer(["\(name): \(first)\(second)\(third)"])
-                        // The last two are combinations of the pieces.
+                        // The last two addresses are combinations of the pieces.
                         let known = ["127.0.0.1", "10.0.0.2", "::", "::a00:2"].map { $0 + " http " }
                         #expect(
                             known.contains { answer.hasPrefix($0) },
@@ -216,7 +217,7 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// Reading a list of maximum length stops early.
+    /// Reading a list with too many elements stops early.
     @Test func longListOfProxiesIsLimited() async throws {
         let list = ["192.0.2.1"] + Array(repeating: "10.0.0.2", count: 100)
         let answer = try await Self.answer(["X-Forwarded-For: " + list.joined(separator: ", ")])
@@ -259,7 +260,7 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// A page under a rebound name can set these fields, and some proxies pass them on.
+    /// A page that uses DNS rebinding can set these fields, and some proxies pass them on.
     @Test(arguments: [
         ("localhost", "files.example.org", HTTPStatus.ok), ("localhost", "evil.example", .misdirectedRequest),
         ("evil.example", "localhost", .misdirectedRequest), ("files.example.org", "192.0.2.1", .ok),

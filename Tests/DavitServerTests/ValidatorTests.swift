@@ -45,7 +45,7 @@ struct ValidatorTests {
         ("GET /both", [("If-Unmodified-Since", earlier)], 412),
         ("GET /both", [("If-Unmodified-Since", date)], 200),
         ("GET /tag", [("If-None-Match", "\"v1\"")], 304), ("GET /tag", [("If-Match", "W/\"v1\"")], 412),
-        // RFC 9110 §13.1.3, §13.1.4: ignored without a modification time.
+        // RFC 9110 §13.1.3, §13.1.4: these preconditions are ignored without a modification time.
         ("GET /tag", [("If-Modified-Since", date)], 200),
         ("GET /tag", [("If-Unmodified-Since", earlier)], 200),
         ("GET /tag", [("If-Match", "*"), ("If-Modified-Since", date)], 200),
@@ -53,7 +53,7 @@ struct ValidatorTests {
         ("GET /time", [("If-Match", "\"v1\"")], 412), ("GET /neither", [("If-None-Match", "*")], 200),
         // §13.2.1
         ("GET /gone", [("If-None-Match", "\"v1\"")], 410),
-        // Preconditions are ignored here, because the change has already been made.
+        // Preconditions of POST are ignored, because the change has already been made.
         ("POST /both", [("If-None-Match", "*")], 200), ("POST /both", [("If-Match", "\"v1\"")], 200),
         ("GET /pattern", [("If-None-Match", "\"v1\"")], 304),
         ("GET /condition", [("If-None-Match", "\"v1\"")], 304),

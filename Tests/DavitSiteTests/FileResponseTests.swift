@@ -41,7 +41,7 @@ struct FileResponseTests {
     }
 
     /// The media type depends on the extension and can be overridden, the entity tag is that of the file, and
-    /// the last segment must not be a link (W063 in docs/coming-from-gcdwebserver.md).
+    /// the last segment of the path must not be a link (W063 in docs/coming-from-gcdwebserver.md).
     @Test func w063FileHasItsTypeAndEntityTag() async throws {
         let folder = try WebFolder(["a.svg", "b"])
         #expect(try await Self.get(folder.path + "/b")["Content-Type"] == "application/octet-stream")

@@ -14,7 +14,7 @@ struct SiteCodingTests {
             folder.write(name, text)
         }
         folder.write("small.txt", Array("small".utf8))
-        // The stored file differs from what the server would produce.
+        // The precompressed file differs from what the server would produce.
         let stored = try Gzip.encode(text, level: 9)
         for name in ["page.html.gz", "photo.jpg.gz", "sub/index.html.gz"] { folder.write(name, stored) }
         folder.write("old.css.gz", stored, modified: WebFolder.modified - 1)
@@ -93,7 +93,7 @@ struct SiteCodingTests {
         let response = try await client.send("GET", "/page.html", fields)
         #expect(response.status == row.status)
         if row.status == 412 { return }
-        // RFC 9110 §15.4.5: the same fields as in a 200 response.
+        // RFC 9110 §15.4.5: a 304 response has the same fields as a 200 response.
         #expect(response["ETag"] == (accept == nil ? tags.plain : tags.stored))
         #expect(response["Vary"] == "Accept-Encoding")
         #expect(response["Cache-Control"] == "no-cache")
@@ -211,7 +211,7 @@ struct SiteCodingTests {
         #expect(try await client.send("GET", "/alone.html", [("Accept-Encoding", "gzip")]).status == 404)
     }
 
-    /// Longer than the read buffer.
+    /// The file is longer than the read buffer.
     @Test func longFilesAreCompressedInPieces() async throws {
         let folder = try WebFolder()
         let long = Array((0..<60_000).map { "line \($0)\n" }.joined().utf8)

@@ -46,14 +46,14 @@ struct SiteInlineResponseTests {
         #expect(throws: HTTPError.self) { _ = try site.respond(to: try Self.request("GET /%2e%2e/")) }
     }
 
-    /// The promised length cannot be sent, so the connection must be closed.
+    /// The announced length cannot be sent, so the connection must be closed.
     @Test func truncatedFileAbortsTheConnection() async throws {
         let folder = try Self.folder()
         let site = try folder.site()
         let request = try Self.request("GET /long.txt", ["Accept-Encoding: gzip"])
         let response = try await site.respond(to: request).response()
         guard case .stream(let stream) = response.body else {
-            Issue.record("no stream")
+            Issue.record("the body of the response is not a stream")
             return
         }
         folder.write("long.txt", Array("short".utf8))

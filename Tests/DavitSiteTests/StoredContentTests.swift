@@ -176,7 +176,7 @@ struct StoredContentTests {
         #expect(try await send("GET", [("Range", "bytes=-1")]).status == 200)
     }
 
-    /// HTML stored by clients must not run in the origin of the server; that of the site owner may.
+    /// HTML stored by clients must not run scripts in the origin of the server; HTML of the site owner may.
     @Test func onlySharesSandboxActiveContent() async throws {
         let folder = try WebFolder(["a.html"])
         let share = Share(

@@ -51,7 +51,7 @@ final class WebFolder: Sendable {
         return SiteHandler(
             resources: try FileResourceStore(root: path, rules: options.contentRules),
             work: PooledWorkRunner(pool: BlockingPool()), options: options, now: { [self] in time },
-            report: { Issue.record("a fault: \($0)") })
+            report: { Issue.record("unexpected fault: \($0)") })
     }
 
     func client(_ configure: (inout SiteOptions) -> Void = { _ in }) throws -> TestClient<SiteHandler> {

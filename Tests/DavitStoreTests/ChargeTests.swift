@@ -34,7 +34,7 @@ struct ChargeTests {
         try Self.add(Self.lock(2, network: "192.0.2.1"), to: state)
         try Self.add(Self.lock(3, network: "192.0.2.1"), to: state)
         let bytes = Self.lock(1).chargedBytes
-        // The second pass reads from the store.
+        // In the second pass, the state has been read from the store again.
         for _ in 0..<2 {
             let clients: [(String?, String?, Int)] = [("anna", nil, 1), (nil, "192.0.2.1", 2)]
             for (account, network, count) in clients {

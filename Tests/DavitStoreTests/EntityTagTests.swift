@@ -5,7 +5,7 @@ import Testing
 struct EntityTagTests {
     private static let numbers: [UInt64] = [0, 1, 9, 10, 15, 16, 0xabcdef, 1 << 32, UInt64.max >> 1, .max]
 
-    /// The parts are compared with the digits that the standard library writes.
+    /// The parts of an entity tag are compared with the digits that the standard library writes.
     @Test(arguments: numbers, [0, 1, UInt64.max])
     func partsAreHexadecimalNumbers(number: UInt64, stamp: UInt64) {
         for other in Self.numbers {

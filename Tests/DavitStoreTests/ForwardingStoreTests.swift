@@ -10,8 +10,8 @@ struct ForwardingStoreTests {
         let base: any ResourceStore
     }
 
-    /// A new requirement with a default implementation compiles without a forward, so the requirements are
-    /// read from the sources.
+    /// The compiler does not report a missing forward for a requirement with a default implementation, so the
+    /// requirements are read from the sources.
     @Test func everyRequirementIsForwarded() throws {
         let recorder = RecordingStore()
         callEverything(of: Wrapper(base: recorder))
@@ -127,7 +127,7 @@ private final class NoContent: FileContent {
     var length: Int64 { 0 }
 }
 
-/// Records the names of all calls. Those that can fail do.
+/// Records the names of all calls. Every call that can throw an error throws one.
 private final class RecordingStore: ResourceStore {
     private let names = Mutex<[String]>([])
 

@@ -47,7 +47,7 @@ struct NameIssueTests {
             found: ["\u{E9}": .differsOnlyInNormalization(as: bytes("e\u{301}"))]),
         // The Kelvin sign is canonically equivalent to K.
         Group(names: ["K", "\u{212A}"], found: ["\u{212A}": .differsOnlyInNormalization(as: bytes("K"))]),
-        // File systems treat ß and ligatures as different letters, not as spellings of others.
+        // File systems treat ß and ligatures as separate letters, not as spellings of ss or other letters.
         Group(
             names: ["straße", "strasse", "STRASSE"],
             found: ["strasse": .differsOnlyInCase(as: bytes("STRASSE"))]

@@ -28,16 +28,16 @@ struct RandomHistory {
         property(["p", "q", "r"][number(0..<3)], String(number(0..<100)))
     }
 
-    /// Usually an existing lock, sometimes the next one, rarely an old one.
+    /// Returns the token of one of the last 12 locks, which may have been removed, and its root.
     private mutating func anyLock() -> (token: LockToken, root: ResourcePath) {
         let position = max(0, roots.count - 1 - number(0..<12))
-        // Rarely, use a different root.
+        // In one of 20 cases, the root does not match the token.
         let root = number(0..<20) == 0 ? anyPath() : roots[position]
         return (LockToken(uri: "urn:uuid:\(position)"), root)
     }
 
     private mutating func newLock(at root: ResourcePath) -> Lock {
-        // Rarely a token that is in use: the transaction then fails.
+        // In one of 20 cases, the token is already in use, so the transaction fails.
         let isNew = number(0..<20) > 0
         if isNew { roots.append(root) }
         var made = lock(

@@ -414,7 +414,7 @@ struct StateStoreContractTests {
         #expect(published.withLock { $0 } == [[], [], [1], [2]])
     }
 
-    /// Names are arbitrary bytes (not necessarily UTF-8 or NFC), and values have any length.
+    /// Names can be arbitrary bytes (not necessarily UTF-8 or NFC), and values can have any length.
     @Test(arguments: StateBackend.allCases)
     func arbitraryBytesArePreserved(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()

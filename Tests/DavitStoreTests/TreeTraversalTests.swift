@@ -84,7 +84,7 @@ struct TreeTraversalTests {
         #expect(throws: StoreError.notFound) { try traversal.begin(at: .root, tree.info(of: "")) }
         var member = Member()
         guard case .end = traversal.next(&member) else {
-            Issue.record("the traversal continues")
+            Issue.record("the traversal did not end")
             return
         }
         #expect(traversal.isAtEnd)

@@ -38,7 +38,7 @@ struct LocalSocketFileTests {
         #expect(peer == .local && peer.isLoopback)
         file?.remove()
         #expect(self.mode() == nil)
-        // Removing it again must not affect a new owner of the path.
+        // Removing the socket again must not remove a new file at its path.
         try folder.makeFile("s")
         file?.remove()
         #expect(self.mode() != nil)

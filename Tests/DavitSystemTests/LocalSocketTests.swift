@@ -49,7 +49,7 @@ struct LocalSocketTests {
     }
 
     #if os(Linux)
-    /// 107 bytes fit into an address; the longest file name is 255 bytes.
+    /// A path of up to 107 bytes fits into an address; a file name has up to 255 bytes.
     @Test(arguments: 90...112) func pathsMayHaveAnyLength(count: Int) throws {
         for length in [count, 255] {
             let name = String(repeating: "x", count: length - folder.path.utf8.count % 20)

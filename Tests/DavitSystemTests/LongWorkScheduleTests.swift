@@ -20,7 +20,7 @@ struct LongWorkScheduleTests {
         let schedule = Schedule(limits(running: 1) { $0.waitingJobsPerClient = 100 })
         for _ in 0..<100 { #expect(schedule.add(job("a"), isAdmitted: false)) }
         var running = try #require(schedule.next())
-        // The first client has already had some slices.
+        // Let the first client have some slices before the second one begins.
         for _ in 0..<10 {
             schedule.pause(running)
             running = try #require(schedule.next())
@@ -46,7 +46,7 @@ struct LongWorkScheduleTests {
         schedule.pause(first)
         let other = try #require(schedule.next())
         #expect(other.client == "b")
-        // Each of the two clients now has one of the turns.
+        // The two clients now take turns.
         schedule.pause(other)
         #expect(schedule.next()?.client == "b")
         schedule.pause(second)
@@ -79,7 +79,7 @@ struct LongWorkScheduleTests {
             seen[ObjectIdentifier(running)] = running
             schedule.pause(running)
         }
-        // Half of the threads, which is less than the limit per client here.
+        // One client gets half of the threads, which is less than the limit per client here.
         #expect(seen.count == 2)
         for client in ["b", "c"] { #expect(schedule.add(job(client), isAdmitted: false)) }
         var order: [String] = []
@@ -127,7 +127,7 @@ struct LongWorkScheduleTests {
         #expect(schedule.next() === cleaning)
     }
 
-    /// Each started job occupies a thread, also while it waits for its next turn.
+    /// Each started job occupies a thread, even while it waits for its next turn.
     @Test(arguments: [(10, 3, 3), (2, 3, 1), (4, 10, 2)])
     func begunJobsOfAClientAreLimited(begunJobs: Int, perClient: Int, expected: Int) throws {
         let schedule = Schedule(

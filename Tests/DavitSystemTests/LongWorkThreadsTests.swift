@@ -96,7 +96,7 @@ struct LongWorkThreadsTests {
         let cleaning = Task { await threads.run(for: "b", isAdmitted: true, isCancellable: false) { 3 } }
         waiting.cancel()
         cleaning.cancel()
-        // The job has not had a turn yet, because the first one is still running.
+        // The second job has not had a turn, because the first one is still running.
         #expect(await waiting.value == nil)
         running.cancel()
         mayEnd.countDown()

@@ -82,7 +82,7 @@ struct DeploymentTests {
         server.waitUntilStopped()
     }
 
-    /// The socket is reachable from other machines, and there are no accounts.
+    /// An inherited socket that is reachable from other machines is refused if there are no accounts.
     @Test func publicInheritedSocketRequiresAccounts() throws {
         let socket = try Socket.listen(on: .ipv4Any(port: 0), backlog: 1)
         let number = socket.rawValue

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// A share below a path, behind a proxy that forwards the path, and one that removes a part of it.
+/// A share below a path, behind a proxy that forwards the path and behind a proxy that removes a part of it.
 struct PrefixTests {
     private let folder: TemporaryFolder
 
@@ -117,7 +117,7 @@ struct PrefixTests {
             let page = try send("GET", "/d/", ["Accept: text/html"])
             #expect(page.status == 200)
             #expect(!page.content.contains("href=\"/d"))
-            // OPTIONS above the share reports what the server supports (requirements 14 to 19 in
+            // OPTIONS for a path above the share reports what the server supports (requirements 14 to 19 in
             // docs/clients.md).
             for target in ["/", "*", arrangement.path + "/d"] {
                 let options = try client.send("OPTIONS \(target)", arrangement.fields, host: arrangement.host)

@@ -14,7 +14,7 @@ import Darwin
 /// Requests in flight whose account is removed or gets another password.
 @Suite(.timeLimit(.minutes(15)))
 struct RevocationTests {
-    /// More than the buffers of a connection can contain.
+    /// A number of bytes that exceeds the buffers of a connection.
     private static let largeBytes = 64 << 20
     private static let anna = Configuration.Account(name: "anna", password: "secret")
     private static let bert = Configuration.Account(name: "bert", password: "other")
@@ -202,7 +202,8 @@ private final class RawConnection {
         guard case .bytes(bytes.count) = outcome else { throw Unsent() }
     }
 
-    /// Reads until a text arrives that was not read before; returns false at the end of the connection.
+    /// Reads until the expected text arrives, and discards everything up to its end; returns false at the end
+    /// of the connection.
     func wait(for expected: String) -> Bool {
         while true {
             if let found = unread.firstRange(of: Array(expected.utf8)) {

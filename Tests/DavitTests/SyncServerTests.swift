@@ -53,8 +53,8 @@ struct SyncServerTests {
         return (told.sorted(), String(rest.last?.split(separator: "</D:sync-token>").first ?? ""))
     }
 
-    /// Changes made while the server is stopped are in the first response, for the same object and for a new
-    /// one.
+    /// Changes made while the server is stopped are in the first response after a restart of the same
+    /// `WebServer` object, and after a start of a new one.
     @Test func changesWhileStoppedAreReported() throws {
         var token = ""
         try serve(try server()) { client throws in
@@ -96,7 +96,7 @@ struct SyncServerTests {
         }
     }
 
-    /// The server is stopped during a comparison: it does not hang, and the comparison continues after the
+    /// If the server is stopped during a comparison, it does not hang, and the comparison continues after the
     /// next start.
     @Test func shutdownDoesNotWaitForAComparison() throws {
         for folder in 0..<200 {
@@ -111,7 +111,7 @@ struct SyncServerTests {
             #expect(answer.status == 207)
         }
         try serve(server) { client throws in
-            // The state folders contain lock files, like that of the share.
+            // Each of the 200 folders contains 21 items, and the share contains the folders and a lock file.
             #expect(try Self.sync(client, "").told.count == 200 * 22 + 1)
         }
     }

@@ -55,7 +55,7 @@ struct WebServerTests {
             let listing = try client.send("PROPFIND /more/files", ["Depth: 1"])
             #expect(listing.status == 207)
             #expect(listing.content.contains("<D:href>/more/files/x</D:href>"))
-            // A destination in another share is on another server (RFC 4918 §9.8.5).
+            // A destination in another share counts as one on another server (RFC 4918 §9.8.5).
             #expect(try client.send("MOVE /files/x", ["Destination: /more/files/y"]).status == 502)
             #expect(try client.send("MOVE /files/x", ["Destination: /files/y"]).status == 201)
             #expect(try client.send("GET /more").status == 404)
@@ -121,7 +121,7 @@ struct WebServerTests {
             try server.replaceAccounts([.init(name: "anna", password: "other")])
             #expect(try client.send("GET /hello", [old]).status == 401)
             #expect(try client.send("GET /hello", [new]).status == 200)
-            // An empty list is an error, and an invalid one changes nothing.
+            // An empty list is an error, and a list with an invalid account changes nothing.
             #expect(throws: ServerError.noAccounts) { try server.replaceAccounts([]) }
             #expect(throws: ServerError.accountNotUsable(name: "", .badName)) {
                 try server.replaceAccounts([.init(name: "", password: "x")])
@@ -184,8 +184,8 @@ struct WebServerTests {
         }
     }
 
-    // Requests of other origins are refused (X14 in docs/coming-from-gcdwebserver.md), and CORS preflights
-    // are answered before authentication.
+    // Requests from pages of other origins are refused (X14 in docs/coming-from-gcdwebserver.md), and CORS
+    // preflights are answered before authentication.
     @Test func otherOriginsAreRefusedUnlessAllowed() throws {
         let configuration = Self.configuration {
             $0.accounts = [.init(name: "anna", password: "secret")]
@@ -346,7 +346,7 @@ struct WebServerTests {
             let answer = try client.send("POST /upload", Self.multipart, content: Self.form(content))
             #expect(answer.content == "x.txt \(size)")
             #expect(try String(decoding: SmallFiles.read(path + "/b/x.txt"), as: UTF8.self) == content)
-            // A name that is in use, and one that leads to another folder.
+            // One name is in use, and another one would lead to another folder.
             #expect(
                 try client.send("POST /upload", Self.multipart, content: Self.form(content)).status == 409)
             let up = Self.form(content, name: "../..")

@@ -31,7 +31,7 @@ struct ArrivedContentTests {
         }
     }
 
-    /// The handler is called before its content has arrived; the work that is pending reads it.
+    /// The handler is called before the content has arrived; its pending work reads the content.
     @Test func contentThatHasNotArrivedIsReadLater() throws {
         let server = try TestServer(ready: { request in
             request.body.arrived.map { HTTPResponse(status: .ok, body: .bytes($0)) }
@@ -69,7 +69,7 @@ struct ArrivedContentTests {
         let peer = try server.connect()
         try peer.send(Self.put + RequestTests.get)
         #expect(try peer.response().status == 200)
-        #expect(try peer.response().status == 500, "empty content has arrived completely")
+        #expect(try peer.response().status == 500, "a request without content was not answered from the content that had arrived")
     }
 
     @Test func unreadContentIsNotParsedAsTheNextRequest() throws {
@@ -82,7 +82,7 @@ struct ArrivedContentTests {
         #expect(try peer.rest() == [])
     }
 
-    /// Responses that are too large, or that close the connection, are left to the task.
+    /// Responses that are too large, or that close the connection, are sent by a task.
     @Test(arguments: [true, false])
     func largeAndClosingResponsesAreLeftToATask(isLarge: Bool) throws {
         let content = ResponseWritingTests.content(isLarge ? 300_000 : 3)

@@ -95,7 +95,7 @@ struct ConnectionLifecycleTests {
         try busy.send(RequestTests.put)
         await hasBegun.wait()
         server.server.shutdown()
-        // The idle connection is closed immediately, and no further connection is accepted.
+        // The idle connection is closed immediately, and no further connections are accepted.
         #expect(try idle.rest() == [])
         #expect(throws: (any Error).self) { try server.connect() }
         mayEnd.open()
@@ -142,7 +142,7 @@ struct ConnectionLifecycleTests {
         await wasCancelled.wait()
     }
 
-    @Test(.enabled(if: !Wire.isSecure, "the handshake would wait as well"))
+    @Test(.enabled(if: !Wire.isSecure, "the handshake would also have to wait"))
     func connectionsOverTheLimitWait() async throws {
         let server = try TestServer { $0.maxConnections = 2 }
         var open = try (0..<2).map { _ in try server.connect() }

@@ -35,8 +35,8 @@ struct ContentTests {
         #expect(try peer.response().content == content)
     }
 
-    /// Chunks larger and smaller than the buffers of both sides, followed by more requests than the input
-    /// buffer usually holds: no request is mistaken for content, and none is lost.
+    /// Sends chunks larger and smaller than the buffers of both sides, followed by more requests than the
+    /// input buffer usually holds. No request is mistaken for content, and none is lost.
     @Test(arguments: [7, 1021, 16 * 1024, 40_009, 1024 * 1024])
     func chunksOfAllSizesPrecedeFurtherRequests(capacity: Int) throws {
         let server = try TestServer { _ in
@@ -63,7 +63,8 @@ struct ContentTests {
         for number in followers { #expect(try peer.response().text == "GET /\(number) ") }
     }
 
-    /// Content precedes the error, so that the error is found while several chunks are received in one call.
+    /// Valid chunks precede the malformed one, so that the error is found while one call receives several
+    /// chunks.
     @Test func malformedChunkAfterContentIsRefused() throws {
         let server = try TestServer { _ in
         } handler: { request throws(HTTPError) in
@@ -160,7 +161,7 @@ struct ContentTests {
             let peer = try server.connect()
             try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\n" + framing)
             peer.shutDownWriting()
-            // With TLS the server closes without close_notify here.
+            // With TLS, the server closes the connection without close_notify in this case.
             #expect(((try? peer.rest()) ?? []) == [])
             for await error in outcomes {
                 #expect(error == .disconnected)

@@ -62,13 +62,13 @@ struct EventLoopTests {
         Task(executorPreference: running.loop) { await gate.pass() }
         gate.waitUntilReached()
         running.stop()
-        // A thread that resumes a task may hold a lock that the task takes.
+        // A thread that resumes a task may hold a lock that the task acquires.
         let lock = Mutex(())
         lock.withLock { _ in gate.open() }
         #expect(gate.waitUntilPassed() != SystemThread.current)
     }
 
-    @Test("A resumed task releases what it holds")
+    @Test("A resumed task releases the objects that it holds")
     func release() throws {
         final class Held: Sendable {
             let released: Latch
@@ -122,7 +122,7 @@ struct EventLoopTests {
         running.stop()
         gate.open()
         _ = gate.waitUntilPassed()
-        // Ends after the first task, because one thread runs all late jobs in their order.
+        // This task ends after the first one, because one thread runs all late jobs in their order.
         let last = Gate()
         Task(executorPreference: loop) { await last.pass() }
         last.waitUntilReached()

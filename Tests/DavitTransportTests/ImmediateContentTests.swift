@@ -6,7 +6,7 @@ import Testing
 /// Content that waits for events, and clients that disconnect during the wait.
 @Suite(.timeLimit(.minutes(15)))
 struct ImmediateContentTests {
-    /// Sends one message, then nothing until its task is cancelled.
+    /// Sends one message, and then nothing until its task is cancelled.
     private final class Silence: BodyStream {
         private let isGone: AsyncSignal
         private var hasBegun = false
@@ -49,8 +49,8 @@ struct ImmediateContentTests {
         _ = server
     }
 
-    /// When a tab is closed, the browser only shuts down its sending side; without this check, only a later
-    /// write would reveal that it no longer reads.
+    /// When a tab is closed, the browser only shuts down its sending side. If the server did not check for
+    /// this, only a later write would reveal that the browser no longer reads.
     @Test func halfClosedConnectionIsDetectedImmediately() async throws {
         let isGone = AsyncSignal()
         let server = try Self.server(isGone)

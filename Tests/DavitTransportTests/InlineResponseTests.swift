@@ -6,7 +6,7 @@ import DavitTransport
 import Synchronization
 import Testing
 
-/// Requests that are answered without a task, alone and mixed with others.
+/// Requests that are answered without a task, alone and mixed with requests that need a task.
 @Suite(.timeLimit(.minutes(15)))
 struct InlineResponseTests {
     /// Responds to GET without a task, and to everything else with one.
@@ -164,7 +164,8 @@ struct InlineResponseTests {
         #expect(try peer.rest() == [])
     }
 
-    /// The loop learns of the shutdown before the request. Closing the connection then would reset it.
+    /// The loop learns of the shutdown before the request. Closing the connection at that moment would reset
+    /// it.
     @Test(arguments: [RequestTests.get, task])
     func arrivedRequestIsAnsweredDespiteAShutdown(last: String) throws {
         let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))

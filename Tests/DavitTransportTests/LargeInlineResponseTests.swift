@@ -4,7 +4,7 @@ import DavitServer
 import DavitTransport
 import Testing
 
-/// Large stored content is sent without a task until the socket is full, then by a task.
+/// Large stored content is sent without a task until the socket is full, and then by a task.
 @Suite(.timeLimit(.minutes(15)))
 struct LargeInlineResponseTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -21,7 +21,7 @@ struct LargeInlineResponseTests {
         }
     }
 
-    /// More than the socket buffers hold: the peer reads only after all requests are sent.
+    /// The responses exceed the socket buffers, because the peer reads only after all requests are sent.
     @Test func noContentIsLostWhenTheSocketIsFull() throws {
         let content = ResponseWritingTests.content(1_500_000)
         let file = try TestFile(content)
@@ -73,6 +73,6 @@ struct LargeInlineResponseTests {
         let other = try server.connect()
         try other.send("GET /small HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try other.response().content == [7])
-        #expect(await next.next()?.isComplete == true, "the aborted response is logged once")
+        #expect(await next.next()?.isComplete == true, "the aborted response was logged more than once")
     }
 }

@@ -22,7 +22,7 @@ struct LocalBindingTests {
         return unsafe lstat(path, &status) == 0
     }
 
-    /// Disables TLS, which the peers on local sockets do not use here.
+    /// Disables TLS, because the clients in these tests do not use it on local sockets.
     private static func withoutTLS(_ configuration: inout TransportConfiguration) {
         #if TLS
         configuration.tls = nil
@@ -134,7 +134,7 @@ struct LocalBindingTests {
             server.server.shutdown()
             server.server.waitUntilStopped()
         }
-        // The file belongs to its creator and is not removed.
+        // The socket file belongs to its creator, so the server does not remove it.
         #expect(isThere && internet.rawValue >= 0 && local.rawValue >= 0)
         file?.remove()
     }

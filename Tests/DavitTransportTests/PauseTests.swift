@@ -33,7 +33,8 @@ struct PauseTests {
         }
     }
 
-    /// The system has already established the connection, and its peer may have sent a request.
+    /// Before a connection is accepted, the system has already established it, and the peer may have sent a
+    /// request.
     @Test func pendingConnectionIsAcceptedBeforeThePause() async throws {
         let server = try TestServer()
         let peers = try (0..<20).map { _ in try server.connect() }
@@ -70,7 +71,7 @@ struct PauseTests {
         try Self.expectAnswer(try server.connect())
     }
 
-    /// A process that is being started holds such a copy until exec.
+    /// A forked child process holds a copy of the descriptor until it calls exec.
     @Test func portIsFreeDespiteACopiedDescriptor() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port

@@ -115,7 +115,7 @@ struct ReplyTests {
             calls.count.withLock { $0 } == .init(middleware: 1, handler: 1, pending: 1, responses: 1))
     }
 
-    /// Mixed requests in one burst, more than the loop serves in a row.
+    /// Sends mixed requests in one burst, more than the loop serves in a row.
     @Test func eachOfManyPipelinedRequestsCallsTheHandlerOnce() throws {
         let calls = Calls()
         let server = try Self.server(calls)

@@ -143,8 +143,8 @@ struct RequestTests {
         #expect(kept.paths == ["/0", "/1", "/2"])
     }
 
-    /// Requests that outlive their responses. `@unchecked`: used by one thread at a time, first the loop,
-    /// then the test.
+    /// Requests that outlive their responses. `@unchecked`: used by one thread at a time, first that of the
+    /// loop, and then that of the test.
     private final class Kept: @unchecked Sendable {
         private var requests: [HTTPRequest] = []
 

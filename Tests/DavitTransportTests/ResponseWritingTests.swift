@@ -11,7 +11,7 @@ struct ResponseWritingTests {
     /// Sizes around the limits at which responses take a different code path.
     static let sizes = [0, 1, 1024, 32 * 1024, 32 * 1024 + 1, 64 * 1024, 300_000, 5_000_000]
 
-    /// More bytes than the system's buffers of one connection hold, in both directions together.
+    /// A number of bytes that exceeds the system's buffers of one connection, in both directions together.
     static let systemLimit = 16 * 1024 * 1024
 
     static func content(_ count: Int) -> [UInt8] {
@@ -198,7 +198,7 @@ struct ResponseWritingTests {
             return HTTPResponse(status: .ok, body: .bytes(content))
         }
         let peer = try server.connect(receiveBuffer: 64 * 1024)
-        // The requests fit into the system's buffers, the responses do not.
+        // The requests fit into the system's buffers, but the responses do not.
         let total = 1000
         try peer.send(String(repeating: RequestTests.get, count: total))
         for index in 0..<total {
@@ -272,7 +272,8 @@ struct ResponseWritingTests {
         #expect(!record.isComplete)
     }
 
-    /// Each event is sent immediately, the head with the first one, because the next may be an hour away.
+    /// Each event is sent immediately, because the next one may follow an hour later. The head is sent with
+    /// the first event.
     @Test func eventsAreSentImmediately() throws {
         let gate = AsyncSignal()
         let server = try TestServer { _ in
@@ -313,7 +314,8 @@ struct ResponseWritingTests {
         server.server.waitUntilStopped()
     }
 
-    /// On the global pool, a producer might wait for threads that other work of the app occupies.
+    /// On the global pool, a producer might have to wait for threads that other work of the application
+    /// occupies.
     @Test func producerRunsOnTheLoopOfItsConnection() throws {
         let server = try TestServer { _ in
         } handler: { _ throws(HTTPError) in

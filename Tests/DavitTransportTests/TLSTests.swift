@@ -40,7 +40,7 @@ struct TLSTests {
         }
         try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         #expect(try peer.response().status == 200)
-        #expect(try peer.rest() == [], "the server sends close_notify (RFC 8446 §6.1)")
+        #expect(try peer.rest() == [], "the server did not send only close_notify (RFC 8446 §6.1)")
     }
 
     @Test func slowKeySignsOnAnotherThread() throws {
@@ -103,12 +103,12 @@ struct TLSTests {
         let next = try TestPKI.leaf("localhost")
         server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))
         try old.send(Self.get)
-        #expect(try old.response().status == 200, "an open connection is not affected")
+        #expect(try old.response().status == 200, "the open connection was affected")
         let new = try Self.peer(server)
         let shown = try #require(new.tls).serverCertificate()
         #expect(try shown.fingerprint() == next.certificate.fingerprint())
         let resumed = try Self.peer(server, .init(session: session))
-        #expect(resumed.tls?.wasResumed == true, "sessions can still be resumed")
+        #expect(resumed.tls?.wasResumed == true, "the session was not resumed")
     }
 
     /// RFC 6066 §3.
@@ -201,7 +201,8 @@ struct TLSTests {
 
     // MARK: Ends
 
-    /// A peer that sends nothing, and one that stops in the middle of its first message.
+    /// The deadline applies to a peer that sends nothing, and to one that stops in the middle of its first
+    /// message.
     @Test func handshakeHasADeadline() async throws {
         let server = try Self.server(nil) { $0.deadlines.handshake = .milliseconds(1) }
         let silent = try server.connect(secured: false)
@@ -247,7 +248,7 @@ struct TLSTests {
         let peer = try server.connect(secured: false)
         try peer.sendRaw([22, 3, 1, 0, 4] + Array("oops".utf8))
         let answer = try peer.receiveRaw() ?? []
-        #expect(answer.first == 21, "a TLS alert")
+        #expect(answer.first == 21, "the response is not a TLS alert")
         #expect(try peer.receiveRaw() == nil)
     }
 
@@ -268,8 +269,8 @@ struct TLSTests {
         do {
             let peer = try Self.peer(server)
             try peer.send("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhello")
-            // The session tickets are still unread here: closing before the server has read the request would
-            // reset the connection.
+            // The peer has not read the session tickets, so closing before the server has read the request
+            // would reset the connection.
             await hasBegun.wait()
         }
         for await error in errors {
@@ -314,7 +315,7 @@ struct TLSTests {
         await hasBegun.wait()
         server.server.shutdown()
         #expect(try idle.rest() == [])
-        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "an unfinished handshake is dropped")
+        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "the unfinished handshake was continued")
         mayEnd.open()
         let response = try busy.response()
         #expect(response.status == 201)

@@ -86,7 +86,7 @@ struct TimerWheelTests {
             let entry = TimerEntry()
             var due: [TimerEntry] = []
             wheel.schedule(entry, at: nanoseconds - postponed)
-            // A request at this time has moved the deadline.
+            // A request that arrived in the meantime has moved the deadline.
             wheel.schedule(entry, at: nanoseconds)
             wheel.advance(to: nanoseconds - 1, due: &due)
             #expect(due.isEmpty)

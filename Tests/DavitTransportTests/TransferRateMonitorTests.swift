@@ -2,7 +2,7 @@ import DavitTransport
 import Testing
 
 struct TransferRateMonitorTests {
-    /// Requires 10 bytes per 10 seconds of waiting.
+    /// Returns a monitor that requires 10 bytes in each window of 10 seconds spent waiting.
     static func make() -> TransferRateMonitor {
         TransferRateMonitor(window: 10_000_000_000, bytesPerSecond: 1)
     }

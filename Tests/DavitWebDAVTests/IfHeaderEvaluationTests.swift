@@ -15,7 +15,7 @@ struct IfHeaderEvaluationTests {
     }
 
     static let fields: [(String, Bool)] = [
-        // RFC 4918 §10.4.3: all conditions of a list must hold, and at least one list.
+        // RFC 4918 §10.4.3: at least one list must hold, and with it all of its conditions.
         ("(<urn:own>)", true), ("(<urn:none>)", false), ("(<urn:own> <urn:both>)", true),
         ("(<urn:own> <urn:none>)", false), ("(<urn:none>) (<urn:own>)", true),
         ("(<urn:none>) (<urn:other>)", false),
@@ -46,7 +46,7 @@ struct IfHeaderEvaluationTests {
 
     static let submitted: [(String, Set<String>)] = [
         ("(<urn:a>)", ["urn:a"]), ("([\"a\"])", []),
-        // §7.5: submitted anywhere in the field, even in a list that does not hold.
+        // §7.5: tokens anywhere in the field are submitted, even in a list that does not hold.
         ("(<urn:a> Not <urn:b>) (<urn:c> [\"x\"])", ["urn:a", "urn:b", "urn:c"]),
         ("</x> (<urn:a>) </y> (<urn:a> <urn:b>)", ["urn:a", "urn:b"]),
     ]

@@ -7,7 +7,7 @@ struct MultistatusWriterTests {
     static let start = #"<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">"#
     static let end = "</D:multistatus>"
 
-    /// Returns the content of the multistatus element; also parses the document.
+    /// Returns the content of the multistatus element, after checking that the document can be parsed.
     static func inside(_ write: (MultistatusWriter) -> Void) throws -> String {
         let writer = MultistatusWriter()
         writer.begin()

@@ -17,7 +17,7 @@ struct PropFindBodyTests {
             .prop([.dav("getetag"), x])
         ),
         ("<DAV:propfind xmlns:DAV='DAV:'><DAV:prop/></DAV:propfind>", .prop([])),
-        // No namespace, as sent by webdav4 and litmus.
+        // A name without a namespace, as webdav4 and litmus send it.
         (
             "<propfind xmlns='DAV:'><prop><p xmlns=''/></prop></propfind>",
             .prop([PropertyName(namespace: "", local: "p")])
@@ -31,7 +31,7 @@ struct PropFindBodyTests {
             "<D:propfind xmlns:D='DAV:'><D:include><D:a/></D:include><D:allprop/></D:propfind>",
             .allprop(include: [.dav("a")])
         ),
-        // Each name once, in the order of first occurrence; names are compared exactly.
+        // Each name is returned once, in the order of first occurrence; names are compared exactly.
         (
             "<propfind xmlns='DAV:'><prop><a/><b/><a/><B/><p xmlns='urn:x'/><q:p xmlns:q='urn:x'/></prop></propfind>",
             .prop([.dav("a"), .dav("b"), .dav("B"), x])

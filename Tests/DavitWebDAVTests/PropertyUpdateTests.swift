@@ -30,7 +30,7 @@ struct PropertyUpdateTests {
                 set(none, "<p xmlns=\"\">2</p>"), .remove(none),
             ]
         ),
-        // §4.3: the language in scope, from any ancestor.
+        // §4.3: the language in scope can come from any ancestor.
         (
             "<D:propertyupdate xmlns:D='DAV:' xml:lang='en'><D:set><D:prop><p/></D:prop></D:set></D:propertyupdate>",
             [set(none, "<p xmlns=\"\" xml:lang=\"en\"/>")]
@@ -43,7 +43,7 @@ struct PropertyUpdateTests {
             update("<D:set xml:lang='en'><D:prop xml:lang='de'><p/><p xml:lang='fr'/></D:prop></D:set>"),
             [set(none, "<p xmlns=\"\" xml:lang=\"de\"/>"), set(none, "<p xmlns=\"\" xml:lang=\"fr\"/>")]
         ),
-        // As sent by Windows and rclone.
+        // Updates as sent by Windows and rclone.
         (
             update(
                 "<D:set><D:prop><Z:Win32FileAttributes xmlns:Z='urn:schemas-microsoft-com:'>00000020"
@@ -100,7 +100,7 @@ struct PropertyUpdateTests {
         var limits = BodyLimits()
         limits.valueBytes = 100
         let name = String(repeating: "n", count: 40)
-        // The namespace is declared once in the request, but in each stored value.
+        // The namespace is declared once in the request, but repeated in each stored value.
         let body = { (count: Int) in
             let values = String(repeating: "<n:p/>", count: count)
             return Array(

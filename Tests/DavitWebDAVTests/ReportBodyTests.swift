@@ -24,7 +24,8 @@ struct ReportBodyTests {
                 "<e:property name='a'><e:property name='b'><e:property name='c'/></e:property></e:property>"),
             .expandProperty([property("a", "DAV:", property("b", "DAV:", property("c")))])
         ),
-        // The first of two equal properties counts, and unknown elements are ignored (RFC 4918 §17).
+        // Only the first of two properties with the same name is used, and unknown elements are ignored (RFC
+        // 4918 §17).
         (
             expand("<e:property name='a'><e:property name='b'/></e:property><e:property name='a'/><x:y/>"),
             .expandProperty([property("a", "DAV:", property("b"))])

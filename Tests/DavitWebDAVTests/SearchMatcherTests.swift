@@ -54,7 +54,8 @@ struct SearchMatcherTests {
         Adversarial("%a…%b%", String(repeating: "%a", count: 400) + "%b%", 2),
         Adversarial("%a…b", "%" + String(repeating: "a", count: 1000) + "b", 2),
         Adversarial("a…b%", String(repeating: "a", count: 1000) + "b%", 2),
-        // A part with `_` costs at most eight steps per character, plus one for every 64 characters of it.
+        // A part with `_` costs at most eight steps per character of the text, plus one for every 64
+        // characters of the part.
         Adversarial("%a_b%", "%a_b%", 9),
         Adversarial("%a{62}_b%", "%" + String(repeating: "a", count: 62) + "_b%", 9),
         Adversarial("%a{63}_b%", "%" + String(repeating: "a", count: 63) + "_b%", 10),
@@ -111,8 +112,8 @@ struct SearchMatcherTests {
         ("ab%ba", "aba", false, false), ("ab%ba", "abba", false, true), ("a%a%a", "aa", false, false),
         ("%a_c%d", "aacabcd", false, true), ("%a_c%", "acabac", false, false), ("%_b_%", "ab", false, false),
         ("\\%\\_\\\\", "%_\\", false, true), ("%\\%%", "100% a", false, true), ("%\\_", "ab", false, false),
-        // Case folding: letters that become two, and other scripts; `_` matches one character of the folded
-        // text.
+        // Case folding: letters that become two letters, and scripts other than Latin; `_` matches one
+        // character of the folded text.
         ("ABC", "abc", true, true), ("ABC", "abc", false, false), ("stra%", "STRASSE", true, true),
         ("ÄÖ_", "äöx", true, true), ("İ%", "i\u{307}x", true, true), ("ΣΑΣ", "σασ", true, true),
         ("%É%", "cafe\u{301}!", true, true), ("\u{212A}", "k", true, true),
@@ -158,7 +159,7 @@ struct SearchMatcherTests {
             let expected = SearchPatternTests.oracle(pattern[...], text[...])
             let stride = Int.random(in: 1...40, using: &generator)
             let result = try Self.match(String(pattern), String(text), stride: stride).matches
-            if result != expected { Issue.record("\(String(pattern)) \(String(text))") }
+            if result != expected { Issue.record("wrong result of \(String(pattern)) for \(String(text))") }
         }
     }
 

@@ -102,7 +102,8 @@ struct XMLAttackTests {
         }
     }
 
-    /// One mebibyte each of input that makes libxml2 copy, compare or report errors repeatedly.
+    /// Beginnings and repeated texts of inputs of one mebibyte that make libxml2 copy, compare or report
+    /// errors repeatedly.
     static let repeated: [(String, String)] = [
         ("<a>", "<!--"), ("<a>", "<!-- -- -->"), ("<?a?><a>", "<!-- --"), ("<a b=c\"", "<!--"),
         ("<a><? ", "<!--"),

@@ -48,7 +48,7 @@ struct XMLEncodingTests {
         Row(declared: "utf-16", form: .utf16Big), Row(declared: "utf-16", form: .utf16Little),
         Row(form: .utf16Little, mark: true), Row(form: .utf16Big),
         Row(declared: "utf-8", form: .utf16Little, mark: true), Row(declared: "iso-8859-1", form: .utf16Big),
-        // A declared UTF-16 in a document in UTF-8, as .NET writes it.
+        // A document in UTF-8 that declares UTF-16, as .NET writes it.
         Row(declared: "utf-16"), Row(declared: "utf-16", mark: true),
         // The byte order mark takes precedence over the charset parameter and the declaration.
         Row(declared: "iso-8859-1", mark: true), Row(charset: .latin1, mark: true),
@@ -131,7 +131,7 @@ struct XMLEncodingTests {
         }
     }
 
-    /// The limit applies to received bytes, not to decoded ones.
+    /// The limit applies to the received bytes, not to the decoded bytes.
     @Test func limitAppliesToReceivedBytes() throws {
         let text =
             "<?xml version='1.0' encoding='latin1'?><a>" + String(repeating: "\u{E9}", count: 1000) + "</a>"

@@ -71,7 +71,7 @@ struct XMLParsingTests {
         "<?xml version='1.0'?", "<a><?xml version='1.0'?></a>",
         // Namespaces in XML §3, §5 and §6.3.
         "<D:a/>", "<a D:b='c'/>", "<a xmlns:D=''/>", "<a xmlns:xml='urn:x'/>", "<a xmlns:xmlns='urn:x'/>",
-        // These cannot be serialized again, because of the way libxml2 writes declarations.
+        // These documents could not be serialized again, because of the way libxml2 writes declarations.
         "<a xmlns='b&lt;c'/>", "<a xmlns:b='&#60;'/>", "<a xmlns='b&#10;c'/>", "<a><b xmlns='&#9;'/></a>",
         "<a xmlns:b='urn:x' xmlns:c='urn:x' b:d='' c:d=''/>", "<a:b:c xmlns:a='urn:x'/>",
     ]

@@ -27,7 +27,7 @@ struct XMLSerializingTests {
             "<p xmlns:x='a' xmlns:y='a'><x:v><y:w/></x:v></p>",
             #"<x:v xmlns:x="a" xmlns:y="a"><y:w/></x:v>"#
         ),
-        // Unused namespace declarations inside the value are preserved, those outside are omitted.
+        // Unused namespace declarations inside the value are preserved; those outside are omitted.
         ("<p xmlns:x='a'><v xmlns='b' xmlns:y='c'/></p>", #"<v xmlns="b" xmlns:y="c"/>"#),
         // A prefix that may be part of a qualified name is kept, with its nearest declaration.
         ("<p xmlns:x='a'><v xmlns='b'>x:name</v></p>", #"<v xmlns="b" xmlns:x="a">x:name</v>"#),
@@ -82,7 +82,8 @@ struct XMLSerializingTests {
     func serializedValueIsPreserved(document: String, element: String) throws {
         let value = try #require(Self.value(in: try XMLDocument.parse(Array(document.utf8)).root))
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
-        // Serializing again returns the same, even after parsing the result alone or inside another document.
+        // Serializing the value again returns the same bytes, even after the result is parsed alone or inside
+        // another document.
         #expect(String(decoding: value.serializedSelfContained(), as: UTF8.self) == element)
         for surroundings in [
             ("", ""), ("<D:x xmlns:D='DAV:'>", "</D:x>"), ("<x xmlns='other' xmlns:x='y'>", "</x>"),

@@ -42,7 +42,7 @@ struct DeflaterTests {
 
     @Test func piecesAreBufferedWithoutAFlush() throws {
         let outputs = try Feed.deflate([Array("a".utf8), Array("b".utf8)])
-        // The output contains at most the header of the format.
+        // Without a flush, the first output contains at most the header of the format.
         #expect(outputs[0].count <= 10)
         #expect(outputs[1].isEmpty)
     }

@@ -31,7 +31,7 @@ enum Feed {
         try deflate([bytes], format, level: level).flatMap { $0 }
     }
 
-    /// Returns all output for these pieces; checks the end of the stream.
+    /// Returns all output for these pieces, and requires that the stream is complete.
     static func inflate(
         _ pieces: [[UInt8]], _ format: Inflater.Format = .gzip,
         limit: ExpansionLimit = ExpansionLimit(bytes: 1 << 30), room: Int = 1000

@@ -72,7 +72,7 @@ struct InflaterTests {
         #expect(throws: error) { try Feed.inflate(bytes.map { [$0] }, format) }
     }
 
-    /// Detects a change of any bit, except in unused fields of the header.
+    /// A change of any bit is detected, except in unused fields of the header.
     @Test func corruptBytesAreDetected() throws {
         for (format, hex, unchecked) in [
             (Inflater.Format.gzip, Self.gzip, 4...9), (.deflate, Self.zlib, -1 ... -1),
@@ -80,7 +80,7 @@ struct InflaterTests {
             let bytes = Feed.bytes(hex: hex)
             for index in bytes.indices where !unchecked.contains(index) {
                 for bit in 0..<8 {
-                    // FTEXT (RFC 1952 §2.3.1) is a hint.
+                    // FTEXT (RFC 1952 §2.3.1) is only a hint, so a change of it is not an error.
                     if format == .gzip, index == 3, bit == 0 { continue }
                     var broken = bytes
                     broken[index] ^= 1 << UInt8(bit)
@@ -104,7 +104,7 @@ struct InflaterTests {
         do throws(InflateError) {
             _ = try Feed.expand(Feed.bytes(hex: hex), &inflater)
             try inflater.finish()
-            Issue.record("not refused")
+            Issue.record("the input was accepted")
         } catch {
             switch error {
             case .malformed, .truncated: break
@@ -135,7 +135,7 @@ struct InflaterTests {
         #expect(throws: InflateError.expandsTooMuch(ratio: 1)) { try Feed.inflate([more], limit: limit) }
     }
 
-    /// 10 MB of zeros in 10 KB: rejected before much of it is expanded.
+    /// An input of 10 KB that expands to 10 MB of zeros is rejected before much of it is expanded.
     @Test func excessiveExpansionIsRefused() throws {
         let bomb = try Feed.deflate([UInt8](repeating: 0, count: 10_000_000))
         let limit = ExpansionLimit(bytes: .max)
@@ -147,7 +147,7 @@ struct InflaterTests {
         #expect(made > 1_000_000)
         #expect(made < 2 << 20)
         #expect(try Feed.inflate([bomb], limit: ExpansionLimit(bytes: .max, ratio: 1032)).count == 10_000_000)
-        // Short content may have any ratio.
+        // Short content may have any compression ratio.
         let short = try Feed.deflate([UInt8](repeating: 0, count: 1 << 20))
         #expect(try Feed.inflate([short], limit: limit).count == 1 << 20)
     }

@@ -47,7 +47,7 @@ struct AccountsTests {
     }
 
     /// Hashes of crypt(3) and htpasswd must not be mistaken for passwords; real passwords do not look like
-    /// them.
+    /// hashes.
     static let texts: [(text: String, isHash: Bool)] = [
         ("$scrypt$ln=15,r=8,p=1$a$b", true), ("$digest$md5=0$davit", true), ("$2y$05$abc", true),
         ("$apr1$x$y", true), ("$6$x$y", true), ("$argon2id$v=19$m=1", true), ("", false), ("$", false),

@@ -24,7 +24,7 @@ final class InlineWork: BlockingWorkRunner {
     }
 }
 
-/// Accepts no work, like a full queue.
+/// Refuses all work, like a full queue.
 struct FullQueue: BlockingWorkRunner {
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { nil }
 }
@@ -82,7 +82,7 @@ final class HeldWork: BlockingWorkRunner {
     }
 }
 
-/// Authentication in front of a ``Greeter``, with a record of what it reports.
+/// Authentication in front of a ``Greeter``, with a record of the logged messages.
 struct AuthenticationFixture {
     let clock = ManualClock()
     let authentication: Authentication

@@ -56,7 +56,7 @@ struct BasicAuthenticationTests {
         ["Authorization: Basic QW5uYTpvcGVuOnNlc2FtZQ=="],
         ["Authorization: Basic bm9ib2R5Om9wZW46c2VzYW1l"],
         ["Authorization: Basic YW5uYQ=="],
-        // The field is repeated, although both values are correct.
+        // The field is repeated, so the request is refused even though both values are correct.
         [
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
             "Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ==",
@@ -98,7 +98,7 @@ struct BasicAuthenticationTests {
         let gate = try Self.makeGate()
         let value = Array("Basic YW5uYTpvcGVuOnNlc2FtZQ==")
         for length in 0..<value.count {
-            // A different address each time, so that no attempt is delayed.
+            // Each attempt comes from a different address, so that none is delayed.
             let response = try await gate.send(
                 ["Authorization: \(String(value[..<length]))"], from: "192.0.2.\(length)")
             #expect(response.status == .unauthorized)

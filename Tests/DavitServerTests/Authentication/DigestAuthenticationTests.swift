@@ -119,7 +119,7 @@ struct DigestAuthenticationTests {
         var settings = AuthenticationSettings()
         settings.schemes = schemes
         var accounts = Accounts(settings)
-        // Avoids slow hashing if only Basic is enabled.
+        // If only Basic is enabled, a hash of low cost avoids the slow hashing of the password.
         if schemes == [.basic] {
             try accounts.add(name: "anna", hash: AccountsTests.scrypt)
         } else {
@@ -177,7 +177,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Responses that are never counted as failures: 401 with a new challenge.
+    /// Responses that are answered with 401 and a new challenge, and never counted as failures.
     static let refused: [[String: String?]] = [
         ["username": nil], ["realm": nil], ["nonce": nil], ["uri": nil], ["response": nil], ["cnonce": nil],
         ["nc": nil], ["qop": nil],
@@ -196,7 +196,7 @@ struct DigestAuthenticationTests {
         ["userhash": "true", "username": nil, "username*": "UTF-8''x"],
         ["username": nil, "username*": "ISO-8859-1''Mufasa"], ["username": nil, "username*": "UTF-8''%F"],
         ["username": nil, "username*": "UTF-8''%FF"], ["username": nil, "username*": "Mufasa"],
-        // RFC 9110 §11.2: malformed or repeated.
+        // RFC 9110 §11.2: malformed or repeated parameters.
         ["extra": "\"open"], ["extra": ""], ["extra": "a b"], ["NC": "00000001"], ["": "x"],
     ]
 
@@ -355,7 +355,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Nonces of another server or of a previous run, and forged nonces.
+    /// Nonces of another server or of a previous run, and forged nonces, are stale.
     @Test func unknownNoncesAreStale() async throws {
         let gate = try Self.makeGate()
         var client = try await Self.begin(gate)
@@ -415,7 +415,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).fields.first(.etag) == "Jäsøn Doe")
     }
 
-    /// Other servers have had this vulnerability: an unknown name with a predictable secret.
+    /// An unknown name must not have a predictable secret, a vulnerability that other servers have had.
     @Test func unknownUserIsNeverAccepted() async throws {
         let gate = try Self.makeGate()
         for (user, password) in [
@@ -480,7 +480,8 @@ struct DigestAuthenticationTests {
         #expect(refusal.status == .unauthorized && !isStale(refusal))
     }
 
-    /// A pending request is checked once, before its work runs, and uses its nonce count once.
+    /// A request with a pending response is checked once, before its work runs, and uses its nonce count
+    /// once.
     @Test func pendingRequestUsesItsNonceCountOnce() async throws {
         let gate = try Self.makeGate()
         let handler = Greeter(waits: true).applying(gate.authentication)
@@ -488,7 +489,7 @@ struct DigestAuthenticationTests {
         let request = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
         let reply = try handler.respond(to: request)
         #expect(reply.readyResponse == nil)
-        // The count is in use before the work runs.
+        // The count is already used before the work runs.
         let copy = try makeRequest("GET /f HTTP/1.1", "Host: a", try client.field)
         #expect(try handler.respond(to: copy).readyResponse?.status == .unauthorized)
         let response = try await reply.response()

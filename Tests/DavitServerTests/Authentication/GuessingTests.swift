@@ -244,7 +244,8 @@ struct GuessingTests {
         #expect(response.fields.first(.retryAfter) != nil)
     }
 
-    /// With Digest, delayed attempts are not checked; a client with a verified nonce is not delayed.
+    /// With Digest, attempts during a delay are not checked, and a client with a verified nonce is not
+    /// delayed.
     @Test func digestGuessesAreDelayed() async throws {
         let gate = try DigestAuthenticationTests.makeGate()
         var good = try await DigestAuthenticationTests.begin(gate)
@@ -257,7 +258,7 @@ struct GuessingTests {
         let held = try await gate.send([bad.field])
         #expect(held.status == .tooManyRequests)
         #expect(held.fields.first(.retryAfter) == "1")
-        // A right response to a new nonce must wait; one to a verified nonce need not.
+        // A correct response to a new nonce must wait; a correct response to a verified nonce need not wait.
         bad.password = "Circle of Life"
         #expect(try await gate.send([bad.field]).status == .tooManyRequests)
         good.count = "00000002"

@@ -48,7 +48,7 @@ struct LoginFailureTrackerTests {
         #expect(ledger.wait(address: 11, account: 7, now: 0) == nil)
     }
 
-    /// A client with many addresses fills only bounded tables, and cannot clear its own failures.
+    /// A client with many addresses can only fill tables of limited size, and cannot clear its own failures.
     @Test func tablesAreBounded() {
         var ledger = LoginFailureTracker()
         for address in 0..<(4 * LoginFailureTracker.addressLimit) {
@@ -61,7 +61,7 @@ struct LoginFailureTrackerTests {
         #expect(ledger.wait(address: -1, account: 0, now: 0) == 60)
     }
 
-    /// One address above the limit evicts the oldest ones.
+    /// One address above the limit evicts the oldest addresses.
     @Test func oldestAddressesAreEvicted() {
         var ledger = LoginFailureTracker()
         for address in 0..<LoginFailureTracker.addressLimit {

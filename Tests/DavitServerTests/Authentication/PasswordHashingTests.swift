@@ -47,7 +47,7 @@ private final class SteppedWork: BlockingWorkRunner {
     }
 }
 
-/// Tests which logins wait, and how long, during a guessing attack.
+/// Tests which logins wait during a guessing attack, and how long they wait.
 @Suite(.timeLimit(.minutes(15)))
 struct PasswordHashingTests {
     private let work = SteppedWork()
@@ -105,8 +105,8 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // Wrong logins hashed meanwhile: the current one, one per round of accounts, and every
-                // fourth turn.
+                // Wrong logins that are hashed in the meantime: the current one, one per round of accounts,
+                // and one in every fourth turn.
                 work.step(1 + 31 + 8)
                 return try await statuses(of: &right)
             }
@@ -127,7 +127,7 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // The first of them is hashed after the 50 others, and its result applies to the rest.
+                // The first of them is hashed after the 50 others, and its result applies to the other 29.
                 work.step(51)
                 return try await statuses(of: &right)
             }
@@ -191,7 +191,7 @@ struct PasswordHashingTests {
                         .status
                 }
             }
-            // 256 wait, one is being hashed, and the others find the queue full.
+            // 256 logins wait, one is being hashed, and the others find the queue full.
             for _ in 0..<300 - 257 { #expect(try await wrong.next() == .serviceUnavailable) }
             #expect(gate.authentication.waitingCount == 256)
             let line = "Authorization: Basic \(Base64.encode(Array("anna:päss".utf8)))"
@@ -239,8 +239,8 @@ struct PasswordHashingTests {
         expectIdle(hashed: 1)
         let leaving = executor.start { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
         expectIdle(waiting: 1)
-        // A request with the same password from the same address shares the wait but is not cancelled with
-        // it.
+        // A second request with the same password from the same address shares the wait of the first one but
+        // is not cancelled with it.
         let staying = executor.start { [gate] in try await gate.basic("anna:päss", from: "192.0.2.2").status }
         expectIdle(waiting: 1)
         leaving.cancel()

@@ -5,7 +5,7 @@ import Testing
 struct PasswordQueueTests {
     typealias Queue = PasswordQueue<String>
 
-    /// A queue with the next ticket and the standings of addresses.
+    /// A queue, the number of the last ticket, and the trust in each address.
     struct Fixture {
         var queue = Queue()
         var ticket: UInt64 = 0
@@ -49,7 +49,7 @@ struct PasswordQueueTests {
         #expect(fixture.all() == ["a1", "b11", "a2", "b12", "a3", "a4"])
     }
 
-    /// An account served before waits until after those not served since.
+    /// An account that was served waits until the other accounts have been served.
     @Test func repeatedAccountWaitsForTheOthers() {
         var fixture = Fixture()
         _ = fixture.add("a1", account: 1, address: 1)
@@ -118,20 +118,20 @@ struct PasswordQueueTests {
         }
         #expect(fixture.queue.count == Queue.total)
         guard case .displaced(let other) = fixture.add("b", account: 2, address: -1) else {
-            Issue.record("not admitted")
+            Issue.record("the entry was not admitted")
             return
         }
-        // The newest entry of the longest lines is dropped.
+        // The newest entry of the account and network with the most entries is dropped.
         #expect(other.waiter == "a\(Queue.total - 1)")
         #expect(fixture.queue.count == Queue.total)
-        // An entry from a new network displaces one of a network with more.
+        // An entry from a new network displaces an entry of a network with more entries.
         guard case .displaced = fixture.add("a", account: 1, address: -2) else {
-            Issue.record("not admitted")
+            Issue.record("the entry was not admitted")
             return
         }
-        // The longest line cannot grow.
+        // The account and network with the most entries cannot add another one.
         guard case .full = fixture.add("a", account: 1, address: -3, network: 0) else {
-            Issue.record("admitted")
+            Issue.record("the entry was admitted")
             return
         }
         #expect(fixture.queue.count == Queue.total)
@@ -145,11 +145,11 @@ struct PasswordQueueTests {
         fixture.standings = [-1: .failed, -2: .failed, -3: .proven]
         _ = fixture.add("failed", account: 2, address: -1)
         guard case .full = fixture.add("failed too", account: 3, address: -2) else {
-            Issue.record("admitted")
+            Issue.record("the entry was admitted")
             return
         }
         guard case .displaced(let other) = fixture.add("proven", account: 1, address: -3) else {
-            Issue.record("not admitted")
+            Issue.record("the entry was not admitted")
             return
         }
         #expect(other.waiter == "failed")

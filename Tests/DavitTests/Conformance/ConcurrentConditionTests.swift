@@ -55,9 +55,8 @@ struct ConcurrentConditionTests {
         }
     }
 
-    /// No request changes the properties of a version that has been replaced in the meantime: a request
-    /// answered with 412 has changed nothing, and a request before the PUT keeps its effect, because PUT
-    /// keeps properties.
+    /// A PROPPATCH that is answered with 412, because a PUT replaced the content first, changes nothing. A
+    /// PROPPATCH before the PUT keeps its effect, because PUT preserves properties.
     @Test func propertiesBelongToTheIntendedVersion() throws {
         try WebDAVServer().serve { client in
             let tag = try #require(try client.send("PUT /a", content: "start")["ETag"])

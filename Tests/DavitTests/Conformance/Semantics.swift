@@ -8,7 +8,7 @@ struct Semantics: CustomStringConvertible, Sendable {
     let status: Int
     /// Fields of the response; nil if a field must be absent, `*` if it can have any value.
     let expected: [String: String?]
-    /// Nil if it can be anything.
+    /// The content of the response; nil if it can be anything.
     let answer: String?
 
     init(
@@ -42,7 +42,7 @@ extension Semantics {
         Semantics(
             "9.3.1", "GET /files/a", 200, ["Content-Length": "10", "ETag": "{tag}"], answer: "0123456789"),
         Semantics("9.3.1", "GET /files/none", 404, ["ETag": nothing]),
-        // Content of a GET is ignored, and not read as the next request.
+        // The content of a GET is ignored, and is not read as the next request.
         Semantics("9.3.1", "GET /files/a", content: "x", 200, answer: "0123456789"),
         Semantics(
             "9.3.2", "HEAD /files/a", 200,
@@ -60,7 +60,7 @@ extension Semantics {
         Semantics("9.3.4", "PUT /files/a", content: "x", 204, ["ETag": "*", "Content-Length": nothing]),
         Semantics("9.3.4", "PUT /hello", content: "x", 405, ["Allow": "GET, HEAD, OPTIONS"]),
         Semantics("9.3.4", "PUT /site/index.html", content: "x", 405, ["Allow": "*"]),
-        // A part of a representation does not replace the complete one.
+        // A part of a representation does not replace the complete representation.
         Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/10"], content: "x", 204),
         Semantics("14.5", "PUT /files/a", ["Content-Range: bytes 0-0/9"], content: "x", 400),
         Semantics(
@@ -214,7 +214,8 @@ extension Semantics {
     /// §11, with an account `anna` whose password is `secret`.
     static let authentication: [Semantics] = [
         Semantics("11.6.1", "GET /hello", 401, ["WWW-Authenticate": "*"]),
-        // Missing resources are 401 as well, so that the response does not disclose whether they exist.
+        // Requests for missing resources get 401 as well, so that the response does not disclose whether they
+        // exist.
         Semantics("11.6.1", "GET /none", 401, ["WWW-Authenticate": "*"]),
         Semantics("11.6.1", "HEAD /hello", 401, ["WWW-Authenticate": "*"], answer: ""),
         Semantics("11.6.1", "PUT /files/new", content: "x", 401, ["WWW-Authenticate": "*"]),
@@ -231,7 +232,7 @@ extension Semantics {
         Semantics(
             "5.3", "GET /hello",
             ["Authorization: Basic YW5uYTp3cm9uZw==", "Authorization: Basic YW5uYTpzZWNyZXQ="], 401),
-        // §11.7: only for proxies.
+        // §11.7: this field is only for proxies.
         Semantics("11.7.2", "GET /hello", ["Proxy-Authorization: Basic YW5uYTpzZWNyZXQ="], 401),
     ]
 }

@@ -62,7 +62,7 @@ struct SemanticsTests {
         }
     }
 
-    /// Returns the validators of `/files/a`.
+    /// The validators of `/files/a`.
     private final class Known {
         var tag = ""
         var date = ""

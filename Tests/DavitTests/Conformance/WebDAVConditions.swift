@@ -8,7 +8,7 @@ extension WebDAVExchange {
             "6.4, 7.5, 9.11", "a token is only valid for the user who created the lock",
             [
                 ask("PUT /a", [anna], "x", 201), ask("LOCK /a", [anna, "Depth: 0"], lockInfo(), 200),
-                // Everyone can read it.
+                // Every user can read the token.
                 ask("PROPFIND /a", [bert, "Depth: 0"], 207, holds: ["{1}"]),
                 ask("PUT /a", [bert, "If: (<{1}>)"], "y", 423, holds: ["lock-token-submitted"]),
                 ask("DELETE /a", [bert, "If: (<{1}>)"], 423),
@@ -118,7 +118,7 @@ extension WebDAVExchange {
             ]),
     ]
 
-    /// §16: each condition at least once.
+    /// §16: each condition element occurs at least once.
     static let refusals: [WebDAVExchange] = [
         WebDAVExchange(
             "16, 8.7, 14.5, 11.3", "condition elements in XML",

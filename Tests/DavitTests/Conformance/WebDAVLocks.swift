@@ -34,7 +34,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /", ["Depth: 1"], 207, holds: ["/new<"]),
                 ask("MKCOL /new", 405), ask("PUT /new", [], "x", 423),
                 ask("PUT /new", ["If: (<{1}>)"], "x", 204),
-                // It remains when the lock is removed.
+                // The new resource remains when the lock is removed.
                 ask("UNLOCK /new", ["Lock-Token: <{1}>"], 204), ask("GET /new", 200, holds: ["x"]),
                 ask("LOCK /no/new", [], lockInfo(), 409), ask("LOCK /slash/", [], lockInfo(), 409),
                 ask("HEAD /slash", 404),
@@ -50,14 +50,14 @@ extension WebDAVExchange {
                 ask(
                     "LOCK /a", ["If: </a> (<{1}>)", "Content-Type: text/xml", "Content-Length: 0"], 200,
                     holds: ["{1}"]),
-                // Depth is ignored.
+                // The Depth of a refresh is ignored.
                 ask("LOCK /a", ["If: (<{1}>)", "Depth: infinity"], 200, holds: ["<D:depth>0<"]),
                 ask("LOCK /a", 400), ask("LOCK /a", ["If: (<urn:uuid:no>)"], 412),
                 ask("LOCK /a", ["If: ([\"no\"])"], 412),
                 ask(
                     "LOCK /a", ["If: (Not <urn:uuid:no>)"], 412,
                     holds: ["<D:lock-token-matches-request-uri/>"]),
-                // With content it is a new lock, which conflicts with the existing one.
+                // A LOCK with content requests a new lock, which conflicts with the existing one.
                 ask(
                     "LOCK /a", ["If: (<{1}>)"], lockInfo(), 423,
                     holds: ["<D:no-conflicting-lock><D:href>/a</D:href>"]),

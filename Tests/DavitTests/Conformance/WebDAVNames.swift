@@ -53,7 +53,7 @@ extension WebDAVExchange {
                 ask("MKCOL /e", ["Content-Type: application/x-unknown"], "x", 415),
                 ask("MKCOL /e", [], "<mkcol/>", 415), ask("MKCOL /e/f", 409),
                 ask("PROPFIND /e", ["Depth: 0"], 404), ask("MKCOL /e", ["Content-Length: 0"], 201),
-                // New collections are empty, and have no properties of earlier ones.
+                // New collections are empty, and do not inherit properties of deleted ones.
                 ask("PROPPATCH /e", [], update(set("<x:p>1</x:p>")), 207), ask("DELETE /e", 204),
                 ask("MKCOL /e", 201), ask("PROPFIND /e", ["Depth: 1"], find("<x:p/>"), 207, lacks: [">1<"]),
             ]),
@@ -149,7 +149,7 @@ extension WebDAVExchange {
                 ask("PROPFIND /c", ["Depth: 0"], find("<x:p/>"), 207, holds: [">1<"]),
                 ask("MOVE /c", ["Destination: /c"], 403),
                 ask("MOVE /c", ["Destination: /c", "Overwrite: F"], 403),
-                // A new resource with the old name has none of them.
+                // A new resource with the old name does not have the properties of the moved one.
                 ask("PUT /b", [], "x", 201),
                 ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: ["404"]),
                 ask("MOVE /none", ["Destination: /x"], 404), ask("MOVE /", ["Destination: /x"], 403),

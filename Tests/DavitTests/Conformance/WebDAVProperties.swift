@@ -71,7 +71,7 @@ extension WebDAVExchange {
                             lacks: ["200 OK"])
                     }
                 } + [
-                    // It can be set, but not to this value.
+                    // The property can be set, but not to this value.
                     ask(
                         "PROPPATCH /a", [], update(set("<D:getlastmodified>1</D:getlastmodified>")), 207,
                         holds: ["<D:getlastmodified/>", "409 Conflict"], lacks: ["200 OK"])

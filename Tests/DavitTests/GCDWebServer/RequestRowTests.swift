@@ -27,7 +27,7 @@ struct RequestRowTests {
                     "Accept-Encoding: gzip",
                 ], content: "12345")
             let expected = #"POST|a b/c|1&2|text/plain|5|5|yes|bytes=1-|"v"|gzip|127.0.0.1"#
-            // The response could be compressed for a client that accepts gzip, but is too short.
+            // The client accepts gzip, but the response is too short to be compressed.
             #expect(answer.content == expected)
         }
     }
@@ -62,7 +62,7 @@ struct RequestRowTests {
         }
     }
 
-    @Test("W052 any other expectation is 417") func w052() throws {
+    @Test("W052 any other expectation gets 417") func w052() throws {
         try Served.run { routes in
             routes.post("/", body: .text()) { _, text in .text(text) }
         } asking: { client throws in

@@ -2,9 +2,9 @@ import Davit
 import DavitTesting
 import Testing
 
-/// Runs a server during a closure, for the rows of `docs/coming-from-gcdwebserver.md`.
+/// Runs a server while a closure runs, for the rows of `docs/coming-from-gcdwebserver.md`.
 enum Served {
-    /// Loopback, a free port, and only errors in the log.
+    /// Returns a configuration with a loopback address, a free port, and only errors in the log.
     static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
@@ -36,7 +36,7 @@ enum Served {
         try body(ChangeEventClient(address: try #require(addresses.first)))
     }
 
-    /// A share at the root, with a temporary folder.
+    /// Serves a share of a temporary folder at the root.
     static func share(_ body: (ChangeEventClient) throws -> Void) throws {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()

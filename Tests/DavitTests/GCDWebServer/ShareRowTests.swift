@@ -241,7 +241,7 @@ struct ShareRowTests {
             #expect(try client.send("GET /._a").content == "x")
             #expect(try client.send("GET /b").content == "x")
         }
-        // Without the policy, all files are in the shared folder.
+        // Without the policy, only files in the shared folder are served.
         let other = WebDAVShare(files.path, stateFolder: folder.path + "/other")
         try Served.run(try WebServer(other, configuration: Served.configuration())) { client throws in
             #expect(try client.send("GET /._a").status == 404)

@@ -1,8 +1,8 @@
 import Davit
 import Testing
 
-/// When the connection of the first client and the disconnection of the last one are reported (W014 and W038
-/// in docs/coming-from-gcdwebserver.md).
+/// The times at which the connection of the first client and the disconnection of the last one are reported
+/// (W014 and W038 in docs/coming-from-gcdwebserver.md).
 struct ConnectedStateTests {
     /// A manual clock, the pending timer, and the reported events.
     private struct Bench {
@@ -94,7 +94,7 @@ struct ConnectedStateTests {
         bench.vacate()
         bench.stop()
         #expect(bench.told == [true, false, true, false])
-        // Its timers are cancelled; those of the next run are separate.
+        // The timers of the previous run are cancelled and do not affect the next run.
         bench.occupy()
         bench.vacate()
         bench.advance(to: 1000)

@@ -9,7 +9,7 @@ import Testing
 /// The life cycle of a server with sockets.
 @Suite(.timeLimit(.minutes(15)))
 struct LifecycleControllerTests {
-    /// Creates a server that answers all requests with 204.
+    /// A server that answers all requests with 204.
     private final class Bench {
         let lifecycleController: LifecycleController
         let http: HTTPServer
@@ -63,7 +63,7 @@ struct LifecycleControllerTests {
             unsafe Socket.receive(socket.rawValue, into: $0)
         }
         guard case .bytes(let count) = outcome else {
-            Issue.record("no answer: \(outcome)")
+            Issue.record("received no response: \(outcome)")
             return
         }
         #expect(String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 204 "))

@@ -188,7 +188,7 @@ struct LifecycleTests {
                     Self.check(actions, from: before, to: next.phase, way + [input, completion])
                     rounds += 1
                 }
-                #expect(rounds < 10, "\(way + [input]) never settles")
+                #expect(rounds < 10, "\(way + [input]) causes an endless loop")
             }
         }
     }
@@ -197,7 +197,7 @@ struct LifecycleTests {
         _ actions: [Lifecycle.Action], from before: Lifecycle.Phase, to after: Lifecycle.Phase,
         _ way: [Lifecycle.Input]
     ) {
-        // Each waiting phase is entered with its action, and each action enters its phase.
+        // Each transitional phase is entered with its action, and each action enters its phase.
         let entries: [(Lifecycle.Action, Lifecycle.Phase)] = [
             (.start, .starting), (.pause, .pausing), (.resume, .resuming), (.stop, .stopping),
         ]
@@ -210,7 +210,8 @@ struct LifecycleTests {
         #expect(Set(actions).count == actions.count, "\(way)")
     }
 
-    /// In every state, the inputs stop, became active, start and resume lead to a server that listens.
+    /// From every state, the inputs `stop`, `becameActive`, `start` and `resume` lead to a server that
+    /// listens.
     @Test(arguments: [true, false])
     func everyStateCanListenAgain(suspendsInBackground: Bool) {
         for (state, way) in Self.reachable(suspendsInBackground) {

@@ -59,7 +59,7 @@ struct WebServerLifecycleTests {
         }
     }
 
-    /// No thread of the old server can hold resources that the new one opens.
+    /// After a stop, no thread of the old server holds resources that the new one opens.
     @Test func w019StateIsReleasedImmediately() throws {
         for _ in 0..<30 {
             let server = try makeShare()

@@ -20,7 +20,7 @@ final class EventSocket {
 
     struct Unsent: Error {}
 
-    /// Reads until a text arrives that was not read before; returns false at the end of the connection.
+    /// Reads until the expected text arrives, and discards it; returns false at the end of the connection.
     func wait(for expected: String) -> Bool {
         while true {
             if let found = text.firstRange(of: expected) {

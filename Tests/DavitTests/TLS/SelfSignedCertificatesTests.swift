@@ -56,7 +56,8 @@ struct SelfSignedCertificatesTests {
         #expect(!String(decoding: published.bytes, as: UTF8.self).contains("PRIVATE KEY"))
     }
 
-    /// The certificate is valid for 825 days and replaced 30 days earlier; the authority remains.
+    /// The certificate is valid for 825 days and is replaced 30 days before it expires; the authority
+    /// remains.
     @Test(arguments: [(790, true), (796, false), (2000, false)])
     func certificateIsRenewedBeforeItExpires(days: Int64, isSame: Bool) throws {
         let first = try fingerprints()
@@ -77,7 +78,7 @@ struct SelfSignedCertificatesTests {
         let moved = try fingerprints(["192.0.2.77"])
         #expect(moved.leaf != first.leaf)
         #expect(moved.authority == first.authority)
-        #expect(try fingerprints().leaf == moved.leaf, "a removed host does not cause a renewal")
+        #expect(try fingerprints().leaf == moved.leaf, "a removed host caused a renewal")
     }
 
     @Test func brokenCertificateIsReplaced() throws {

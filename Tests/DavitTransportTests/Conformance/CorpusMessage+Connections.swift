@@ -1,8 +1,8 @@
 extension CorpusMessage {
     /// Consecutive messages, and the end of connections.
     static let connections: [CorpusMessage] = [
-        // After a request that closes the connection, further requests are not processed, even if already
-        // sent.
+        // After a request that closes the connection, further requests are not processed, even if the client
+        // has already sent them.
         CorpusMessage("9.3", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("9.3", "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", .ends(["GET /a "])),
         CorpusMessage(
@@ -32,7 +32,7 @@ extension CorpusMessage {
             "9.3.2",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhelloPUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n",
             .read(["PUT /a hello", "PUT /a hello", "GET /a "])),
-        // A refusal follows the responses to the valid requests.
+        // The refusal of an invalid request follows the responses to the valid requests before it.
         CorpusMessage(
             "9.3.2",
             "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\nContent-Length: +1\r\n\r\n",

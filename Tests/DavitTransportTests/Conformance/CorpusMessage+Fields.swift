@@ -1,7 +1,7 @@
 extension CorpusMessage {
     /// Host, field names and field values.
     static let fields: [CorpusMessage] = [
-        // Exactly one valid Host field.
+        // A request must have exactly one valid Host field.
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.0\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
@@ -34,7 +34,7 @@ extension CorpusMessage {
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHost:\th \t\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHOST: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", .read(["GET /a "])),
-        // No space before the colon; names are tokens.
+        // There must be no space before the colon, and names must be tokens.
         CorpusMessage("5.1", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length : 5\r\n\r\n", .refused(400)),
         CorpusMessage("5.1", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length\t: 5\r\n\r\n", .refused(400)),
         CorpusMessage(

@@ -103,7 +103,7 @@ extension CorpusMessage {
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["PUT /a "])),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nContent_Length: 5\r\n\r\n", .read(["PUT /a "])),
         CorpusMessage("6.3", "PUT /a HTTP/1.1\r\nHost: h\r\nX-Content-Length: 5\r\n\r\n", .read(["PUT /a "])),
-        // Longer and shorter than the content.
+        // Lengths that are longer and shorter than the content.
         CorpusMessage(
             "6.3",
             "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhello",

@@ -11,7 +11,7 @@ extension CorpusMessage {
         CorpusMessage("2.2", "GET /a HTTP/1.1\r\nHost: h\r\n\r", .refused(400)),
         CorpusMessage("2.2", "GET\r/a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("2.2", "GET /a\rHTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
-        // Empty lines before the request: one, two, too many.
+        // One, two, and too many empty lines before the request.
         CorpusMessage("2.2", "\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("2.2", "\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .read(["GET /a "])),
         CorpusMessage("2.2", "\r\n\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n", .refused(400)),
@@ -50,7 +50,7 @@ extension CorpusMessage {
         CorpusMessage("2.3", "GET /a HTTP/1.0\r\n\r\n", .ends(["GET /a "])),
         // The preface of HTTP/2 (RFC 9113 §3.4).
         CorpusMessage("2.3", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .refused(505)),
-        // HTTP/0.9.
+        // Requests of HTTP/0.9, and incomplete request lines.
         CorpusMessage("3", "GET /a\r\n", .refused(400)),
         CorpusMessage("3", "GET /a\r\n\r\n", .refused(400)),
         CorpusMessage("3", "GET\r\n\r\n", .refused(400)),

@@ -40,10 +40,10 @@ struct MessageCorpusTests {
         let witness = Witness()
         let server = try TestServer(ready: witness.echoInline, handler: witness.echo)
         let bytes = Self.whole(message)
-        // Long messages are uniform in the middle, so not every position is tested; with TLS, handshakes are
-        // expensive.
+        // Long messages are uniform in the middle, and with TLS each handshake is expensive, so in these
+        // cases not every position is tested.
         let step = bytes.count > 1000 ? 997 : Wire.isSecure ? 13 : 1
-        // The message is followed by a plain request; splitting it is covered by other tests.
+        // The message is followed by a plain request, whose splitting is covered by other tests.
         let end = bytes.count - CorpusMessage.second.utf8.count + 3
         for position in stride(from: 1, to: end, by: step) {
             let pieces = [Array(bytes[..<position]), Array(bytes[position...])]
@@ -103,7 +103,8 @@ struct MessageCorpusTests {
         } catch Peer.Failure.closed {
             return nil
         } catch Peer.Failure.failed where message.endsWithoutRefusal {
-            // Late input resets the connection; the responses before it have arrived.
+            // Input that arrives after the close resets the connection; the responses sent before have
+            // arrived.
             return nil
         }
     }

@@ -3,7 +3,7 @@ import DavitSystem
 import DavitTransport
 import Synchronization
 
-/// A file that has been unlinked.
+/// A file without a name.
 final class TestFile: FileContent {
     let length: Int64
     private let file: FileDescriptor

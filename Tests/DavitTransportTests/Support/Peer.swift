@@ -95,7 +95,7 @@ final class Peer {
         }
     }
 
-    /// Sends at most `limit` bytes, until the connection fails.
+    /// Sends bytes until the connection fails, but at most `limit`.
     func sendUntilRefused(limit: Int) {
         let piece = [UInt8](repeating: 0x61, count: 16 * 1024)
         var sent = 0
@@ -105,7 +105,7 @@ final class Peer {
         }
     }
 
-    /// Makes destroying this object reset the connection.
+    /// Makes the connection reset when this object is destroyed.
     func resetOnClose() throws { try Socket.setReset(socket.rawValue) }
 
     func shutDownWriting() {
@@ -172,7 +172,7 @@ final class Peer {
 
     /// Reads the next chunk; nil at the end.
     ///
-    /// The line end after the chunk is read with the next one, because it may be sent later.
+    /// The line end after the chunk is read by the next call, because it may arrive later than the chunk.
     func chunk() throws -> [UInt8]? {
         if isBehindChunk {
             guard try take(2) == [13, 10] else { throw Failure.malformed }

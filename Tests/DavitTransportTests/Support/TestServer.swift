@@ -12,14 +12,14 @@ import Musl
 import Darwin
 #endif
 
-/// A server on a free port of the loopback interface; shut down when it goes out of scope.
+/// A server on a free port of the loopback interface; shut down when the last reference is released.
 final class TestServer {
     let server: HTTPServer
     let addresses: [BoundAddress]
     /// Internal events, in order.
     let events: AsyncStream<TransportEvent>
 
-    /// - Parameter ready: returns a response that is ready; if it returns nil, `handler` is pending.
+    /// - Parameter ready: returns a response that is ready, or nil if `handler` is to respond in a task.
     convenience init(
         _ configure: (inout TransportConfiguration) -> Void = { _ in },
         ready: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
@@ -40,8 +40,8 @@ final class TestServer {
         var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
         configuration.loops = 1
         configuration.grace = .zero
-        // Long deadlines, because other tests may occupy the threads of a waiting test. Tests of a deadline
-        // set it themselves.
+        // The deadlines are long, because other tests may occupy the threads that a test waits for. Tests of
+        // a deadline set it themselves.
         configuration.deadlines.head = .seconds(3600)
         configuration.deadlines.handshake = .seconds(3600)
         configuration.deadlines.keepAlive = .seconds(3600)

@@ -1,7 +1,7 @@
 import Davit
 import DavitSystem
 
-/// Two servers in one process, for a test with real signals: each signal stops all that run.
+/// Two servers in one process, for a test with real signals: each signal stops all running servers.
 @main struct TwoServers {
     static func main() async throws {
         var configuration = Configuration()
