@@ -111,7 +111,8 @@ struct SyncServerTests {
             #expect(answer.status == 207)
         }
         try serve(server) { client throws in
-            // Each of the 200 folders contains 21 items, and the share contains the folders and a lock file.
+            // Each of the 200 folders contains 20 files and a lock file; the share itself also contains a
+            // lock file.
             #expect(try Self.sync(client, "").told.count == 200 * 22 + 1)
         }
     }

@@ -40,7 +40,7 @@ struct TLSTests {
         }
         try peer.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         #expect(try peer.response().status == 200)
-        #expect(try peer.rest() == [], "the server did not send only close_notify (RFC 8446 §6.1)")
+        #expect(try peer.rest() == [], "the server should send close_notify (RFC 8446 §6.1)")
     }
 
     @Test func slowKeySignsOnAnotherThread() throws {
@@ -103,12 +103,12 @@ struct TLSTests {
         let next = try TestPKI.leaf("localhost")
         server.server.replaceTLS(try Wire.context(tickets: tickets, identities: [next]))
         try old.send(Self.get)
-        #expect(try old.response().status == 200, "the open connection was affected")
+        #expect(try old.response().status == 200, "an open connection should not be affected")
         let new = try Self.peer(server)
         let shown = try #require(new.tls).serverCertificate()
         #expect(try shown.fingerprint() == next.certificate.fingerprint())
         let resumed = try Self.peer(server, .init(session: session))
-        #expect(resumed.tls?.wasResumed == true, "the session was not resumed")
+        #expect(resumed.tls?.wasResumed == true, "the session should be resumed")
     }
 
     /// RFC 6066 §3.
@@ -227,8 +227,8 @@ struct TLSTests {
         let peer = try Self.peer(server)
         try peer.send(Self.get)
         _ = try peer.response()
-        #expect(try peer.rest() == [], "an idle timeout sends close_notify")
-        #expect(Clock.now() - start >= 1_500_000_000, "deadlines never pass early")
+        #expect(try peer.rest() == [], "an idle timeout should send close_notify")
+        #expect(Clock.now() - start >= 1_500_000_000, "deadlines should not pass early")
     }
 
     @Test func idleConnectionEndsWithCloseNotify() throws {
@@ -239,8 +239,8 @@ struct TLSTests {
         // Use the clock of the event loop.
         let start = Clock.coarseNow()
         let peer = try Self.peer(server)
-        #expect(try peer.rest() == [], "an idle timeout sends close_notify")
-        #expect(Clock.coarseNow() - start >= 50_000_000, "deadlines never pass early")
+        #expect(try peer.rest() == [], "an idle timeout should send close_notify")
+        #expect(Clock.coarseNow() - start >= 50_000_000, "deadlines should not pass early")
     }
 
     @Test func invalidHandshakeIsRefused() throws {
@@ -248,7 +248,7 @@ struct TLSTests {
         let peer = try server.connect(secured: false)
         try peer.sendRaw([22, 3, 1, 0, 4] + Array("oops".utf8))
         let answer = try peer.receiveRaw() ?? []
-        #expect(answer.first == 21, "the response is not a TLS alert")
+        #expect(answer.first == 21, "the response should be a TLS alert")
         #expect(try peer.receiveRaw() == nil)
     }
 
@@ -315,7 +315,7 @@ struct TLSTests {
         await hasBegun.wait()
         server.server.shutdown()
         #expect(try idle.rest() == [])
-        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "the unfinished handshake was continued")
+        #expect(((try? shaking.receiveRaw()) ?? nil) == nil, "an unfinished handshake should be dropped")
         mayEnd.open()
         let response = try busy.response()
         #expect(response.status == 201)

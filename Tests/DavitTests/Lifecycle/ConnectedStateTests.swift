@@ -33,7 +33,7 @@ struct ConnectedStateTests {
             case .tellConnected: told.append(true)
             case .tellDisconnected: told.append(false)
             case .startTimer(let nanoseconds):
-                #expect(timer == nil, "one timer at a time")
+                #expect(timer == nil, "at most one timer should be pending")
                 #expect(nanoseconds > 0)
                 timer = now + nanoseconds
             case nil: break
