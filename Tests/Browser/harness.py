@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
-# A generous limit for busy machines, which only a hang exceeds.
+# A generous limit for busy machines; only a test that hangs exceeds it.
 LIMIT_MS = int(os.environ.get("LIMIT_SECONDS", "60")) * 1000
 
 TESTS = []
@@ -51,7 +51,7 @@ def expect(found, wanted, what=""):
 
 
 class Server:
-    """davit serving a folder. It can be killed and restarted with the same port and state."""
+    """A davit process that serves a folder. It can be killed and restarted with the same port and state."""
 
     def __init__(self, davit, share, state, log, options=()):
         self.davit, self.share, self.state, self.log, self.options = davit, share, state, log, list(options)
@@ -101,7 +101,7 @@ class Server:
 
 
 class Lab:
-    """The resources of one test: a folder, a server, pages."""
+    """The resources of one test: a folder, a server, and pages."""
 
     def __init__(self, browser, options, name):
         self.browser, self.arguments, self.name = browser, options, name
@@ -156,7 +156,7 @@ class Lab:
         return context
 
     def adopt(self, context):
-        """Applies the settings to a context created by a test."""
+        """Applies the settings of the tests to a context that a test has created."""
         context.set_default_timeout(LIMIT_MS)
         self.contexts.append(context)
         context.on("page", self._watch)
@@ -214,7 +214,7 @@ class Lab:
         return release
 
     def has_events(self):
-        """Whether collections have an event stream. A server without one responds with the page."""
+        """Returns whether collections have an event stream. A server without event streams responds with the page."""
         parts = urllib.parse.urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=LIMIT_MS / 1000)
         try:
@@ -329,7 +329,7 @@ def launch(playwright):
 
 
 def kill_browsers():
-    """Ends the browsers that this process has started."""
+    """Kills the browsers that this process has started."""
     parents = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

@@ -8,7 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if ! python=$("$here/../../scripts/browser-python.sh"); then
-    echo "SKIPPED: browser: there is no Chromium, or nothing to drive it"
+    echo "SKIPPED: browser: Chromium or Playwright is not installed"
     echo "browser: 0 passed, 0 failed"
     exit 0
 fi

@@ -1,4 +1,4 @@
-"""Accessibility: keyboard, touch, screen readers, five languages, right to left."""
+"""Accessibility: keyboard, touch, screen readers, five languages, and right-to-left layout."""
 
 import itertools
 import pathlib
@@ -131,7 +131,7 @@ def page_is_usable_by_keyboard(lab):
     # Shift+Tab leaves the list through the column headers to the toolbar.
     page.keyboard.press("Shift+Tab")
     at("Modified")
-    # The grid has two directions.
+    # In the grid, all four arrow keys move the focus.
     page.keyboard.press("/")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Grid view").click()
@@ -179,7 +179,7 @@ def tap_opens_and_long_press_selects(lab):
     session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
     lab.until(page, "document.querySelector('.item[aria-selected=true] .name-text')?.textContent === 'b.txt'")
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    # From now on a tap selects items, until no item is selected.
+    # From now on, each tap selects or deselects an item, until no item is selected.
     lab.row(page, "c.pdf").locator("a").tap()
     lab.until(page, "document.querySelectorAll('.item[aria-selected=true]').length === 2")
     page.get_by_role("button", name="Clear selection").tap()
@@ -294,7 +294,7 @@ def messages_are_usable_over_dialogs(lab):
     lab.until(page, "document.querySelectorAll('.toast').length === 1")
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")
-    # Messages stay when the dialog is closed.
+    # Messages remain when the dialog is closed.
     page.locator("body > .toasts .toast").get_by_role("button", name="Dismiss").click()
     lab.until(page, "document.querySelectorAll('.toast').length === 0")
 
@@ -365,7 +365,7 @@ def every_text_is_translated_and_used(_lab):
     begun = set(re.findall(r"`([a-zA-Z]+\.(?:[A-Za-z0-9]+\.)?)\$\{", code))
     for key in english:
         plain = re.sub(r"\.(zero|one|two|few|many|other)$", "", key)
-        assert plain in used or key in used or any(key.startswith(one) for one in begun), f"nothing uses {key}"
+        assert plain in used or key in used or any(key.startswith(one) for one in begun), f"the text {key} is unused"
     areas = "core|error|help|kind|connect|change|preview|upload|server"
     for key in re.findall(rf"\bt\([\"'`]((?:{areas})\.[A-Za-z0-9.]+)[\"'`]", code):
         assert key in english or f"{key}.other" in english, f"{key} has no text"

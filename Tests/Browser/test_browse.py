@@ -260,7 +260,7 @@ def empty_and_missing_folders_are_reported(lab):
     lab.ready(page)
     os.rmdir(lab.share / "sub")
     lab.allow("404")
-    # Navigate by script, because the row may no longer exist.
+    # Navigate by script, because the row of the folder may no longer exist.
     page.evaluate("""async () => {
         const { app } = await import(document.querySelector("script[type=module]").src)
         app.navigate("/sub/")
@@ -419,7 +419,7 @@ def measure(lab, count, limit_seconds):
     lab.until(page, "document.querySelector('.search-hint').textContent.includes('match')")
     lab.note(f"{count} entries shown after {shown:.2f} s, the last one reached after {took:.2f} s; longest task {page.evaluate('longest'):.0f} ms; "
              f"scrolling: a frame in {frames[30]:.0f} ms, 95 % in {frames[57]:.0f} ms")
-    # With a wide margin, because the machine may be shared.
+    # The limit has a wide margin, because the machine may be shared.
     assert shown < limit_seconds, f"{shown} seconds for {count} entries"
 
 
@@ -447,7 +447,7 @@ def page_is_small_and_paints_early(lab):
     lab.note(f"first paint after {paint:.0f} ms, ready after {ready:.0f} ms")
     if lab.arguments.files:
         return
-    # Sizes as sent, including files that are loaded on demand.
+    # The sizes of the files as sent, including those that are loaded on demand.
     files = urllib.parse.urlsplit(page.evaluate("document.querySelector('script[type=module]').src")).path.rsplit("/", 1)[0]
     sizes = {}
     for path in (ROOT / "Sources/DavitPage/Files").rglob("*"):
@@ -457,7 +457,7 @@ def page_is_small_and_paints_early(lab):
             expect(status, 200, name)
             sizes[name] = len(content)
     languages = [size for name, size in sizes.items() if name.startswith("strings/")]
-    # A visitor loads only one language.
+    # A browser loads only one language.
     most = sum(sizes.values()) - sum(languages) + max(languages)
     first = sum(sizes.get(name, 0) for name in fetched)
     lab.note(f"all files {most / 1024:.1f} KiB gzipped, of which the first view takes {first / 1024:.1f}")

@@ -52,7 +52,7 @@ def folder_can_be_created(lab):
     lab.wait_for_names(page, [name, "a.txt"])
     expect(listed(lab), [name, "a.txt"])
     expect(page.evaluate("document.activeElement.querySelector('.name-text').textContent"), name, "the focus")
-    # Another client created it; the list is not up to date.
+    # Another client has created the folder with this name, and the list is not up to date.
     page.keyboard.press("Alt+n")
     expect(field.input_value(), "New folder")
     (lab.share / "late").mkdir()
@@ -98,13 +98,14 @@ def item_can_be_renamed_in_place(lab):
     lab.wait_for_names(page, ["folder.d", "three", "two.txt", "uno.tar.gz"])
     expect(listed(lab), ["folder.d", "three", "two.txt", "uno.tar.gz"])
     expect(page.evaluate("document.activeElement.dataset.href"), "/uno.tar.gz", "the focus")
-    # Leaving the field saves too; for a folder, the whole name is selected.
+    # Leaving the field also saves the name. For a folder, the whole name is selected.
     edit("folder.d")
     expect(chosen(), "folder.d")
     page.keyboard.type("ordner")
     page.locator(".summary").click()
     lab.wait_for_names(page, ["ordner", "three", "two.txt", "uno.tar.gz"])
-    # The page reports a taken name immediately, the server one taken by another client; both keep the field open.
+    # The page itself reports a name in the list that is in use, and the server reports a name that another client has taken. In
+    # both cases, the field stays open.
     edit("two.txt")
     page.keyboard.type("three")
     page.keyboard.press("Control+A")
@@ -479,7 +480,7 @@ def long_operations_show_progress_and_can_be_stopped(lab):
     (lab.share / "into").mkdir()
     page = lab.page()
     page.locator(".item").nth(1).focus()
-    # A slow server: the first requests are answered, the others when the test releases them.
+    # Simulates a slow server: the first requests are answered immediately, and the others when the test releases them.
     held = []
 
     def answer(route):

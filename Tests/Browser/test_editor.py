@@ -218,7 +218,7 @@ def leaving_with_unsaved_text_requires_confirmation(lab):
 
 @test
 def leaving_waits_for_a_save(lab):
-    """Escape immediately after Ctrl+S closes the editor when the file is saved, without a question; a second Escape does not wait."""
+    """Escape immediately after Ctrl+S closes the editor once the file is saved, without a question; a second Escape does not wait for the save."""
     lab.write("a.txt", "first\n")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])
@@ -246,7 +246,8 @@ def leaving_waits_for_a_save(lab):
     page.get_by_text("Save changes?").wait_for()
     page.get_by_role("button", name="Keep editing").click()
     lab.until(page, "document.querySelector('.confirm') === null")
-    # A hanging save does not prevent leaving. Both attempts together go back once; a second step would leave the page.
+    # A save that hangs does not prevent leaving. The two attempts go back only once in total, because a second step would leave
+    # the page.
     page.evaluate("""() => {
         window.steps = 0
         const { go } = history

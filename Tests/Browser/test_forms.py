@@ -59,7 +59,7 @@ def everything_works_without_scripts(lab):
     expect((lab.share / "Mine & yours?" / "ä b.txt").read_text(), "two")
     expect((lab.share / "Mine & yours?" / "ä b (1).txt").read_text(), "again")
 
-    # Move two items to the parent by its path, and copy one by choosing a folder.
+    # Move two items to the parent folder by entering its path, and copy one by choosing a folder.
     tick(page, "ä b.txt", "large.bin")
     page.get_by_role("button", name="Move…").click()
     expect(page.locator("h2").text_content(), "Move to which folder?")
@@ -112,7 +112,7 @@ def deletion_can_be_undone_without_scripts(lab):
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("[role=status]").text_content(), "3 items restored.")
     expect(shown(page), ["folder", "a.txt", "c.txt"])
-    # The old address no longer offers it.
+    # The old address no longer offers Undo.
     page.goto(deleted)
     expect(page.get_by_role("button", name="Undo").count(), 0)
     tick(page, "folder", "a.txt", "c.txt")
@@ -247,7 +247,7 @@ def names_are_shown_as_text(lab):
 
 @test
 def page_without_scripts_is_accessible(lab):
-    """Runs axe, which needs scripts: allows them, but not those of the page."""
+    """Runs axe, which requires scripts; the scripts of the page itself are blocked."""
     lab.start("--trash")
     for number in range(30):
         lab.write(f"file {number}.txt", b"x" * number)

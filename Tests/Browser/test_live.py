@@ -9,7 +9,7 @@ from harness import Skipped, expect, test
 def watched(lab, page):
     """Waits until the event stream is connected."""
     if not lab.has_events():
-        raise Skipped("this server has no stream of events")
+        raise Skipped("this server has no event stream")
     lab.until(page, "document.documentElement.dataset.live === 'true'")
 
 
@@ -87,7 +87,7 @@ def tabs_share_one_stream_and_see_their_own_folders(lab):
     lab.write("two/new in two")
     lab.wait_for_names(first, ["new in one", "x"])
     lab.wait_for_names(second, ["new in two", "y"])
-    # A third tab that is opened and one that is closed do not affect the others.
+    # Opening a third tab and closing a tab do not affect the other tabs.
     third = lab.page(context=context)
     watched(lab, third)
     second.close()
@@ -95,7 +95,7 @@ def tabs_share_one_stream_and_see_their_own_folders(lab):
     lab.wait_for_names(first, ["again", "new in one", "x"])
     lab.write("top")
     lab.wait_for_names(third, ["one", "two", "top"])
-    # Browsers open six connections to a server: without sharing, none would be left.
+    # Browsers open at most six connections to a server. If the tabs did not share one, none would be left.
     tabs = [lab.page("two/", context=context) for _ in range(7)]
     for tab in tabs:
         watched(lab, tab)

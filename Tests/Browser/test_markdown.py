@@ -1,6 +1,6 @@
 """Markdown from a seeded generator: rendering always ends, and the preview only shows text.
 
-`--short` always takes the same seed, so that a run of the same program gives the same result; otherwise, the seed is random.
+`--short` always takes the same seed, so that repeated runs give the same result; otherwise, the seed is random.
 DAVIT_SEED repeats a run; a failure prints the seed.
 """
 

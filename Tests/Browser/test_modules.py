@@ -10,7 +10,7 @@ MODULES = re.compile(r"/(change|preview|upload)/(?!start|badge|clipboard|drag|ga
 
 
 def without_modules(lab, page):
-    """Blocks modules, as without a connection. Returns a function that unblocks them."""
+    """Blocks modules, as if the connection were lost. Returns a function that unblocks them."""
     lab.allow("Failed to load resource")
     state = {"isCut": True}
     page.route(MODULES, lambda route: route.abort() if state["isCut"] else route.fallback())
@@ -74,7 +74,7 @@ def failed_preview_can_be_retried(lab):
 
 @test
 def modules_are_preloaded(lab):
-    """Modules are loaded while the browser is idle: then renaming, New folder and previews work without the page's files."""
+    """Modules are loaded while the browser is idle: after that, renaming, New folder and previews work without further files."""
     lab.write("a.md", "# Title")
     page = lab.page(context=lab.context(saves_data=False))
     loaded = """() => performance.getEntriesByType("resource").map(one => one.name.replace(/.*[.]davit-browserpagefiles[/][^/]*[/]/, ""))"""
@@ -118,7 +118,7 @@ def page_works_without_browser_storage(lab):
     page.get_by_role("button", name="Grid view").click()
     page.locator(".items.grid").wait_for()
     page.get_by_role("button", name="List view").click()
-    # So does the clipboard.
+    # The clipboard is also kept until then.
     Lab.select(page, "a.txt")
     page.keyboard.press("Control+x")
     lab.row(page, "folder").locator(".name-link").click()

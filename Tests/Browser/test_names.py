@@ -21,7 +21,7 @@ def dropped_folder_keeps_all_names(lab):
     (lab.work / "mine/tree/em:pty/in?").mkdir(parents=True)
     drop(page, lab.work / "mine/tree")
     keep_names(page)
-    # The count includes six folders, two of them empty.
+    # The count includes eight folders, two of them empty.
     wait_for_uploads(lab, page, len(UNSAFE) + 8)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))
@@ -43,7 +43,7 @@ def dropped_file_of_any_name_is_uploaded(lab):
 
 @test
 def chosen_folder_keeps_all_names(lab):
-    """The button uses an input: the members of a handle of showDirectoryPicker would be incomplete."""
+    """The button uses an input element, because showDirectoryPicker returns a handle with incomplete members."""
     # Keep the browser's file pickers.
     page = lab.page()
     ready(lab, page)
@@ -89,7 +89,7 @@ def omitted_files_are_counted(lab):
 
 @test
 def handle_of_a_dropped_file_is_stored(lab):
-    """After a reload the browser reopens the file without a question, also inside a folder."""
+    """After a reload, the browser reopens the file without a question, even if it was dropped in a folder."""
     page = lab.page()
     ready(lab, page)
     local(lab, "tree/in/a.txt", 10)

@@ -69,14 +69,14 @@ class ReverseProxy:
             raise ValueError(target)
         host = next(field.split(":", 1)[1].strip() for field in fields if field.lower().startswith("host:"))
         fields = [field for field in fields if field.split(":")[0].lower() not in ("host", "connection")]
-        # The Host field of the request to the server is chosen by the proxy.
+        # The proxy sends a Host field of its own.
         fields += [f"Host: 127.0.0.1:{self.port_of_server}", "Connection: close", f"X-Forwarded-Host: {host}",
                    f"X-Forwarded-Proto: {'https' if self.tls else 'http'}", "X-Forwarded-For: 127.0.0.1"]
         target = self.inner + target.removeprefix(self.outer)
         return "\r\n".join([f"{method} {target} {version}", *fields, "", ""]).encode("latin-1") + rest
 
     def _relay(self, client, server):
-        """Relays on one thread, because a TLS socket cannot be read and written by two threads at the same time."""
+        """Relays in both directions on one thread, because two threads cannot use a TLS socket at the same time."""
         while True:
             # Data that is already decrypted does not make the socket readable.
             if self.tls and client.pending():
@@ -210,7 +210,7 @@ def page_works_behind_a_proxy_that_terminates_tls_and_removes_a_path(lab):
 
 @test(is_long=True)
 def page_works_behind_an_untrusted_proxy(lab):
-    """The server ignores forwarded fields: only the public URL is configured."""
+    """The server ignores the forwarded fields and uses the public URL, which is configured."""
     proxy = ReverseProxy("/team/dav/", "/dav/", certificate(lab))
     try:
         lab.start("--trash", "--prefix", "/dav", "--public-url", proxy.url)

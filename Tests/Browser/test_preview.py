@@ -103,7 +103,7 @@ def previews_can_be_navigated_and_left(lab):
     page.get_by_role("button", name="Close").click()
     lab.until(page, "document.querySelector('dialog.preview') === null && location.search === ''")
     lab.wait_for_names(page, ["folder", "a.txt", "b.txt", "c.txt"])
-    # A folder is opened; a missing file is reported.
+    # A link to a folder opens the folder, and a link to a missing file reports an error.
     page.goto(lab.url + "?preview=folder/")
     lab.until(page, "location.pathname === '/folder/'")
     lab.allow("404")
@@ -256,7 +256,7 @@ def long_files_are_loaded_in_parts(lab):
     expect(page.evaluate(shown), 2_300_000 - 1)
     expect(page.locator(".preview-rest").is_visible(), False)
     expect(page.evaluate("[...document.querySelectorAll('.source code')].at(-1).textContent.endsWith('é')"), True)
-    # The file is replaced while more is requested: the preview starts again.
+    # If the file is replaced before more of it is requested, the preview starts again.
     page.reload()
     page.get_by_text("of 2.3 MB.").wait_for()
     lab.server.request("PUT", "/long.log", b"short now\n")
@@ -382,7 +382,7 @@ def long_hostile_text_is_rendered_quickly(lab):
 
 @test
 def rendering_time_is_limited(lab):
-    """Documents that cause backtracking or repeated searches for a missing end."""
+    """Renders documents that could cause backtracking or repeated searches for a missing end."""
     spaces = " " * (1 << 18)
     documents = {
         "comments without end": "<!--" * (1 << 18), "a heading of spaces": f"# a{spaces}b{spaces}c", "marks": "# " + "# " * (1 << 17) + "a",

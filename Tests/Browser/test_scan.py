@@ -17,7 +17,8 @@ TABLE = [
      "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified><D:getetag>\"x\"</D:getetag></D:prop>"
      "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>",
      [["/a", 0, 3, 784111777000, '"x"', []]]),
-    # Other prefixes, none, comments, CDATA sections, references, and markup characters in attributes (XML 1.0 §2.4).
+    # Names with other prefixes and without prefixes, comments, CDATA sections, references, and markup characters in attributes
+    # (XML 1.0 §2.4).
     ('<multistatus xmlns="DAV:"><!-- a > b <response> --><response a="x>y" b=\'"\'><href>/a&amp;b&#x2f;c&#47;</href><propstat><prop>'
      '<getetag><![CDATA["<&>"]]></getetag><resourcetype/></prop><status>HTTP/1.1 200 OK</status></propstat></response>'
      "<?pi ?></multistatus>", [["/a&b/c/", 0, None, None, '"<&>"', []]]),

@@ -1,4 +1,4 @@
-"""Steps that the page must not wait for. Timings are measured by bench/browser-page.py."""
+"""Steps that the page must not wait for. bench/browser-page.py measures the times."""
 
 import http.client
 import http.server
@@ -58,7 +58,7 @@ class SlowEnd:
 
 @test
 def listing_is_requested_before_the_page_has_loaded(lab):
-    """The server sends its listing of a large folder slowly. Before it ends, the page requests and shows the folder itself, and
+    """The server sends its listing of a large folder slowly. Before the listing ends, the page requests and shows the folder itself, and
     ignores the rest of the server's listing."""
     for name in ("b.txt", "a10.txt", "a9.txt"):
         lab.write(name)

@@ -33,7 +33,7 @@ def deletion_can_be_undone(lab):
     page = lab.page()
     lab.wait_for_names(page, ["folder", "a.txt"])
     lab.select(page, "folder", "a.txt")
-    # No confirmation, because it can be undone.
+    # There is no confirmation, because the deletion can be undone.
     page.keyboard.press("Delete")
     toast(page, "2 items deleted.")
     lab.wait_for_names(page, [])
@@ -145,7 +145,7 @@ def trash_can_be_listed_restored_and_emptied(lab):
     page.get_by_role("button", name="More actions").click()
     page.get_by_role("menuitem", name="Trash").click()
     page.locator(".trash-list li").nth(3).wait_for()
-    # Latest first, with the user and the original path.
+    # The latest items come first, each with the user and the original path.
     expect(page.locator(".trash-text bdi").all_inner_texts(), ["e.txt", "c <b>.txt", "b.txt", "a.txt"])
     assert "from d" in page.locator(".trash-text small").first.inner_text()
     lab.axe(page, "the trash")

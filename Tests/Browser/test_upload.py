@@ -240,7 +240,7 @@ def changed_file_is_read_again(lab):
     lab.until(page, "document.querySelector('.upload-status').textContent.includes('18 bytes')")
     page.route("**/changing.txt", lambda route: route.continue_())
     held.pop().continue_()
-    # Everything was sent, and the progress does not exceed 100 %.
+    # All bytes of the longer file are sent, but the progress does not exceed 100 %.
     lab.until(page, "document.querySelector('.upload progress').position === 1")
     wait_for_uploads(lab, page, 1)
     expect((lab.share / "changing.txt").read_bytes(), b"longer than before")
@@ -248,7 +248,7 @@ def changed_file_is_read_again(lab):
 
 @test
 def unreadable_file_does_not_block_others(lab):
-    """If one of several items cannot be read, the others are uploaded and it is listed."""
+    """If some of several items cannot be read, the others are uploaded and the unreadable ones are listed."""
     page = page_for_uploads(lab)
     gather = """async ({ gather }) => {
         const item = (name) => ({ kind: "file", webkitGetAsEntry: () => ({ name, isDirectory: true, createReader: () => ({
@@ -418,7 +418,7 @@ FAILURES = """async () => {
     const statuses = [0, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 423, 429, 431, 500, 501, 502, 503, 504, 507, 599]
     const problems = [read, damaged, new DOMException(), new DavError(503, { retryAfter: 90 }), ...statuses.map((status) => new DavError(status))]
     const cut = []
-    // Tall enough for all of them.
+    // Tall enough for all rows.
     document.querySelector(".uploads").style.maxHeight = "none"
     queue.clearDone()
     queue.add(problems.map((problem, index) => new Upload({ path: [`${index}`], href: "/a", state: "failed", problem })))
@@ -431,7 +431,7 @@ FAILURES = """async () => {
         const around = row.querySelector(".upload-text")
         const [inner, outer] = [around, row].map((one) => one.getBoundingClientRect())
         const isWhole = text.scrollHeight <= text.clientHeight && inner.top >= outer.top && inner.bottom <= outer.bottom
-        // The longest can be scrolled.
+        // The longest message can be scrolled.
         const isSeen = around.scrollHeight <= around.clientHeight || problem.retryAfter > 0
         if (!isWhole || !isSeen) cut.push(text.textContent)
     }
@@ -441,7 +441,7 @@ FAILURES = """async () => {
 
 @test(is_long=True)
 def error_messages_are_completely_visible(lab):
-    """On a phone, in every language."""
+    """Checks the messages on a phone, in every language."""
     for language in ("en-GB", "de-DE", "fr-FR", "es-ES", "zh-CN"):
         page = page_for_uploads(lab, phone=True, language=language)
         page.context.route("**/small.bin", lambda route: route.fulfill(status=201) if route.request.method == "PUT" else route.continue_())
@@ -478,7 +478,7 @@ def in_page(page, name, expression):
 
 @test
 def digests_do_not_depend_on_the_pieces(lab):
-    """The page's SHA-256 equals the browser's: for every block remainder, in pieces of whole blocks."""
+    """The page's SHA-256 equals that of the browser, for every remainder of a block, in pieces of whole blocks."""
     found = in_page(page_for_uploads(lab), "upload/sha256", """async ({ SHA256 }) => {
         const wrong = []
         const lengths = [...Array(200).keys(), 1000, 100003]
@@ -498,7 +498,7 @@ def digests_do_not_depend_on_the_pieces(lab):
 
 @test
 def checksums_do_not_depend_on_the_pieces(lab):
-    """The page's Adler-32, for bytes at any offset, in pieces of any size, extended or combined."""
+    """The page's Adler-32 equals that of zlib, for bytes at any offset, in pieces of any size, extended or combined."""
     lengths = [*range(200), 352, 1000, 8191, 100003]
     found = in_page(page_for_uploads(lab), "upload/adler32", """({ extended, combined, nothing, adlerBytes }) => {
         const found = {}

@@ -29,7 +29,7 @@ def hidden(lab):
 
 @test
 def progress_is_visible_and_announced(lab):
-    """Progress of each file and in total, with speed and time; announced in quarters."""
+    """Shows the progress of each file and in total, with speed and time, and announces it in quarters."""
     for name in ("Letters", "Photos"):
         (lab.share / name).mkdir()
     lab.write("Inventory.ods", b"x" * 24_000, mtime=1_750_000_000)
@@ -72,7 +72,7 @@ def upload_can_be_paused_and_resumed(lab):
 
 @test
 def lost_response_is_recovered_after_a_pause(lab):
-    """A lost response: the page recognizes its own upload and no other file, even if the server cannot be asked immediately."""
+    """After a lost response, the page recognizes its own upload and no other file, even if the server is not available
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (_, page):
         mine = local(lab, "small.bin", 1000)
@@ -149,7 +149,7 @@ def replaced_file_is_not_resumed(lab):
         page.locator("dialog.conflict .primary").click()
         proxy.wait_for(proxy.limit - 100_000)
         reload(lab, proxy, page)
-        # On a phone the panel is collapsed unless it asks for something.
+        # On a phone, the panel is collapsed unless it asks a question.
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Choose files…").click()
         chooser.value.set_files(str(second))
@@ -234,11 +234,11 @@ def flipped_bit_is_detected_and_repaired(lab):
 
 @test
 def corrupted_piece_is_sent_again(lab):
-    """The complete file is corrupted: the server discards it, the page reports it and starts again, once."""
+    """If the complete file is corrupted, the server discards it, and the page reports this and uploads the file once more."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script=HEARD) as (proxy, page):
         mine = half(lab, proxy, page)
-        # The server is killed, and one bit of its data is changed before the restart.
+        # The server is killed, and one bit of the received data is changed before the restart.
         lab.server.kill()
         proxy.cut()
         staged = next(path for path in lab.share.iterdir() if path.name.startswith(".davit-"))
@@ -261,7 +261,7 @@ def corrupted_piece_is_sent_again(lab):
 
 @test
 def permanent_corruption_fails_the_upload(lab):
-    """A file that is always corrupted is not sent endlessly; Retry starts again."""
+    """A file that is corrupted each time is not sent endlessly; Retry starts the upload again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
         window.spoils = true
@@ -298,7 +298,7 @@ def expired_upload_starts_over(lab):
 
 @test
 def upload_resumes_after_a_reload_when_the_file_is_chosen_again(lab):
-    """The digest of the whole file is continued, too, and no part of the file is read again."""
+    """The computation of the digest of the whole file is resumed, too, and no part of the file is read again."""
     lab.allow("Failed to load resource")
     script = FIELDS + """
         window.again = 0
@@ -328,7 +328,7 @@ def upload_resumes_after_a_reload_when_the_file_is_chosen_again(lab):
         expect(page.evaluate("[fields['Repr-Digest'], again]"), [[whole_digest(mine)], 0])
 
 
-# The header fields of uploads.
+# Records the header fields of uploads in `fields`.
 FIELDS = """
     window.fields = {}
     const set = XMLHttpRequest.prototype.setRequestHeader
@@ -439,7 +439,7 @@ def two_pages_do_not_share_an_upload(lab):
 
 @test(is_long=True)
 def upload_of_a_tree_resumes_when_it_is_dropped_again(lab):
-    """After a reload the rest of a tree is uploaded; completed files are neither sent nor asked about."""
+    """After a reload, the rest of a tree is uploaded. Completed files are not sent again, and cause no questions."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab, script="delete DataTransferItem.prototype.getAsFileSystemHandle") as (proxy, page):
         tree = lab.work / "mine/tree"
@@ -472,7 +472,7 @@ def own_address():
 
 @test
 def uploads_over_plain_http_are_verified(lab):
-    """Without the browser's digests, the page's own are used; everything is verified."""
+    """Browsers compute no digests over plain HTTP, so the page computes them itself; all uploads are verified."""
     address = own_address()
     if address is None:
         lab.note("no non-loopback address available")
@@ -493,7 +493,7 @@ def uploads_over_plain_http_are_verified(lab):
 
 @test(is_long=True)
 def uploads_pass_a_proxy_with_a_small_body_limit(lab):
-    """nginx accepts one mebibyte by default: parts are reduced, and small files are sent in parts too."""
+    """nginx accepts one mebibyte by default: parts are made smaller, and small files are sent in parts, too."""
     lab.allow("Failed to load resource")
     for verifies in ("yes", "no"):
         with behind_proxy(lab, script=f"if (location.protocol === 'http:') localStorage['davit.verifyUploads'] = '{verifies}'") as (proxy, page):
@@ -503,7 +503,7 @@ def uploads_pass_a_proxy_with_a_small_body_limit(lab):
             wait_for_uploads(lab, page, 2)
             for one in mine:
                 expect_same(one, lab.share / one.name)
-            assert proxy.refusals >= 2, "the proxy has refused nothing"
+            assert proxy.refusals >= 2, "the proxy did not refuse the large requests"
 
 
 @test(is_long=True)

@@ -1,4 +1,4 @@
-"""Window size, printing and selection; thumbnails load little data; many changes are fast."""
+"""Window size, printing and selection, the data that thumbnails load, and the speed of many changes."""
 
 import io
 import re
@@ -178,7 +178,7 @@ JPEG = """async ([width, height, color]) => {
 
 
 def photograph(page, size, preview=True, turned=1, order=">"):
-    """Returns a JPEG of the given size, mostly a comment, as if it had many pixels."""
+    """Returns a JPEG of `size` bytes, most of which are a comment, to simulate an image with many pixels."""
     small = bytes(page.evaluate(JPEG, [160, 120, "#2f7dd1"]))
     large = bytes(page.evaluate(JPEG, [640, 480, "#c23a31"]))
     head = b"\xff\xd8" + (exif(small, turned, order) if preview else b"")
@@ -189,7 +189,7 @@ def photograph(page, size, preview=True, turned=1, order=">"):
 
 
 def shown(page):
-    """Returns the size of the thumbnail and its middle color by name; None for an icon."""
+    """Returns the size of each thumbnail by name; None for an icon."""
     return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".item")].map(one => {
         const image = one.querySelector(".picture img")
         return [one.querySelector(".name-text").textContent, image?.complete ? [image.naturalWidth, image.naturalHeight] : null]
@@ -198,7 +198,7 @@ def shown(page):
 
 @test
 def tiles_load_only_small_images(lab):
-    """Twelve photographs of 2.5 MB took 30 MB."""
+    """Regression: to show twelve photographs of 2.5 MB, the page loaded 30 MB."""
     page = lab.page()
     for number in range(12):
         lab.write(f"{number:02}.jpg", photograph(page, 2_500_000, order="<>"[number % 2]))
@@ -305,7 +305,7 @@ MEASURE = """async (about) => {
 
 @test
 def many_changes_are_rendered_together(lab):
-    """400 moves, copies and deletions: no listing in between, few repaints, and as many concurrent requests as a browser allows."""
+    """400 moves, copies and deletions: there are no listings in between, few repaints, and as many concurrent requests as a browser allows."""
     fill(lab, 400)
     (lab.share / "to").mkdir()
     lab.start("--trash")

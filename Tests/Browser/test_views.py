@@ -1,4 +1,4 @@
-"""Accessibility and layout of each view, also from right to left. With `--screenshots`, takes a screenshot of each view."""
+"""Accessibility and layout of each view, also in right-to-left layout. With `--screenshots`, takes a screenshot of each view."""
 
 import os
 import urllib.parse
@@ -11,7 +11,7 @@ LONG = "Minutes of the meeting about the summer house and everything that is sti
 NAMES = ("北京会议记录 2026 最终版.txt", "تقرير.pdf", LONG, "a & b <c>.swift", "song.mp3", "film.mp4", "unknown.bin", "page.html")
 FOREIGN = ('<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
            '<owner>Anna from the office next door</owner></lockinfo>')
-# Simulates a right-to-left language, of which there is none yet.
+# Simulates a right-to-left language, because the page is not translated into one.
 RIGHT_TO_LEFT = """new MutationObserver((_, observer) => {
     if (!document.documentElement) return
     document.documentElement.dir = "rtl"

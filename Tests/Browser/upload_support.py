@@ -13,7 +13,7 @@ import zlib
 
 from harness import LIMIT_MS, TYPES, expect
 
-# Without handles, the page uses an input, which tests can fill.
+# Without file pickers, the page uses an input element, which tests can fill.
 NO_PICKERS = "delete window.showOpenFilePicker; delete window.showDirectoryPicker"
 
 
@@ -23,7 +23,7 @@ def content(size, seed=1):
 
 
 def local(lab, name, size=1000, seed=None, mtime=1_500_000_000):
-    """Creates a local file."""
+    """Creates a file that can be uploaded."""
     path = lab.work / "mine" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content(size, seed if seed is not None else name))
@@ -62,7 +62,7 @@ def ready(lab, page):
 
 
 def choose(page, *paths, folder=False):
-    """Clicks the button and chooses files."""
+    """Runs the upload action, and chooses files."""
     with page.expect_file_chooser() as chooser:
         page.evaluate("folder => import(document.querySelector('script[type=module]').src).then(({ app }) => "
                       "{ app.run(folder ? 'upload-folder' : 'upload', app.context([])) })", folder)
@@ -104,7 +104,7 @@ QUEUE = "import(document.querySelector('script[type=module]').src.replace('main.
 
 
 def queue(page, expression):
-    """Returns a value of the page's queue."""
+    """Returns the value of an expression about the page's queue."""
     return page.evaluate(QUEUE.replace("{expression}", expression))
 
 
@@ -128,7 +128,7 @@ def states(page):
 class Proxy:
     """A proxy between the browser and the server. It can hold back, corrupt and cut off requests.
 
-    With `--files` it serves the page's files itself: Playwright would record all request bodies, which takes longer than
+    With `--files`, it serves the page's files itself, because Playwright would record all request bodies, which takes longer than
     sending them.
     """
 
@@ -232,7 +232,7 @@ class Proxy:
             assert self.changed.wait_for(lambda: self.passed >= count, LIMIT_MS / 1000), f"only {self.passed} bytes of {count}"
 
     def cut(self, is_down=False):
-        """Closes all connections, and with is_down refuses new ones."""
+        """Closes all connections; with is_down, also refuses new ones."""
         with self.changed:
             self.is_down = is_down
             self.cuts += 1

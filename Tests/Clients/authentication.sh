@@ -40,7 +40,7 @@ check "restart" restart --user 'anna:open:sesame'
 check "curl --digest uploads" answered 201 --digest -u 'anna:open:sesame' -T "$work/large" "${server_url}large"
 check "the uploaded file is complete" cmp "$work/large" "$share/large"
 
-# one_nonce: 50 requests on one connection with a single challenge.
+# one_nonce: checks that 50 requests on one connection need only a single challenge.
 one_nonce() {
     curl -s --digest -u 'anna:open:sesame' -o /dev/null -w '%{http_code} %{num_connects}\n' "$file?n=[1-50]" >"$work/codes"
     [ "$(grep -c '^200' "$work/codes")" -eq 50 ] || { sort "$work/codes" | uniq -c; return 1; }
@@ -79,7 +79,7 @@ def work(number, auth):
                 failures.append(f"{method} {answer.status_code}")
             if method == "GET" and answer.content != content:
                 failures.append("GET returned different bytes")
-    # One challenge at the start; a nonce is valid for more than 40 requests.
+    # There is only one challenge, at the start, because a nonce is valid for more than 40 requests.
     if challenges != (1 if isinstance(auth, HTTPDigestAuth) else 0):
         failures.append(f"{challenges} challenges")
 
@@ -122,7 +122,7 @@ check "Digest alone requires Digest secrets" refused_start --user-file "$work/ha
 (umask 077; printf 'anna:$2y$05$abcdefghijklmnopqrstuu\n' >"$work/foreign")
 check "hashes of other programs are refused" refused_start --user-file "$work/foreign"
 
-# Password guessing from one address of this machine.
+# Passwords are guessed from one address of this machine.
 guess() {
     local number
     for number in 1 2 3 4 5; do answered 401 --basic -u "anna:guess $number" "$file" || return 1; done

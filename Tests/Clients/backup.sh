@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Backup programs: duplicity with its WebDAV backend, restic through rclone: back up, change, back up again, verify,
+# Backup programs: duplicity with its WebDAV backend, and restic through rclone. They back up, change, back up again, verify and
 # restore.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

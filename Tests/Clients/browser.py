@@ -108,7 +108,7 @@ FROM_ELSEWHERE = """async ([base, name]) => {
 
 
 def guests(page, origin, share):
-    """A page of a foreign origin sends preflight requests (Fetch §4.8): the configured origin is allowed, others are
+    """Pages of other origins send preflight requests (Fetch §4.8); the configured origin is allowed, and others are not."""
     not."""
     page.goto(f"{origin}/")
     expect(page.evaluate(FROM_ELSEWHERE, [base, "guest"]), [201, "guest", True])

@@ -23,7 +23,7 @@ session() {
             || { echo "no line like: $line"; cat "$work/session"; return 1; }
     done <<<"$wanted"
 }
-# refused WHAT: the command on standard input must fail with WHAT.
+# refused WHAT: checks that the command on standard input fails with the message WHAT.
 refused() {
     timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
     grep -q -e "$1" "$work/session" || { cat "$work/session"; return 1; }
@@ -135,7 +135,7 @@ check "a name that does not exist is refused" refused '404' <<'END'
 delete absent
 END
 
-# Only the plain folders of the tree: cadaver has no recursion, and parses quotes and backslashes in its own way.
+# Uploads only the plain folders of the tree, because cadaver has no recursion, and parses quotes and backslashes in its own way.
 upload_commands() {
     local folder file
     for folder in "$tree"/folder\ *; do

@@ -14,7 +14,7 @@ as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 
 mkdir "$mount_point" "$work/cache"
-# Like the system-wide cache: owned by the mounting user, and writable by the group of the daemon.
+# The cache folder is owned by the mounting user and writable by the group of the daemon, like the system-wide one.
 "${as_root[@]}" chown "$(id -un)":davfs2 "$work/cache"
 "${as_root[@]}" chmod 775 "$work/cache"
 chmod 755 "$work"
@@ -34,7 +34,7 @@ mount_share() {
 # umount.davfs returns after the last upload.
 unmount_share() { "${as_root[@]}" timeout "$limit" umount "$mount_point"; }
 
-# davfs2 moves refused uploads here.
+# davfs2 moves refused uploads to lost+found.
 nothing_lost() {
     local found
     found=$("${as_root[@]}" find "$work/cache" -path '*/lost+found/*')

@@ -70,7 +70,7 @@ def chunks_up():
 
 
 def chunks_down():
-    """Reads events as they arrive: the first ones before the last ones are produced."""
+    """Reads chunks as they arrive: the first ones before the last ones are produced."""
     client = connect()
     client.request("GET", "/rows?count=3000000")
     answer = client.getresponse()
@@ -131,7 +131,7 @@ def streams():
 
 
 def strangers():
-    """A connection without the authority is refused."""
+    """Without the certificate authority, clients refuse to connect."""
     if not authority:
         return
     try:

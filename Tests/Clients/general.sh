@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# General HTTP clients: curl, wget, Python, openssl s_client and Chromium, with files, forms, redirects, streams and
-# events, and with routes and a share on one port.
+# General HTTP clients: curl, wget, Python, openssl s_client and Chromium, with files, forms, redirects, streams and events.
+# Routes and a share use the same port.
 #
 #   Tests/Clients/general.sh [--tls]
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,7 +13,7 @@ server_program=${PROGRAMS:-$clients_folder/../../.build/debug}/ClientServer
 TREE_FILES=120
 unset XDG_STATE_HOME
 
-# The server needs the origin of the other pages, so their server starts first.
+# davit needs the origin of the other pages, so the server of these pages starts first.
 server_options() {
     mkdir "$work/pages"
     printf '<!DOCTYPE html><link rel="icon" href="data:,"><title>Elsewhere</title>' >"$work/pages/index.html"

@@ -11,7 +11,7 @@ git config --global user.name Anna
 git config --global user.email anna@example.com
 git config --global init.defaultBranch main
 git config --global gc.auto 0
-# Use the variable, because it takes precedence over the setting.
+# Set the environment variable, because it takes precedence over the setting.
 [ -z "$authority" ] || export GIT_SSL_CAINFO=$authority
 # git http-push only uses credentials in the URL: the credential helper is called for the first request only.
 set_remote() {
@@ -68,7 +68,7 @@ check "the branch is deleted" gone
 
 # Writes the files for the dumb protocol, as a hook of the repository would.
 git --git-dir "$share/repository.git" update-server-info
-# This changed the share directly and could not be replayed, so the recording ends here.
+# The command has changed the share directly, which a replay cannot repeat, so the recording ends here.
 stop_recording() { stop_server && start_server "$share" "$work/state" "${login_options[@]}"; }
 check "the server starts again" stop_recording
 set_remote

@@ -59,7 +59,7 @@ check "the removed file does not exist" is_absent "$share/tree/name with ü & +.
 check "information has size and type" eval '[[ $(run_gio info "${place}tree/folder%2000/file%200000.txt" 2>&1 || run_gio info "$(run_gio list -u "${place}tree/folder%2000" | head -n 1)") == *standard::size* ]]'
 check "the free space is reported" eval '[[ $(run_gio info -f "$place") == *filesystem::free* ]]'
 
-# Repeats these steps through the FUSE mount, which other programs use.
+# Repeats these steps through the FUSE mount, which programs without support for gvfs use.
 view=
 for _ in {1..1200}; do
     mkdir -p "$XDG_RUNTIME_DIR/gvfs"
@@ -71,7 +71,7 @@ done
 if [ -n "$view" ]; then
     check "FUSE: the folder exists" same_tree "$tree/folder 00" "$view/tree/folder 00"
     check "FUSE: copy a file" cp "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$view/made/copy"
-    # The upload starts when a file is closed, and close returns before it is done.
+    # The upload starts when a file is closed, and close returns before the upload is complete.
     arrives() { for _ in {1..1200}; do cmp -s "$@" && return 0; sleep 0.1; done; cmp "$@"; }
     check "FUSE: the copied file is complete" arrives "$tree/folder 00/$(ls "$tree/folder 00" | head -n 1)" "$share/made/copy"
     check "FUSE: rename" mv "$view/made/copy" "$view/made/copy 2"

@@ -1,4 +1,4 @@
-"""TLS behavior that command-line clients do not cover: slow readers, early aborts, small pieces.
+"""TLS behavior that command-line clients do not cover: slow readers, early refusals, and small pieces.
 
     https.py PORT AUTHORITY SHARE SERVER [NAME:PASSWORD]
 """
@@ -57,7 +57,7 @@ def http_client():
 
 
 def slow_reader():
-    """Reads one GiB, most of it very slowly; the memory of the server must stay constant."""
+    """Reads slowly from content of one GiB; the memory of the server must stay constant."""
     with open(os.path.join(share, "sparse"), "wb") as file:
         file.truncate(GIB)
     connection = connect(receive=4096)
@@ -104,7 +104,7 @@ def expectation():
 
 
 def early_answer():
-    """A request is refused by its head while the content is still being sent: the response must arrive."""
+    """A request is refused because of its head while the content is still being sent; the response must arrive."""
     connection = connect()
     connection.send(head("PUT /missing/x HTTP/1.1") + b"Content-Length: 100000000\r\n\r\n")
     try:
@@ -116,7 +116,7 @@ def early_answer():
 
 
 def orderly_end():
-    """The server sends close_notify: Python raises an error if a connection is closed without it."""
+    """The server sends close_notify; Python raises an error if a connection is closed without it."""
     connection = connect()
     connection.suppress_ragged_eofs = False
     connection.send(head("GET /hello.txt HTTP/1.1") + b"Connection: close\r\n\r\n")

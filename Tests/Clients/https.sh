@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# HTTPS: curl, wget, openssl s_client and Python with certificates from files and from the server's own authority;
-# rclone with the whole tree; large content, slow readers, reload.
+# HTTPS: curl, wget, openssl s_client and Python with certificates from files and from the server's own authority; rclone with
+# the whole tree; large content, slow readers, and a reload of certificates.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # make_certificate NAME: creates a certificate for localhost and its key, in NAME.pem.

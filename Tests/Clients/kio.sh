@@ -2,7 +2,7 @@
 # KDE's KIO: lists, copies, renames, moves and removes with kioclient.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Programs started by the bus have no display either.
+# Programs started by the session bus have no display, either, so set this before the bus starts.
 export QT_QPA_PLATFORM=offscreen
 in_session_bus "$@"
 # kioclient starts for each file, so use few files.
@@ -12,10 +12,10 @@ require dbus-run-session kioclient5
 limit=${LIMIT_SECONDS:-240}
 export XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config XDG_CACHE_HOME=$work/cache
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-[ -z "$authority" ] || skip "asks for trust in a window"
+[ -z "$authority" ] || skip "asks in a window whether to trust the certificate"
 place=${server_url/http/webdav}
 [ -z "$user" ] || place=${place/:\/\//://$user:${password/:/%3A}@}
-# Output goes to files: daemons that it starts inherit a pipe and keep it open.
+# Output goes to a file, because the daemons that kioclient starts would inherit a pipe and keep it open.
 run_kio() { timeout "$limit" kioclient5 --noninteractive "$@" 2>>"$work/kio.err"; }
 
 mkdir "$work/made"

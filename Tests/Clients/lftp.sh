@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lftp: mirrors a tree in both directions, changes, renames and removes. It reads listings from the HTML pages of
-# folders: with http:use-propfind, it mixes up the responses to pipelined requests.
+# lftp: mirrors a tree in both directions, changes, renames and removes. lftp reads listings from the HTML pages of folders
+# here, because with http:use-propfind, it mixes up the responses to pipelined requests.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=${TREE_FILES:-120} recorded=yes

@@ -1,12 +1,10 @@
-# Shared functions of the client tests. A test sources this file, calls `begin NAME "$@"`, then `check`s, then
-# `finish`.
+# Shared functions of the client tests. A test sources this file, and calls `begin NAME "$@"`, `check` for each check, and
+# finally `finish`.
 #
-# After begin: $work is a temporary folder, $share the folder that davit serves at $server_url, $tree the source tree,
-# $user and $password the credentials or "" for anonymous access, $schemes the offered schemes or "", and $authority
-# the certificate to trust or "" without TLS. A test that sets recorded=yes first is recorded; at its end the
-# recording is replayed against a new davit, which must give the same responses. KEEP_RECORDINGS=FOLDER keeps the
-# recording.
-# shellcheck shell=bash
+# After `begin`, $work is a temporary folder, $share the folder that davit serves at $server_url, $tree the source tree, $user
+# and $password the credentials or "" for anonymous access, $schemes the offered schemes or "", and $authority the certificate
+# to trust or "" without TLS. A test that sets recorded=yes first is recorded; at its end the recording is replayed against a
+# new davit, which must give the same responses. KEEP_RECORDINGS=FOLDER keeps the recording. shellcheck shell=bash
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -22,7 +20,7 @@ in_session_bus() {
     DAVIT_SESSION_BUS=yes GVFS_DISABLE_FUSE=1 exec dbus-run-session -- "$0" "$@"
 }
 
-# The time limit of a single client call, in seconds; reached only by a hang.
+# The time limit of a single client call, in seconds; only a call that hangs reaches it.
 limit=${LIMIT_SECONDS:-240}
 
 recorded=no
@@ -42,13 +40,13 @@ begin() {
         esac
     done
     [ -z "$schemes" ] || login+=(--auth "$schemes")
-    [ -x "$DAVIT" ] || { echo "$client: no davit at $DAVIT; run 'make build' first" >&2; exit 1; }
+    [ -x "$DAVIT" ] || { echo "$client: davit not found at $DAVIT; run 'make build' first" >&2; exit 1; }
     passed=0 failed=0 is_finished=no
     work=$(mktemp -d "${TMPDIR:-/tmp}/davit-$client.XXXXXX")
     share=$work/share tree=$work/tree server_log=$work/server.log output=$work/output
     trap leave EXIT
     trap 'exit 130' INT TERM
-    # Clients read their settings and secrets from here only.
+    # Clients read their settings and secrets only from this home folder.
     export HOME=$work/home
     mkdir "$share" "$HOME"
     python3 "$clients_folder/make_tree.py" "$tree" "${TREE_FILES:-2000}"
@@ -66,7 +64,7 @@ begin() {
     login_options=("${login[@]}")
 }
 
-# Runs on every exit: a test may override `clean_up_client`.
+# `leave` runs on every exit. A test may override `clean_up_client`, which it calls.
 clean_up_client() { :; }
 leave() {
     local status=$?
@@ -152,7 +150,7 @@ play_again() {
 skipped() { echo "SKIPPED: $client$(as_user): $1: $2"; }
 # skip WHY: skips the whole test.
 skip() {
-    skipped "all of it" "$1"
+    skipped "the whole test" "$1"
     stop_server || true
     is_finished=yes
     echo "$client$(as_user): 0 passed, 0 failed"

@@ -33,7 +33,7 @@ def connect():
             return remote.ServiceManager.createInstanceWithContext("com.sun.star.frame.Desktop", remote)
         except Exception:
             time.sleep(0.2)
-    raise SystemExit("LibreOffice does not start")
+    raise SystemExit("LibreOffice did not start")
 
 
 def value(name, content):
@@ -83,7 +83,7 @@ fact("saves the document under another name", lambda: document.URL.endswith("cop
 fact("keeps the first document", lambda: status("GET", LETTER) == 200)
 document.close(True)
 
-# Another client has locked it.
+# Another client has locked the document.
 locked = status("LOCK", LETTER, (
     b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
     b"<owner>somebody else</owner></lockinfo>"), Timeout="Second-600")

@@ -5,7 +5,7 @@
 TREE_FILES=${TREE_FILES:-60} recorded=yes
 begin libreoffice "$@"
 require soffice curl unzip
-[ -z "$user$authority" ] || skip "asks for passwords and trust in a window"
+[ -z "$user$authority" ] || skip "asks in a window for the password and whether to trust the certificate"
 # Only Debian's Python has the module of LibreOffice.
 /usr/bin/python3 -c 'import uno' 2>/dev/null || skip "python3-uno is not installed"
 office=

@@ -6,7 +6,7 @@ TREE_FILES=${TREE_FILES:-60} recorded=yes
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit
 begin python "$@"
 programs=${PYTHON_CLIENTS:-webdav4 webdavclient3}
-# These libraries do not escape these names in URLs, or change them; other clients test these names.
+# The libraries change names with these characters, or do not escape them in URLs; other clients test such names.
 find "$tree" -depth -name '*[%#?\\]*' -exec rm -r {} +
 python=$cache/python-clients/bin/python
 make_environment() {

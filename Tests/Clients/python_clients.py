@@ -30,7 +30,7 @@ def refuses(call, *names):
 
 
 def same(a, b):
-    """Whether two trees have the same names and content."""
+    """Returns whether two trees have the same names and content."""
     seen = filecmp.dircmp(a, b)
     _, wrong, odd = filecmp.cmpfiles(a, b, seen.common_files, shallow=False)
     if seen.left_only or seen.right_only or wrong or odd:
@@ -109,7 +109,7 @@ def webdavclient3(url, tree, work):
         options |= {"webdav_login": USER, "webdav_password": PASSWORD}
     client = Client(options)
     client.verify = AUTHORITY or True
-    # It maps file names to URLs in its own way; other clients test such names.
+    # webdavclient3 maps file names to URLs in its own way, so only plain names are tested here.
     fact("mkdir", lambda: client.mkdir("three"))
     fact("check", lambda: client.check("three") and not client.check("absent"))
     client.upload_sync(remote_path="three/tree", local_path=tree)

@@ -19,7 +19,7 @@ for vendor in owncloud nextcloud; do
     if [ -n "$user" ]; then printf 'user = %s\npass = %s\n' "$user" "$(rclone obscure "$password")"; fi
 done >"$RCLONE_CONFIG"
 run_rclone() { timeout "$limit" rclone --retries 1 --low-level-retries 1 "$@"; }
-# transfers COUNT COMMAND...: the run succeeds and copies exactly that many files.
+# transfers COUNT COMMAND...: checks that the command succeeds and copies exactly COUNT files.
 transfers() {
     local expected=$1 count
     shift
@@ -70,7 +70,7 @@ else
         timeout "$limit" rclone mount nextcloud:both "$mount_point" --vfs-cache-mode writes --vfs-write-back 0s --dir-cache-time 1s \
             --log-file "$work/mount.log" --daemon && mountpoint -q "$mount_point"
     }
-    # The mount writes in the background from its cache.
+    # The mount uploads files from its cache in the background.
     is_written() {
         local _
         for _ in {1..1200}; do

@@ -10,10 +10,10 @@ export RCLONE_CONFIG=$work/rclone.conf
     if [ -n "$user" ]; then printf 'user = %s\npass = %s\n' "$user" "$(rclone obscure "$password")"; fi
 } >"$RCLONE_CONFIG"
 
-# A single attempt, so that retries do not hide a refusal.
+# Makes a single attempt, so that retries do not hide a refusal.
 run_rclone() { timeout "$limit" rclone --retries 1 --low-level-retries 1 "$@"; }
 
-# transfers COUNT COMMAND...: the run succeeds and copies exactly that many files.
+# transfers COUNT COMMAND...: checks that the command succeeds and copies exactly COUNT files.
 transfers() {
     local expected=$1 count
     shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Records the sessions in ../RecordedSessions again, after intended changes of davit's responses. Sessions of lftp and
-# webdavclient3 can be recorded too, but are not kept: lftp reads the HTML pages of folders, so every change of a page
-# would be a difference, and webdavclient3 opens a connection, and so creates a file, for each request.
+# webdavclient3 can also be recorded, but are not kept: lftp reads the HTML pages of folders, so that every change of a page
+# would be a difference, and webdavclient3 opens a connection for each request, so that each request would be a file.
 #
 #   Tests/Clients/record.sh [git | sitecopy | webdav4 | libreoffice | lftp | webdavclient3]...
 set -euo pipefail

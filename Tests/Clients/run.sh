@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the client tests anonymously, with Basic, with Digest and over TLS, as far as each client supports it. They run
-# in parallel, because they mostly wait. Without arguments, runs those with few dependencies; with --all, also those
-# of the package group `lab`.
+# Runs the client tests anonymously, with Basic, with Digest and over TLS, as far as each client supports them. They run in
+# parallel, because they mostly wait. Without arguments, runs the tests of clients with few dependencies; with --all, also those
+# of clients in the package group `lab`.
 #
 #   Tests/Clients/run.sh [--all | CLIENT...]
 set -euo pipefail
@@ -13,7 +13,7 @@ not_here=()
 case ${1:-} in
     '') clients=("${few[@]}") ;;
     --all)
-        # This file is used for each of several uploads.
+        # The size of the file that each of several uploads sends.
         export UPLOAD_MEGABYTES=${UPLOAD_MEGABYTES:-1024}
         clients=("${lab[@]}" "${few[@]}")
         not_here=(
@@ -24,7 +24,7 @@ case ${1:-} in
         ;;
     *) clients=("$@") ;;
 esac
-# The number of parallel tests. The time limits allow for a busy machine.
+# The number of tests that run in parallel. The time limits are long enough for a busy machine.
 width=12
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/davit-clients.XXXXXX")
@@ -83,7 +83,7 @@ for run in "${runs[@]}"; do
         echo "FAILED: $run did not run to the end"
     fi
 done
-# Repeats what was skipped at the end of the output.
+# Repeats the skipped tests at the end of the output.
 for run in "${runs[@]}"; do grep '^SKIPPED: ' "$results/$run" || true; done
 [ ${#not_here[@]} -eq 0 ] || printf '%s\n' "${not_here[@]}"
 echo "clients: $passed passed, $failed failed"

@@ -5,7 +5,7 @@
 TREE_FILES=${TREE_FILES:-160} recorded=yes
 begin sitecopy "$@"
 require sitecopy curl
-[ -z "$authority" ] || skip "asks the user for trust"
+[ -z "$authority" ] || skip "asks the user whether to trust the certificate"
 
 port=${server_url##*:} port=${port%/}
 mkdir -m 700 "$HOME/.sitecopy"
@@ -31,7 +31,7 @@ mv "$tree/large.bin" "$tree/renamed.bin"
 rm -r "$tree/level 0"
 check "sitecopy --update sends changes" run_sitecopy --update
 check "the share has the changes" same_tree "$tree" "$share/site"
-# --fetch only reads the state of the server, which a new copy of the site needs.
+# --fetch only reads the state of the server, as required for a new copy of the site.
 check "sitecopy --fetch" run_sitecopy --fetch
 cp -r "$tree" "$work/before"
 rm -r "$tree/folder 00" "$tree/index.html"

@@ -15,7 +15,7 @@ run_rclone() { timeout "$limit" rclone --retries 1 --low-level-retries 1 "$@"; }
 run_curl() { curl -sS -f ${user:+--user "$user:$password" --basic} "$@"; }
 trash() { timeout "$limit" "$DAVIT" trash "$1" "$share" --state-dir "$work/state" "${@:2}"; }
 
-# Names, types, lengths, modes and times in nanoseconds; for files also inodes.
+# Prints names, types, lengths, modes, times in nanoseconds and inodes.
 facts() { (cd "$share/kept" && find . "$@" -printf '%p %y %s %m %T@ %i\n' | sort); }
 is_as_before() { diff "$work/before" <(facts); }
 files_are_as_before() { diff "$work/files" <(facts -type f); }

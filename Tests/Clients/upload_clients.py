@@ -33,7 +33,7 @@ class Changes:
     """Waits until a file in a folder is written to (inotify)."""
 
     MODIFY, CREATE = 2, 0x100
-    # Seconds without any write; reached only by a hang.
+    # The maximum number of seconds without a write; only a test that hangs reaches it.
     LIMIT_SECONDS = 120
 
     def __init__(self, folder):
@@ -44,7 +44,7 @@ class Changes:
 
     def wait(self):
         if not select.select([self.descriptor], [], [], self.LIMIT_SECONDS)[0]:
-            raise RuntimeError("timeout: nothing was written")
+            raise RuntimeError(f"nothing was written for {self.LIMIT_SECONDS} seconds")
         os.read(self.descriptor, 1 << 16)
 
 
@@ -84,7 +84,7 @@ class Relay:
 
 
 class Server:
-    """davit, restarted on the same port."""
+    """A davit process that can be restarted on the same port."""
 
     def __init__(self, binary, work):
         self.binary, self.port, self.process = binary, 0, None
@@ -212,7 +212,7 @@ class Draft:
 
 
 def content(work):
-    """Creates a file without repetitions; returns its path, its content and the digest."""
+    """Creates a file in which no block occurs twice; returns its path, its content and its digest."""
     block, made, path = os.urandom(PIECE), hashlib.sha256(), os.path.join(work, "sent")
     with open(path, "w+b") as file:
         for number in range(SIZE // PIECE):
@@ -220,7 +220,7 @@ def content(work):
             file.write(piece)
             made.update(piece)
         file.flush()
-        # Mapped, because it may be large.
+        # The content is mapped into memory, because it may be large.
         return path, memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)), made.hexdigest()
 
 
@@ -252,7 +252,7 @@ def draft(server, work):
         server.start()
         before, after = after, client.offset(upload)
         fact(f"{name}: data received before the stop is kept", before + PIECE <= after <= before + 3 * PIECE)
-        # A stalled request: a newer request takes over the upload.
+        # A request stalls, and a newer request takes over the upload.
         hanging = client.append(upload, after, SIZE - after, [data[after:after + 3 * PIECE]], True)
         server.wait_for_bytes(after + PIECE)
         status, fields = client.finish(upload, data, [field(digest)])
@@ -298,7 +298,7 @@ def tus(server, work):
     first.upload(stop_at=3 * chunk)
     fact("the offset is correct", uploader("tus", first.url).get_offset() == 3 * chunk)
     server.kill_and_start()
-    # Killed while it receives a chunk.
+    # The server is killed while it receives a chunk.
     second = uploader("tus", first.url, SIZE)
     ended = []
 
@@ -322,7 +322,7 @@ def tus(server, work):
     fourth = uploader("tus", None, SIZE // 3, upload_checksum=True)
     fourth.upload()
     fact("a name in use gets a number, with checksums", server.has("tus (1)", digest))
-    # The client resumes by itself after broken connections, each in the middle of a chunk.
+    # The client resumes by itself after connections that break in the middle of a chunk.
     relay = Relay(server, chunk + chunk // 2, 4)
     uploader("cut", None, 2 * chunk, relay.url, retries=9, retry_delay=0).upload()
     relay.close()
@@ -330,7 +330,7 @@ def tus(server, work):
 
 
 def both(server, work):
-    """A single upload: started with tus, interrupted by a kill, completed with the draft."""
+    """A single upload is started with tus, interrupted by a kill, and completed with the draft."""
     path, data, digest = content(work)
     uploader = tus_client(server.url).uploader(path, chunk_size=SIZE // 4, metadata={"filename": "both"})
     uploader.upload(stop_at=SIZE // 4)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Interrupted and resumed uploads: tuspy from PyPI for tus 1.0, and a small client written from the text of
-# draft-ietf-httpbis-resumable-upload. UPLOAD_MEGABYTES sets the size; connections are cut, and servers are killed.
+# draft-ietf-httpbis-resumable-upload. Connections are cut, and servers are killed. UPLOAD_MEGABYTES sets the size of the file.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 TREE_FILES=1
@@ -23,7 +23,7 @@ else
     skipped tuspy "cannot be installed from PyPI"
     python=python3 programs=draft
 fi
-# The program starts its own servers, because it kills them.
+# The program starts servers itself, because it kills them.
 export USER_NAME=$user PASSWORD=$password MEGABYTES=${UPLOAD_MEGABYTES:-64}
 for program in $programs; do
     timeout "$limit" "$python" "$clients_folder/upload_clients.py" "$program" "$DAVIT" "$work/$program" \

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills davit at every step of every change, and checks the share after a restart.
 
-For each scene: the share is prepared, the debug build is started so that it kills itself before its N-th counted
+For each scene, the share is prepared, the debug build is started so that it kills itself before its N-th counted
 file-system call or state commit, the request is sent, and a new server shows the result. The result must be entirely
 old or entirely new: bytes, modes, names, listings, properties and locks. It must be new if the request was answered.
-N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start is killed at every
+This is repeated for N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start is killed at every
 step as well. Finally, a large overwrite is killed from outside.
 
 With --every K, only one step in K is killed, in every scene and every interrupted start. --seed and the name of the
@@ -35,12 +35,12 @@ def parse():
     parser.add_argument("--debug", default=os.environ.get("DAVIT_DEBUG", f"{build}/debug/davit"),
                         help="a debug build, which supports kill points")
     parser.add_argument("--only", default="", help="only scenes whose name contains this text")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="kill at only one step in K")
-    parser.add_argument("--seed", default="0", help="any text; selects the steps")
-    parser.add_argument("--outside", type=int, default=20, help="number of kills from outside")
-    parser.add_argument("--megabytes", type=int, default=200, help="size of the overwrite")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="kill at only one step in K (default: 1)")
+    parser.add_argument("--seed", default="0", help="any text; selects the steps (default: 0)")
+    parser.add_argument("--outside", type=int, default=20, help="number of kills from outside (default: 20)")
+    parser.add_argument("--megabytes", type=int, default=200, help="size of the overwritten file in MB (default: 200)")
     parser.add_argument("--workers", type=int, default=2 * max(2, os.cpu_count() or 1),
-                        help="number of scenes at a time; most of the time is spent waiting for the disk")
+                        help="number of scenes that run in parallel; they mostly wait for the disk")
     return parser.parse_args()
 
 
@@ -88,7 +88,7 @@ def main():
     options = parse()
     for binary in (options.davit, options.debug):
         if not os.access(binary, os.X_OK):
-            sys.exit(f"crash: no davit at {binary}; run 'make build debug' first")
+            sys.exit(f"crash: davit not found at {binary}; run 'make build debug' first")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.every > 1:
         print(f"crash: one step in {options.every}; repeat with --every {options.every} --seed {options.seed}")

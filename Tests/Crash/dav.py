@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 TEST = "{urn:test:}"
 DAV = "{DAV:}"
-# In seconds. Lock timeouts are rounded up to multiples of it before they are compared.
+# In seconds. Lock timeouts are rounded up to multiples of this value before they are compared.
 GRANULARITY = 600
 # The prefix of the server's temporary names.
 RESERVED = ".davit-"
@@ -29,7 +29,7 @@ PICTURE_BODY = (
 
 
 def property_update(**values):
-    """Returns a PROPPATCH body: a text sets a property, None removes it, in the given order."""
+    """Returns a PROPPATCH body that sets each property to its value, or removes it if the value is None, in the given order."""
     parts = []
     for name, value in values.items():
         if value is None:
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def is_success(self):
-        """A 207 hides the results of members; no request here may depend on it except PROPPATCH."""
+        """Returns whether the status is 2xx. A 207 can contain failures, so no request except PROPPATCH may cause one."""
         return 200 <= self.status < 300
 
     @property
@@ -136,17 +136,17 @@ class Resource:
             root = urllib.parse.unquote(lock.findtext(f"{DAV}lockroot/{DAV}href", ""))
             scope = lock.find(f"{DAV}lockscope")[0].tag
             self.tokens.append(token)
-            # The granted timeout, regardless of the time that has passed.
+            # The rounded value equals the granted timeout, regardless of the time that has passed.
             ends = lock.findtext(f"{DAV}timeout", "").removeprefix("Second-")
             granted = -(-int(ends) // GRANULARITY) * GRANULARITY
             self.locks.append((scope, lock.findtext(f"{DAV}depth", ""), root.rstrip("/"), granted, token))
 
 
 class Picture:
-    """Everything in a share that is visible to a client, or in the folder."""
+    """Everything in a share that a client can see, and everything in its folder."""
 
     def __init__(self, client, root, known_tokens):
-        """`known_tokens` maps the lock tokens of the scene to names; others compare as "new"."""
+        """`known_tokens` maps the lock tokens of the scene to names; all other tokens are named "new"."""
         answer = client.look()
         resources = {}
         for response in ElementTree.fromstring(answer.body).findall(f"{DAV}response"):
@@ -200,7 +200,7 @@ class Picture:
         return self.facts[f"/{path}"][0] == "collection"
 
     def content(self, path):
-        """Returns a digest of the content, without the mode, which does not affect the entity tag."""
+        """Returns the digest of the content without the mode, because the mode does not affect the entity tag."""
         fact = self.facts.get(f"disk /{path}")
         return fact and fact[0]
 

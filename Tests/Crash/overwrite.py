@@ -1,4 +1,4 @@
-"""kill -9 from outside, at 20 moments of a large overwrite. The result must be the old file or the new one, never a
+"""Kills davit from outside, with SIGKILL, at many moments of a large overwrite. The result must be the old file or the new one,
 mix."""
 
 import http.client
@@ -11,12 +11,12 @@ from dav import Client
 from server import Server
 
 BLOCK_BYTES = 1_000_000
-# In these rounds, the kill happens after everything was sent: seconds to wait for the response before it.
+# In the last rounds, everything is sent before the kill: the seconds to wait for the response before the kill.
 LATE = (0, 0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
 class Pattern:
-    """Distinguishable content: a repeated block of random bytes."""
+    """Content that can be distinguished from other content: a repeated block of random bytes."""
 
     def __init__(self, seed, count):
         self.block = random.Random(seed).randbytes(BLOCK_BYTES)
@@ -61,7 +61,7 @@ class Upload:
 
 
 def seen(port, path, patterns):
-    """Returns which of the patterns the file contains, on disk and over HTTP; None if neither."""
+    """Returns the index of the pattern that the file contains, on disk and over HTTP; None if it contains none of them."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     for index, pattern in enumerate(patterns):
         with open(path, "rb") as file:

@@ -17,10 +17,10 @@ from server import Died, Server
 
 # An upper limit, in case a server never survives.
 STEP_LIMIT = 500
-# The number of steps varies slightly with the kernel's caches. The last step is considered reached after this many
-# consecutive runs that survive.
+# The number of steps varies slightly with the kernel's caches. After this many consecutive runs that survive, the last step is
+# considered reached.
 CALM_RUNS = 3
-# Only to end a check that would wait forever.
+# Ends a check that would otherwise wait forever.
 LEFTOVER_SECONDS = 120
 # A fault at one step often occurs at all steps.
 FAILURE_LIMIT = 5
@@ -61,7 +61,7 @@ class Steps:
 
 
 class SceneRun:
-    """One scene, in separate folders. A share that a kill left unchanged is reused for the next one, including its
+    """One scene, in separate folders. A share that a kill left unchanged is reused for the next kill, including
     rows."""
 
     def __init__(self, scene, options, work):
@@ -87,7 +87,7 @@ class SceneRun:
 
     @contextlib.contextmanager
     def quiet_server(self):
-        """Provides a client of a server without kill points, which must exit cleanly."""
+        """Runs a server that is not killed, and yields a client of it; the server must exit cleanly."""
         with self.server() as server:
             yield Client(server.port)
             if server.stop() != 0:
@@ -111,14 +111,14 @@ class SceneRun:
             self.old = self.picture(client)
 
     def expect_new(self):
-        """Determines the result of the request without a kill."""
+        """Records the share before the request, and after the request without a kill."""
         self.set_up()
         with self.quiet_server() as client:
             client.must(self.request.method, self.request.path, self.request.fields, self.request.body)
         with self.quiet_server() as client:
             self.new = self.picture(client)
         self.request = None
-        # If old and new were equal, every result would be accepted.
+        # If the old and the new share were equal, every result would be accepted.
         if self.new == self.old:
             raise Failure("the request changes nothing")
 
@@ -141,13 +141,13 @@ class SceneRun:
                 raise Failure("the server survived, but the request had no effect")
         except Failure as failure:
             raise Failure(f"{self.last_kill() if status else 'no kill'}: {failure}") from None
-        # The checks have moved items to the trash, or continued an upload.
+        # The share cannot be reused if the checks have moved items to the trash or continued an upload.
         if outcome == "old" and not self.scene.keeps and not isinstance(request, UploadRequest):
             self.request = request
         return outcome if status else None
 
     def look_after(self, answer, request):
-        # Unfinished work of the trash has no row.
+        # Unfinished work of the trash has no intent in the database, so a share with a trash is always tested.
         if self.scene.keeps or count_intents(self.state):
             self.kill_starts()
         with self.quiet_server() as client:
@@ -205,7 +205,7 @@ class SceneRun:
         return "old"
 
     def end_upload(self, client, request, outcome):
-        """An upload that began before the kill can be completed; one whose URL no client knows can be deleted."""
+        """Completes an upload that began before the kill, or deletes one whose URL the client does not know."""
         for name in uploads_left(self.state):
             upload = f"/.davit-resumableuploads/{name}"
             head = client.request("HEAD", upload)
@@ -263,7 +263,7 @@ class SceneRun:
         while left_behind := leftovers(self.root):
             # A listing skips items that the background sweep is removing.
             if time.monotonic() > deadline:
-                raise Failure(f"still exists {LEFTOVER_SECONDS} s after a listing: {left_behind}")
+                raise Failure(f"leftovers still exist {LEFTOVER_SECONDS} s after a listing: {left_behind}")
             time.sleep(0.002)
 
     def last_kill(self):
@@ -276,7 +276,7 @@ class SceneRun:
 def rows(state, query):
     """Queries the state database.
 
-    Uses a copy: a running server locks the database, and the traces of a crash must remain for the next start.
+    Uses a copy, because a running server locks the database, and the traces of a crash must remain for the next start.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in ("state.sqlite", "state.sqlite-wal"):

@@ -4,7 +4,7 @@ from dav import DATED, LOCK_BODY, property_update
 
 OLD = b"old content " * 500
 NEW = b"new, longer content " * 700
-# Above the limit for buffers in memory, so it is written to a file while it is received.
+# Exceeds the limit for buffers in memory, so the server writes it to a file while receiving it.
 LARGE = b"large content " * 150_000
 
 
@@ -18,7 +18,7 @@ class Scene:
     """`build(client, tokens)` prepares the share and returns the request; it adds lock tokens to `tokens`."""
 
     def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False):
-        """`needs_volume`: /other is a separate volume. `fail_call`: unsupported calls of the volume. `keeps`: with a
+        """`needs_volume`: whether /other is a separate volume. `fail_call`: the calls that the volume does not support.
         trash."""
         self.name, self.build, self.sync, self.keeps = name, build, sync, keeps
         self.needs_volume, self.fail_call = needs_volume, fail_call
@@ -60,7 +60,7 @@ def put_empty_over_with_properties(client, tokens):
 
 
 def begin_upload(client, path, sent=b"", **fields):
-    """Returns the URL of an upload with this much partial content."""
+    """Creates an upload with `sent` as its partial content, and returns its URL."""
     upload = client.must("PUT", path, {"Upload-Complete": "?0", **fields}, b"").fields["Location"]
     if sent:
         client.must("PATCH", upload, piece(0, False), sent)
@@ -73,7 +73,7 @@ def piece(offset, is_last, **fields):
 
 
 class UploadRequest(Request):
-    """The last part of an upload, which can be resumed after a kill; or a whole upload, whose URL the client does not
+    """The last part of an upload, which can be resumed after a kill, or a complete upload whose URL the client does not
     know."""
 
     def __init__(self, method, path, content, sent=0, fields=None, condition=None):
@@ -215,7 +215,7 @@ def kept(scene, suffix=", kept", **options):
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
-    """COPY and MOVE, for all combinations of source and destination, each a kind and whether it has properties."""
+    """Returns a scene with COPY or MOVE; source and destination are each a kind of resource and whether it has properties."""
 
     def build(client, tokens):
         for path, (kind, has_properties), text in zip(places, (source, destination), (OLD, NEW)):
