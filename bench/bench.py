@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares davit with nginx, lighttpd and Apache. The servers do the same work in turns; each round starts with
-another server.
+"""Compares davit with nginx, lighttpd and Apache. The servers do the same work in turns, and each round starts with a
+different server.
 
-The main figure is the processor time of the server's whole process tree: it varies by a few percent between runs, the
-wall clock time by a factor. Every status, size and number of entries is checked. Prints a table for each row and a
+The main figure is the processor time of the server's whole process tree, which varies by a few percent between runs, whereas
+the wall clock time varies by a factor. Every status, size and number of entries is checked. Prints a table for each row and a
 summary, and saves all figures as JSON. Exits with 1 if davit returned a wrong response.
 """
 
@@ -32,9 +32,9 @@ def parse():
     parser.add_argument("--davit", default=".build/release/davit")
     parser.add_argument("--rows", help="comma-separated names (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the rows and exit")
-    parser.add_argument("--rounds", type=int, default=5, help="number of rounds after the warm-up")
-    parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn, for work that can stop at any time")
-    parser.add_argument("--memory", default="/dev/shm", help="folder for content, on tmpfs")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds after the warm-up (default: 5)")
+    parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn of work that can stop at any time (default: 0.7)")
+    parser.add_argument("--memory", default="/dev/shm", help="folder for content, on tmpfs (default: /dev/shm)")
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="folder for state, and for content of the disk rows")
     parser.add_argument("--json", default="bench-results/bench.json", help="the output file for all figures")
     parser.add_argument("--merge", action="store_true", help="keep rows of the output file that are not part of this run")
@@ -81,7 +81,7 @@ def measure_all(options):
     """Runs all rows and returns the figures."""
     with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
             tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
-        # Apache serves as a different user.
+        # Apache runs as a different user.
         os.chmod(memory, 0o755)
         os.chmod(disk, 0o755)
         compiled = programs.compile_all(disk)
@@ -97,7 +97,7 @@ def measure_all(options):
         with open(options.json) as file:
             run = merge(json.load(file), run)
     run["growth"] = report.growth(run["rows"])
-    # Replaces the temporary folders of the run, which mean nothing to readers.
+    # Replaces the paths of temporary folders, which mean nothing to readers.
     text = json.dumps(run, indent=1).replace(memory, "MEMORY").replace(disk, "DISK")
     os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
     with open(options.json, "w") as file:
@@ -130,7 +130,7 @@ def main():
             conclude(options, json.load(file))
         return
     if not os.access(options.davit, os.X_OK):
-        sys.exit(f"bench: no davit at {options.davit}; run 'make build' first")
+        sys.exit(f"bench: davit not found at {options.davit}; run 'make build' first")
     # Stop the servers on SIGTERM as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -139,7 +139,7 @@ def main():
     conclude(options, run)
     wrong = [result["title"] for result in run["rows"] if "davit" in result["failures"]]
     for title in wrong:
-        print(f"davit returned a wrong answer: {title}", file=sys.stderr)
+        print(f"davit returned a wrong response: {title}", file=sys.stderr)
     sys.exit(1 if wrong else 0)
 
 

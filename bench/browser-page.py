@@ -24,7 +24,7 @@ import harness  # noqa: E402
 from measure import cpu_seconds  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-# Observes the page from inside, frame by frame: queries from outside would use the page's own time.
+# Observes the page from inside, frame by frame, because queries from outside would use the processor time of the page.
 WATCH = """(() => {
     const seen = { tasks: [] }
     window.davitSeen = seen
@@ -68,7 +68,7 @@ def browser_seconds(session):
 
 
 class Costs:
-    """Measures processor time from its creation on."""
+    """Measures the processor time since the object was created."""
 
     def __init__(self, session, lab):
         self.session, self.server = session, lab.server.process.pid

@@ -1,4 +1,4 @@
-"""Requests and their expected responses, sent by the C client (programs/client.c)."""
+"""Requests, which the C client (programs/client.c) sends, and their expected responses."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ SETUP, WORK, TEARDOWN = range(3)
 # The replacements of placeholders in a target, field or body: nine digits, five digits, the token with its brackets.
 PLACEHOLDERS = {b"{unit}": (b"\x01n", 9), b"{connection}": (b"\x01c", 5), b"{token}": (b"\x01t", None)}
 PATTERN_BYTES = 1 << 20
-# Loopback has segments of 64 KiB, unlike a network.
+# Limits segments to the size of those in a network, because loopback uses segments of 64 KiB.
 SEGMENT_BYTES = 1460
 HOST = "127.0.0.1"
 
@@ -102,7 +102,7 @@ class Client:
 
 
 class Connection(http.client.HTTPConnection):
-    """Single requests whose responses are checked in more detail."""
+    """A connection for single requests whose responses are checked in more detail."""
 
     def connect(self):
         self.sock = socket.socket()

@@ -1,4 +1,4 @@
-"""Runs one row: all its servers take turns, and each round starts with another one."""
+"""Runs one row: all its servers take turns, and each round starts with a different server."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class Turn:
         self.outcome = self.setup.client.play(
             self.port, requests, connections, self.setup.seconds if seconds is None else seconds, count,
             tls=self.server.is_secure, started=self.start, ended=self.end)
-        # The client's clock is more exact than the time at which its output arrives here.
+        # The time measured by the client is more exact than the time at which its output arrives here.
         self.wall = self.outcome["seconds"]
         return self.outcome["units"]
 
@@ -64,7 +64,7 @@ class Turn:
 
     def figures(self, amount):
         if amount == 0:
-            raise WrongAnswer("no request was answered within the turn")
+            raise WrongAnswer("the server responded to no request within the turn")
         return {"cpu": self.cpu / amount, "wall": self.wall / amount, "rate": amount / self.wall, "peak": self.peak,
                 "over_idle": max(0, self.peak - self.server.idle_bytes), "amount": amount,
                 **{key: value for key, value in self.outcome.items() if key not in ("units", "seconds")}}
@@ -136,7 +136,7 @@ class Contest:
 
 
 def expect(server, method, target, status, body=None, headers=None):
-    """Sends a request that must return this status, or one of these; returns the body."""
+    """Sends a request that must return `status`, or one of the statuses if it is a tuple; returns the body."""
     answered, _, content = ask(server.port, method, target, body, headers)
     if answered not in (status if isinstance(status, tuple) else (status,)):
         raise WrongAnswer(f"{method} {target} returned {answered}")

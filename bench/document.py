@@ -99,10 +99,10 @@ def targets_part(results, earlier):
 
     for target, value, is_met in targets.check(results):
         verdict = "not run" if is_met is None else "met" if is_met else "**missed**"
-        # A row within the general limit is not listed separately.
+        # Rows that meet the general limit are not listed separately.
         if target.peer == "best equal peer" and is_met is not False:
             continue
-        # One more digit than elsewhere, to show how close a figure is to its limit.
+        # Figures have one more digit than elsewhere, to show how close they are to their limits.
         measured = report.number(value) if value is None else f"{value:.4g}"
         was = earlier.targets.pop((target.row, target.wording()), None) if value is None else None
         measured, verdict = was[2:] if was else (measured, verdict)
@@ -153,7 +153,7 @@ BROWSER_TITLE = "The browser page"
 BROWSER_COLUMNS = {"paint": "first paint", "rows": "first rows", "whole": "all", "end": "End key", "task": "longest task",
                    "filter_task": "longest task, filtering", "renderer_cpu": "renderer CPU", "browser_cpu": "browser CPU",
                    "server_cpu": "server CPU"}
-# Row → column → limit in ms.
+# The limits in ms, by row and column.
 BROWSER_LIMITS = {"20 entries": {"paint": 200}, "10000 entries": {"whole": 1000}, "100000 entries": {"whole": 4000},
                   "2000 uploads": {"task": 200}}
 
@@ -191,7 +191,7 @@ def browser_upload_part(run):
 
 
 def last(name, part):
-    """Returns the section for the last run of a script; "" if there is none."""
+    """Returns the section for the last run of a script; "" if there was no run."""
     path = os.path.join(RESULTS, f"{name}.json")
     if not os.path.exists(path):
         return ""

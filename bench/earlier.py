@@ -1,4 +1,4 @@
-"""Parses an existing document: the rows of runs whose figures are no longer available."""
+"""Parses an existing document, for the rows of runs whose figures are no longer available."""
 
 import re
 
@@ -14,7 +14,7 @@ class Earlier:
         self.servers = self.lines("The servers")
         self.growth = self.lines("Growth")
         self.targets = self.lines("Targets", cells=2)
-        # Rows of a different run than the others.
+        # The rows that were run later than the others.
         again = re.search(r"run later than the others: ([^.]*)\.", self.parts.get("The run", ""))
         self.again = again[1].split(", ") if again else []
 
@@ -39,7 +39,7 @@ class Earlier:
         return ("## " + self.parts[title]).strip() if title in self.parts else ""
 
     def without(self, names):
-        """Returns the rows that were not run again."""
+        """Removes the rows that were run again, and returns the object."""
         self.rows, self.summary = ({name: value for name, value in kept.items() if name not in names}
                                    for kept in (self.rows, self.summary))
         self.targets = {key: value for key, value in self.targets.items() if key[0] not in names}

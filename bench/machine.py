@@ -14,13 +14,13 @@ def describe(setup):
         "distribution": field("/etc/os-release", "PRETTY_NAME", "=").strip('"'),
         "memory_volume": volume(setup.memory),
         "disk_volume": volume(setup.disk),
-        # The load average of the last minute: other work on the machine.
+        # The load average of the last minute, which shows other work on the machine.
         "load": os.getloadavg()[0],
     }
 
 
 def field(path, name, separator=":"):
-    """Returns the first `name: value` of a file; empty if it is missing."""
+    """Returns the value of the first line `name: value` of a file; empty if there is no such line."""
     try:
         with open(path) as file:
             return next((line.partition(separator)[2].strip() for line in file if line.startswith(name)), "")

@@ -3,8 +3,8 @@
 import os
 import time
 
-# The maximum time that a server may continue to work after its last response, such as delayed removals or writes; this
-# work is counted as well.
+# The maximum time for work that a server does after its last response, such as delayed removals or writes. This work is counted
+# as well.
 SETTLE_SECONDS = 0.5
 SETTLE_STEP_SECONDS = 0.01
 IDLE_SHARE = 0.02
@@ -26,7 +26,7 @@ def process_tree(root):
 
 
 def cpu_seconds(root):
-    """Returns user and system time so far, in seconds with nanosecond precision, including ended threads."""
+    """Returns the user and system time so far in seconds, with nanosecond precision, including threads that have ended."""
     return sum(process_seconds(process) for process in process_tree(root))
 
 
@@ -56,7 +56,7 @@ def forget_peak_memory(root):
 
 
 def status_bytes(root, key):
-    """Returns a line of /proc/PID/status, summed over the tree: `VmRSS`, `VmHWM` (the peak), `RssAnon`."""
+    """Returns a value of /proc/PID/status in bytes, summed over the tree: `VmRSS`, `VmHWM` (the peak) or `RssAnon`."""
     total = 0
     for process in process_tree(root):
         with open(f"/proc/{process}/status") as file:
@@ -65,7 +65,7 @@ def status_bytes(root, key):
 
 
 def proportional_bytes(root):
-    """Returns the resident memory, where a page that n processes share counts 1/n for each."""
+    """Returns the resident memory in bytes; each of n processes that share a page is charged 1/n of it."""
     total = 0
     for process in process_tree(root):
         with open(f"/proc/{process}/smaps_rollup") as file:

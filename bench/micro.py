@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures small parts of a request: compares DavitBenchmarks with bench/micro.json.
 
-Times are stored as ratios to a loop in the same process, so that they are comparable between machines. They still
+Times are stored as ratios to a loop in the same process, so that they are comparable between machines. The ratios still
 vary on shared virtual machines, so only large deviations from the baseline are reported. Allocations are exact.
 """
 

@@ -1,4 +1,4 @@
-"""Computes figures, ratios and tables from the turns."""
+"""Computes figures, ratios and tables from the results of the turns."""
 
 import math
 import statistics
@@ -33,8 +33,8 @@ def summarize(row, contest):
 
 
 def is_equal(row, kind):
-    """Whether a peer gives the same guarantees as davit: no stale data, and locks and properties that survive the
-    process."""
+    """Returns whether a peer gives the same guarantees as davit: no stale data, and locks and properties that survive
+    the process."""
     durable = {"lock": kind.lock_durability, "property": kind.property_durability}.get(row.kind, True)
     stale = row.kind == "read" and kind.is_stale
     return bool(durable) and not stale and kind.name not in row.unequal
@@ -46,8 +46,8 @@ def best(servers, measure, condition):
 
 
 def ratio(result, name, other, key=None):
-    """Returns the median over the rounds of `name` relative to `other`, because the speed of the machine changes
-    between rounds.
+    """Returns the figure of `name` relative to that of `other`: the median of the ratios of all rounds, because the speed of
+    the machine changes between rounds.
 
     Uses the row's own measure unless another is given; None if one of the two has no figures.
     """
@@ -76,7 +76,7 @@ GROWTH = {
 
 
 def growth(results):
-    """Returns exponents of processor time, title → server → exponent, if all sizes were run."""
+    """Returns the exponents of processor time by title and server, for titles of which all sizes were run."""
     by_name = {result["row"]: result for result in results}
     found = {}
     for title, rows in GROWTH.items():

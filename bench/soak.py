@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A soak test under attack: many concurrent attacks, next to a client that behaves normally.
+"""A soak test under attack: many concurrent attacks, and a client that behaves normally.
 
     bench/soak.py [--davit PATH] [--minutes 10] [--only ATTACK,...]
 
@@ -86,7 +86,7 @@ class Soak:
                 own.close()
 
     def raw(self, text, source=None):
-        """Returns a socket on which a request was sent, but nothing was read."""
+        """Sends a request on a new connection, and returns the socket without reading the response."""
         made = socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS, source_address=(source, 0) if source else None)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         made.sendall(text if isinstance(text, bytes) else text.encode())

@@ -12,7 +12,7 @@ MEASURES = {"cpu": "CPU", "wall": "time", "rate": "rate", "over_idle": "memory o
 
 @dataclass(frozen=True)
 class Target:
-    """`measure` of a row must be at most `limit` (or at least, if `is_floor`).
+    """The `measure` of a row must be at most `limit`, or at least `limit` if `is_floor` is set.
 
     With `peer` it is davit's ratio to that server; `best peer` and `best equal peer` are determined for each row.
     With `row_of` it is the ratio to davit's figure in another row. Otherwise it is davit's figure in `unit`, which is
@@ -32,7 +32,7 @@ class Target:
 
     @property
     def key(self):
-        """The key in `reasons.json`."""
+        """Returns the key in `reasons.json`."""
         return " ".join(filter(None, (self.row, self.measure, self.peer or self.row_of)))
 
     def wording(self):
@@ -90,7 +90,7 @@ TARGETS = [
     Target("up1-resumable", "cpu", 1.15, row_of="up1"),
     *at_least(0.6, "zip", "zip"),
     *at_most(1.05, "cp", "copy-100m", "copy-tree"),
-    # A hundred times the content must have the same cost, except for noise.
+    # A copy of a hundred times the content must have the same cost, except for noise.
     Target("copy-xfs-100m", "cpu", 1.3, row_of="copy-xfs-1m"),
     *at_most(1.0, "nginx", "propfind0", "propfind-1k", "propfind-100k"),
     *at_most(1.0, "nginx", "propfind-1k", "propfind-100k", measure="wall"),
@@ -101,11 +101,11 @@ TARGETS = [
     *at_least(1.2, "lighttpd", "propfind-tree"),
     *at_least(4, "Apache", "dead", "proppatch"),
     *at_least(30, "lighttpd", "lock", "lock8"),
-    # Compared by processor time, because the two rows are run at different times.
+    # These rows are compared by processor time, because they are run at different times.
     Target("lock-10000", "cpu", 1.1, row_of="lock"),
     *at_least(1, "lighttpd", "sync-lock1", who="davit --sync full"),
     *at_least(3, "lighttpd", "sync-lock8", who="davit --sync full"),
-    # Compared with davit itself: the cost that a feature adds.
+    # These rows are compared with davit itself, to measure the cost that a feature adds.
     *at_most(1.15, "davit, plain", "put-mtime"),
     *at_most(1.25, "davit, plain", "put-digest"),
     *at_most(1.3, "davit, 1 MiB", "patch-append"),
@@ -118,7 +118,7 @@ TARGETS = [
     *at_most(1.3, "davit, journal asleep", "start-100k", "start-1m", measure="wall"),
     *at_most(1.0, "Apache", "rclone-up", "rclone-down"),
     *at_most(0.5, "rclone", "rclone-up", "rclone-down"),
-    # During long requests of other clients.
+    # The latency of short requests during long requests of other clients.
     *figure(100, "ms", 1e3, "p99", "fair-put", "fair-propfind"),
     *figure(10, "MiB", 1 / MIB, "resident", "idle"),
     *figure(4, "MiB", 1 / MIB, "anonymous", "idle"),
@@ -142,7 +142,7 @@ def equal_targets(results):
 
 
 def check(results):
-    """Returns every target with its value, and whether it is met; None if the row was not run."""
+    """Returns every target with its value, and whether the target is met; both are None if the row was not run."""
     by_name = {result["row"]: result for result in results}
     checked = []
     for target in [*TARGETS, *equal_targets(by_name)]:

@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 server_program=$program
-[ -x "${program:-$DAVIT}" ] || { echo "litmus: no davit at ${program:-$DAVIT}; run 'make build' first" >&2; exit 1; }
+[ -x "${program:-$DAVIT}" ] || { echo "litmus: ${program:-$DAVIT} not found; run 'make build' first" >&2; exit 1; }
 command -v litmus >/dev/null || { echo "litmus is not installed; run 'make litmus'" >&2; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/davit-litmus.XXXXXX")
@@ -46,7 +46,7 @@ exceptions() {
         function trim(text) { gsub(/^[ \t`]+|[ \t`]+$/, "", text); return text }
         NF >= 5 && trim($4) ~ /^(FAIL|WARNING|SKIPPED)$/ { print trim($2), trim($3), trim($4) }
     ' "$here/README.md"
-    # Applies to every server with TLS.
+    # litmus skips this test for every server with TLS.
     [ -z "$tls" ] || echo 'http expect100 SKIPPED'
 }
 
@@ -91,7 +91,7 @@ for suite in basic copymove props locks http; do
     summary=$(tr '\r' '\n' <"$work/out" | sed -n "s/^<- summary for \`$suite': of //p" | tail -n 1)
     if [[ $summary =~ ^([0-9]+)\ tests\ run:\ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
         passed=$((passed + BASH_REMATCH[2]))
-        # A failure in the summary without a result line.
+        # The summary counts a failure that has no result line.
         if [ "${BASH_REMATCH[3]}" -ne "$(grep -c "^$suite .* FAIL$" "$work/seen" || true)" ]; then
             report "$suite: ${BASH_REMATCH[3]} failed"
         fi

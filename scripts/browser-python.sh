@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the path of a Python interpreter with Playwright and axe-core for tests in Chromium; creates the
-# environment if necessary. All other output goes to stderr. Chromium is installed from Debian, the rest from
-# PyPI; fails if they are not available.
+# Prints the path of a Python interpreter with Playwright and axe-core for tests in Chromium; creates the environment if
+# necessary. All other output goes to stderr. Chromium is installed from Debian, and the rest from PyPI; the script fails if one
+# of them is not available.
 set -euo pipefail
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit

@@ -18,7 +18,7 @@ OTHER = "RFC 9110 "
 
 
 def tests():
-    """Returns all tests as Suite.function; several suites can have the same name."""
+    """Returns all tests as Suite.function. In a file with several suites, each test is listed under every suite."""
     found = set()
     for path in (ROOT / "Tests").rglob("*.swift"):
         text = path.read_text()

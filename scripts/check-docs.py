@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the documentation against the code.
 
-Every Swift code block is part of Examples, which are compiled: its lines occur consecutively in an example, optionally
+Every Swift code block is part of Examples, which are compiled: its lines must occur consecutively in an example, optionally
 indented. Every file that docs/life-of-a-request.md names with its folder exists in Sources, and each of its lists of files
 has at most 25 entries, without repetition.
 """

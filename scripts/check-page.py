@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that scripts and styles of the browser page can be sent without indentation, empty and comment lines.
+"""Checks that scripts and styles of the browser page can be sent without indentation, empty lines and comment lines.
 
 The server removes these line by line (`CompactText`) and does not parse the files. Therefore no comment and no
 piece of text in a literal may span lines, and a comment in a style sheet must be on a separate line.
 
     check-page.py              prints findings, one to a line; exit status 1 if there are any
-    check-page.py --self-test  tests this script with planted faults
+    check-page.py --self-test  tests this script with planted errors
 """
 import pathlib
 import re
@@ -34,7 +34,7 @@ def style_findings(text):
         line = text[line_start:line_end if line_end >= 0 else len(text)]
         if line.strip() != comment.text:
             found.append((comment.start, "a comment is not on a separate line"))
-    # In a string, this continues it on the next line.
+    # In a string, a backslash at the end of a line continues the string on the next line.
     found += [(match.start(), "a line ends with a backslash") for match in re.finditer(r"\\$", text, re.M)]
     return found
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every row of docs/coming-from-gcdwebserver.md lists existing tests, or "none".
 
-The rows are W001 to W114 and X01 to X18. Only rows for features that davit does not have are without a test.
+The rows are W001 to W114 and X01 to X18. Only rows for features that davit does not have may be without a test.
 """
 import pathlib
 import re

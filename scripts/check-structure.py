@@ -27,7 +27,7 @@ from swiftnames import ROOT, read_allowed, swift_files, write_allowed  # noqa: E
 
 ALLOWED = "scripts/structure-allowed.txt"
 HEADING = """
-References between folders, targets and scripts that are part of a cycle, or forbidden, and tolerated for now.
+References between folders, targets and scripts that are tolerated for now, although they are part of a cycle or forbidden.
 Written by `scripts/check-structure.py --write-allowed`; `--report` shows what to remove first. The list only shrinks.
 """
 # Imports that are wrong even without a cycle.
@@ -155,7 +155,7 @@ def folder_references(files, imports):
 
 
 def _unambiguous(own, imported):
-    """Returns the folders of functions and extension members whose name is declared only once in what the target sees."""
+    """Returns the folders of functions and extension members whose names are declared once in the target and its imports."""
     declared, in_functions = collections.defaultdict(set), set()
     for file in own:
         for kind, name, place, _ in file.members:

@@ -26,7 +26,7 @@ from swiftnames import ROOT, read_allowed, swift_files, write_allowed  # noqa: E
 
 ALLOWED = "scripts/type-names-allowed.txt"
 HEADING = """
-Names of types that are declared more than once, and tolerated for now: the name, then TARGET/FULL.NAME of a declaration.
+Names of types that are tolerated for now, although declared more than once: the name, then TARGET/FULL.NAME of a declaration.
 Written by `scripts/check-type-names.py --write-allowed`. The list only shrinks.
 """
 # Names that a nested type has by convention, or because a protocol of the standard library requires it.
@@ -61,7 +61,7 @@ def conditions(file):
 
 
 def can_coexist(one, other):
-    """Whether both declarations are compiled together on any platform, with any set of flags."""
+    """Returns whether both declarations are compiled together on some platform, with some set of flags."""
     both = one + other
     if not both:
         return True
@@ -100,7 +100,7 @@ def declarations(root):
 
 
 def without_alternatives(group):
-    """Returns the declarations of one full name, without alternatives to an earlier one."""
+    """Returns the declarations of one full name, without those that are alternatives to an earlier declaration."""
     kept = []
     for declaration, condition in group:
         if not any(first.file.target == declaration.file.target and not can_coexist(other, condition) for first, other in kept):

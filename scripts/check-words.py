@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that comments, documentation and messages contain none of the idioms that only this project used.
+"""Checks that comments, documentation and messages contain none of the idioms that are not used elsewhere.
 
 Checks comments and string literals in Swift (in tests, only the names of tests), comments and docstrings in Python,
 comments in shell scripts, makefiles, C, style sheets and JavaScript, the documentation, and the English texts of the page.
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
 def rule(name, pattern, advice, unless=None, is_cased=False):
     def spaced(text):
         text = text.replace(" ", r"\s+")
-        # In a pattern, only letters after a backslash may be capitals.
+        # In a pattern, only letters after a backslash may remain capitals.
         return re.compile(text if is_cased else re.sub(r"(?<!\\)[A-Z]", lambda match: match.group().lower(), text))
 
     return Rule(name, spaced(pattern), spaced(unless) if unless else None, advice, is_cased)
@@ -160,7 +160,7 @@ class Prose:
 
 
 def prose_of(path, text):
-    """Returns the prose of a file; None if the file is not checked."""
+    """Returns the prose in a file; None if the file is not checked."""
     name = path.rsplit("/", 1)[-1]
     if name.endswith(".md"):
         shown = MASKED.sub(lambda match: hidden(match.group()), text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws docs/images/targets.svg: the targets of the products, and which of them imports which.
 
-The input consists of the imports in the code and the products in Package.swift. An import is drawn only if
-no longer path leads to the same target. The box of a target lists the C libraries that it imports.
+The input consists of the imports in the code and the products in Package.swift. An import is not drawn if a
+path through other targets leads to the same target. The box of a target lists the C libraries that it imports.
 
     draw-targets.py          writes the picture
     draw-targets.py --check  prints an error and exits with status 1 if the picture is out of date
@@ -18,7 +18,8 @@ from swiftnames import ROOT, swift_files  # noqa: E402
 
 PICTURE = ROOT / "docs/images/targets.svg"
 
-# The sections of docs/life-of-a-request.md, and what is not part of any. Colors: line and fill, in light and in dark mode.
+# The sections of docs/life-of-a-request.md, and the targets that are not part of a section. The colors are those of lines and
+# fills, in light and in dark mode.
 AREAS = [
     ("①", "socket", "#2563a8", "#e8f1fb", "#6cb0f5", "#17283d", "DavitTransport DavitSystem DavitCrypto DavitLogging"),
     ("②", "parser", "#5b6472", "#eef0f3", "#a9b4c2", "#262c35", "DavitHTTP"),
@@ -193,7 +194,7 @@ class Layout:
         self.width = max(self.x[node] + self._half(node) for node in self.x)
 
     def _straighten(self, lanes):
-        """Aligns the lanes of a line, if there is enough space."""
+        """Aligns the lanes of a line, if there is enough space for this."""
         before = dict(self.x)
         places = [before[lane] for lane in lanes]
         for place in [sum(places) / len(places), min(places), max(places)] if lanes else []:
@@ -214,7 +215,7 @@ class Layout:
         blocks, offset = [], 0.0
         for index, node in enumerate(row):
             offset += self._distance(row[index - 1], node) if index else 0
-            # Straight lines across rows have priority.
+            # Lines that cross rows are kept straight with priority.
             ends = [(self.x[end], 1 if isinstance(node, str) or isinstance(end, str) else 50)
                     for end in self.up[node] + self.down[node]] or [(self.x[node], 1)]
             weight = sum(weight for _, weight in ends)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the parsers of network input with generated input.
 #
-#   fuzz.sh [SECONDS [TARGET...]]  with libFuzzer, which looks for inputs that reach new code: by default 600 seconds per target.
-#                                  Keeps them in .build/fuzz-corpus for the next run.
+# fuzz.sh [SECONDS [TARGET...]]  with libFuzzer, which looks for inputs that reach new code: by default 600 seconds per target.
+# Keeps these inputs in .build/fuzz-corpus for the next run.
 #   fuzz.sh --grow SECONDS [TARGET...]
 #                                  the same; then copies the inputs that reach new code to Fuzz/Corpus.
 #   fuzz.sh --replay N [TARGET...] without instrumentation, which is much faster to build: all inputs of Fuzz/Corpus, and N
@@ -28,14 +28,14 @@ if [ "$mode" != self-test ]; then
     [[ $extent =~ ^[0-9]+$ ]] || { echo "fuzz.sh: invalid number '$extent'" >&2; exit 64; }
     targets=("${@:2}")
 fi
-# No backtraces: they take seconds, and libFuzzer handles traps itself, so that it saves the input.
+# Disable backtraces, which take seconds. libFuzzer handles traps itself, so that it can save the input.
 export SWIFT_BACKTRACE=enable=no
 passed=0 failed=0
 
 case $mode in
     fuzz | grow)
         # Instrument all modules for coverage, and link libFuzzer into the executable. gold cannot link it.
-        # Deterministic hashing avoids that SwiftPM compiles everything again, as in test.sh.
+        # Deterministic hashing prevents SwiftPM from compiling everything again, as in test.sh.
         DAVIT_FUZZ=1 SWIFT_DETERMINISTIC_HASHING=1 "$SWIFT" build -c release --scratch-path .build/fuzz --product DavitFuzz \
             -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld || exit 1
         program=.build/fuzz/release/DavitFuzz
@@ -47,8 +47,8 @@ case $mode in
         ;;
 esac
 
-# length_limit TARGET: prints the maximum length of generated inputs in bytes. They are short, because splitting at every byte
-# takes time proportional to the square of the length.
+# length_limit TARGET: prints the maximum length of generated inputs in bytes. The inputs are short, because splitting them at
+# every byte takes time proportional to the square of the length.
 length_limit() {
     if [ "$1" = xml ]; then echo 2000; else echo 600; fi
 }
@@ -68,8 +68,8 @@ fuzz_target() {
     if [ "$mode" = grow ]; then add_inputs "$target" "$corpus"; fi
 }
 
-# add_inputs TARGET FOLDER: copies the fewest inputs to Fuzz/Corpus that together reach all code that the folder reaches. Ignores
-# how often they reach it, which would select about four times as many.
+# add_inputs TARGET FOLDER: copies the smallest set of inputs to Fuzz/Corpus that reaches the same code as all inputs of the
+# folder. Ignores how often the code is reached, because otherwise about four times as many inputs would be selected.
 add_inputs() {
     local output
     if output=$("$program" "$1" -set_cover_merge=1 -use_counters=0 -max_len="$(length_limit "$1")" \
@@ -88,7 +88,7 @@ replay() {
     shift 4
     mkdir -p "$findings"
     current=$findings/current-$$
-    # The same limit as with libFuzzer, where the system supports it. Make the order of hash tables deterministic.
+    # Set the same memory limit as libFuzzer, where the system supports it, and make the order of hash tables deterministic.
     (
         ulimit -v 1048576 2>/dev/null
         SWIFT_DETERMINISTIC_HASHING=1 exec "$program" "$target" --dictionary "$dictionary" --current "$current" \
@@ -156,7 +156,8 @@ planted() {
     sed -n 's/^FAILED: .*; the input is //p' "$work/output"
 }
 
-# finds FAULT OPTION...: checks that a fault is found, that its input alone shows it, and that the seed repeats it.
+# finds FAULT OPTION...: checks that a fault is found, that the saved input alone shows it, and that the same seed finds it
+# again.
 finds() {
     local fault=$1 input again
     shift

@@ -3,7 +3,7 @@
 #
 #   scripts/install-packages.sh build|docs|guard|litmus|clients|lab|browser|deployment|crash|bench ...
 #
-# Fails if a package cannot be installed, except in the group lab: each of its packages is for one client, and
+# Fails if a package cannot be installed, except in the group lab. Each package of this group is for one client, and
 # the tests of clients that are not installed are skipped.
 set -euo pipefail
 
@@ -61,7 +61,7 @@ echo "installing ${missing[*]}"
 # Use env, because sudo resets the environment.
 install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends
     -o Dpkg::Use-Pty=0 install)
-# Package lists can be empty on a new machine and outdated on an old one: retry after an update.
+# Package lists can be empty on a new machine and outdated on an old one, so retry after an update.
 "${install[@]}" "${missing[@]}" >/dev/null 2>&1 && exit 0
 if [ "$is_optional" = no ]; then
     "${as_root[@]}" apt-get -qq update

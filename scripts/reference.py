@@ -5,7 +5,7 @@
     scripts/reference.py build    also build .build/docs/Davit.doccarchive; warnings are errors
 
 Reads the modules of the debug build. Declarations that Davit exports from other modules are shown as part of Davit, because
-applications import them that way. So is DavitJSON, the only other library product.
+applications import them that way. DavitJSON, the only other library product, is also shown as part of Davit.
 """
 import json
 import os
@@ -79,7 +79,7 @@ def merge(modules, folder):
         for symbol in graph["symbols"]:
             names = modules[module]
             if names is None or symbol["pathComponents"][0] in names:
-                # All symbols are in one module: remove module names from links.
+                # All symbols are merged into one module, so remove module names from links.
                 for line in symbol.get("docComment", {}).get("lines", []):
                     line["text"] = prefix.sub("``", line["text"])
                 symbols[symbol["identifier"]["precise"]] = symbol

@@ -45,8 +45,8 @@ stop_server() {
     local pid=$server_pid status=0 guard
     server_pid=
     kill -TERM "$pid" 2>/dev/null || true
-    # Kill a server that does not stop. This guard ends by itself after the server: a signal that arrives
-    # before it has started would run the traps of the script.
+    # Kill a server that does not stop. This subshell ends by itself after the server. It is not ended by a signal, because a
+    # signal that arrives before the subshell has started would run the traps of the script.
     (
         for _ in {1..1200}; do
             sleep 0.1

@@ -12,7 +12,7 @@ class Piece(NamedTuple):
     """A comment or a string literal."""
     start: int
     end: int
-    # The text of a string, in which `\0` represents an interpolation, or the source of a comment.
+    # The text of a string, in which `\0` represents an interpolation, or the source text of a comment.
     text: str
     # The offsets of each piece of literal text, in `text` and in the file.
     offsets: tuple = ()
@@ -44,7 +44,7 @@ def blanked(text):
 
 
 def ends_before_regex(text, position):
-    """Whether a slash at `position` begins a regular expression, and is not the division operator."""
+    """Returns whether a slash at `position` begins a regular expression, rather than being the division operator."""
     line_start = text.rfind("\n", 0, position) + 1
     return BEFORE_REGEX.search(text, line_start, position) is not None
 
@@ -228,7 +228,7 @@ PYTHON_ENDS = {quote: re.compile(r"(?s)\\.|" + quote + ("" if len(quote) == 3 el
 
 
 def split_python(text):
-    """Splits Python. Strings are only docstrings: triple-quoted literals that are statements."""
+    """Splits Python. The only strings returned are docstrings: triple-quoted literals that are statements."""
     scanner, position = _Scanner(text), 0
     while match := PYTHON.search(text, position):
         start, position = match.span()

@@ -1,5 +1,5 @@
-"""Parses the declarations and names in Swift source that the checks of `make lint` need. It is not a compiler: names are
-matched by scope, without type inference.
+"""Parses the declarations and names in Swift source that the checks of `make lint` need. Names are matched by scope,
+without type inference.
 """
 import pathlib
 import re
@@ -69,7 +69,7 @@ class SourceFile:
 
     def _read(self):
         code = self.code
-        # The kind of declaration of each open brace, and the full name of the type.
+        # The kind of declaration that each open brace belongs to, and the full name of the type.
         stack, pending = [], None
         for match in TOKEN.finditer(code):
             kind = match.lastgroup
@@ -96,7 +96,7 @@ class SourceFile:
                 name = match.group("member")
                 self.members.append(Member("func" if match.group("value") == "func" else "var", name, scope[0], self))
             elif kind == "cases":
-                # Associated values are parsed too, for their types.
+                # Associated values are parsed as well, because they name types.
                 text = match.group("cases")
                 flat = re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", "", text)
                 names = re.findall(r"(?:^|,)\s*`?([a-z_]\w*)", flat) if scope[0] == "type" else []

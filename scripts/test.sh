@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]; without a suite, all suites in order.
+# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs all suites in order.
 #
-# Without --all this is the gate: only a sample of the longest suites is run. SEED, by default the commit, selects the
-# sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With --all, every suite is complete.
+# Without --all, runs only a sample of the longest suites; this is the check that each change must pass. SEED, by default the
+# commit, selects the sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With --all, every
+# suite is complete.
 #
 # Every suite runs, even if an earlier one failed, and prints its duration in seconds. Tests that cannot run on this machine
 # print a line that begins with `SKIPPED:`, and are counted. The last line is `davit: N passed, M failed`; the exit status is
@@ -37,8 +38,8 @@ keep_failures() {
     grep -vE '^[◇✔]' "$1" | grep -E '✘|(^|[^a-z])(FAILED|FAIL|WARNING|not ok)\b|error: ' | head -n 20 >>"$logs/what-failed"
 }
 
-# SwiftPM writes the traits into the command line of each module in hash order. With random hashing the order changes, and
-# everything is compiled again.
+# SwiftPM writes the traits into the command line of each module in hash order. With random hashing, this order changes from run
+# to run, so that everything would be compiled again.
 swift_build() { SWIFT_DETERMINISTIC_HASHING=1 "$SWIFT" build "$@"; }
 
 section() { printf '\n== %s\n' "$1"; }
@@ -97,7 +98,7 @@ suite_build() {
     section "build: release"
     # Use make, so that the flags are those of `make build`.
     step "release build" make --no-print-directory build guard-programs fuzz-replay
-    # So that the suite fuzz does not build it again after the debug build.
+    # With this variable, the suite fuzz does not build the program again after the debug build.
     export DAVIT_FUZZ_REPLAY=.build/release/FuzzReplay
     step "the command is built without Foundation" without_foundation
     section "build: debug"
@@ -106,17 +107,17 @@ suite_build() {
 
 suite_plain() {
     section "build: without traits"
-    # Uses only libraries that Apple's SDKs contain. A separate folder avoids recompiling the other builds.
+    # This build uses only libraries that Apple's SDKs contain. A separate folder avoids recompiling the other builds.
     step "build without traits" swift_build "${swift_flags[@]}" --disable-default-traits --scratch-path .build/plain
 }
 
-# Foundation would add about 40 MB, and tables that are read at startup. Only the product DavitJSON uses it.
+# Foundation would add about 40 MB, and tables that are read at startup. Only the product DavitJSON uses Foundation.
 without_foundation() {
-    [ -x .build/release/davit ] || { echo "there is no release build to check"; return 1; }
-    # On Apple systems it is part of the system.
+    [ -x .build/release/davit ] || { echo "the release build is missing, so it cannot be checked"; return 1; }
+    # On Apple platforms, Foundation is part of the system.
     [ "$(uname -s)" = Linux ] || return 0
     ldd .build/release/davit >"$logs/libraries" && nm .build/release/davit >"$logs/symbols" || return 1
-    if ! grep -q DavitServer "$logs/symbols"; then echo "the symbols were stripped, so there is nothing to check"; return 1; fi
+    if ! grep -q DavitServer "$logs/symbols"; then echo "the release build has no symbols to check"; return 1; fi
     ! grep -i foundation "$logs/libraries" && ! grep -m 3 -E '20FoundationEssentials|10Foundation' "$logs/symbols"
 }
 
@@ -134,7 +135,7 @@ unit_shard() {
     if [ -f "$program" ]; then
         "$program" --testing-library swift-testing --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     else
-        # On Apple systems the tests are a bundle. SwiftPM runs only one instance at a time.
+        # On Apple platforms, the tests are a bundle, of which SwiftPM runs only one instance at a time.
         "$SWIFT" test "${swift_flags[@]}" --skip-build --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     fi
 }
@@ -146,7 +147,7 @@ suite_unit() {
         export DAVIT_TEST_ALL=1
         swift_build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
     fi
-    # A target that is in no shard would not run.
+    # The tests of a target that is in no shard would not run.
     for targets in Tests/*Tests; do
         local count=0
         for shard in "${unit_shards[@]}"; do [[ ! "$(basename "$targets")." =~ $shard ]] || count=$((count + 1)); done
@@ -291,7 +292,7 @@ if [ ${#suites[@]} -eq 0 ]; then
     [ "$extent" = gate ] || suites+=(plain tls reference)
 fi
 for suite in "${suites[@]}"; do
-    # Otherwise a misspelled suite would pass without running any test.
+    # Without this check, a misspelled suite would pass without running any test.
     declare -F "suite_$suite" >/dev/null || { echo "test.sh: unknown suite '$suite'" >&2; exit 64; }
 done
 [ "$extent" = all ] || echo "seed: $SEED"

@@ -131,7 +131,7 @@ def page_is_usable_by_keyboard(lab):
     # Shift+Tab leaves the list through the column headers to the toolbar.
     page.keyboard.press("Shift+Tab")
     at("Modified")
-    # In the grid, all four arrow keys move the focus.
+    # In the grid, ArrowLeft and ArrowRight also move the focus.
     page.keyboard.press("/")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Grid view").click()

@@ -218,7 +218,7 @@ def leaving_with_unsaved_text_requires_confirmation(lab):
 
 @test
 def leaving_waits_for_a_save(lab):
-    """Escape immediately after Ctrl+S closes the editor once the file is saved, without a question; a second Escape does not wait for the save."""
+    """Escape immediately after Ctrl+S closes the editor once the file is saved, without a question; a second Escape does not wait."""
     lab.write("a.txt", "first\n")
     page = lab.page()
     lab.wait_for_names(page, ["a.txt"])

@@ -74,7 +74,7 @@ def failed_preview_can_be_retried(lab):
 
 @test
 def modules_are_preloaded(lab):
-    """Modules are loaded while the browser is idle: after that, renaming, New folder and previews work without further files."""
+    """Modules are loaded while the browser is idle; then renaming, New folder and previews work without further files."""
     lab.write("a.md", "# Title")
     page = lab.page(context=lab.context(saves_data=False))
     loaded = """() => performance.getEntriesByType("resource").map(one => one.name.replace(/.*[.]davit-browserpagefiles[/][^/]*[/]/, ""))"""

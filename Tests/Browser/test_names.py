@@ -21,7 +21,7 @@ def dropped_folder_keeps_all_names(lab):
     (lab.work / "mine/tree/em:pty/in?").mkdir(parents=True)
     drop(page, lab.work / "mine/tree")
     keep_names(page)
-    # The count includes eight folders, two of them empty.
+    # The count includes eight folders, two of which contain no files.
     wait_for_uploads(lab, page, len(UNSAFE) + 8)
     for file in files:
         expect_same(file, lab.share / file.relative_to(lab.work / "mine"))

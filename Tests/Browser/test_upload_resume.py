@@ -73,6 +73,7 @@ def upload_can_be_paused_and_resumed(lab):
 @test
 def lost_response_is_recovered_after_a_pause(lab):
     """After a lost response, the page recognizes its own upload and no other file, even if the server is not available
+    immediately."""
     lab.allow("Failed to load resource")
     with behind_proxy(lab) as (_, page):
         mine = local(lab, "small.bin", 1000)

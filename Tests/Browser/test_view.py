@@ -305,7 +305,7 @@ MEASURE = """async (about) => {
 
 @test
 def many_changes_are_rendered_together(lab):
-    """400 moves, copies and deletions: there are no listings in between, few repaints, and as many concurrent requests as a browser allows."""
+    """400 moves, copies or deletions cause no listings and few repaints, with as many concurrent requests as a browser allows."""
     fill(lab, 400)
     (lab.share / "to").mkdir()
     lab.start("--trash")

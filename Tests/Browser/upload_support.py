@@ -128,8 +128,8 @@ def states(page):
 class Proxy:
     """A proxy between the browser and the server. It can hold back, corrupt and cut off requests.
 
-    With `--files`, it serves the page's files itself, because Playwright would record all request bodies, which takes longer than
-    sending them.
+    With `--files`, the proxy serves the page's files itself, because Playwright would record all request bodies, which
+    takes longer than sending them.
     """
 
     def __init__(self, lab, host="127.0.0.1"):

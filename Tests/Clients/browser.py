@@ -109,7 +109,6 @@ FROM_ELSEWHERE = """async ([base, name]) => {
 
 def guests(page, origin, share):
     """Pages of other origins send preflight requests (Fetch §4.8); the configured origin is allowed, and others are not."""
-    not."""
     page.goto(f"{origin}/")
     expect(page.evaluate(FROM_ELSEWHERE, [base, "guest"]), [201, "guest", True])
     expect(stored(share, "guest"), b"guest")

@@ -12,8 +12,8 @@ fi
 mkdir "$work/local"
 cd "$work/local"
 
-# session WANTED: runs the commands on standard input. Each line of WANTED, a basic regular expression, must match the
-# output, and no command may fail. The exit status is not reliable.
+# session WANTED: runs the commands on standard input. Each line of WANTED is a basic regular expression that must match the
+# output, and no command may fail. cadaver's exit status is not reliable.
 session() {
     local wanted=$1 line
     timeout "$limit" cadaver "$server_url" >"$work/session" 2>&1 </dev/stdin || true
@@ -135,7 +135,8 @@ check "a name that does not exist is refused" refused '404' <<'END'
 delete absent
 END
 
-# Uploads only the plain folders of the tree, because cadaver has no recursion, and parses quotes and backslashes in its own way.
+# Uploads only the plain folders of the tree, because cadaver has no recursion, and parses quotes and backslashes in its own
+# way.
 upload_commands() {
     local folder file
     for folder in "$tree"/folder\ *; do

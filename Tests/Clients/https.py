@@ -57,7 +57,7 @@ def http_client():
 
 
 def slow_reader():
-    """Reads slowly from content of one GiB; the memory of the server must stay constant."""
+    """Reads from one GiB of content slowly, and then all of it at full speed; the memory of the server must stay limited."""
     with open(os.path.join(share, "sparse"), "wb") as file:
         file.truncate(GIB)
     connection = connect(receive=4096)

@@ -3,7 +3,7 @@
 
 2,000 files by default, always the same: names that clients and servers often mishandle, empty files and folders, deep
 folders, and one file of a few MiB. All names are UTF-8, because not every client can send other names. A small tree has
-few of each, for recordings that are kept.
+a few files and folders of each kind, for recordings that are kept.
 """
 
 import os

@@ -4,8 +4,8 @@
 For each scene, the share is prepared, the debug build is started so that it kills itself before its N-th counted
 file-system call or state commit, the request is sent, and a new server shows the result. The result must be entirely
 old or entirely new: bytes, modes, names, listings, properties and locks. It must be new if the request was answered.
-This is repeated for N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start is killed at every
-step as well. Finally, a large overwrite is killed from outside.
+This is repeated for N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start
+is killed at every step as well. Finally, a large overwrite is killed from outside.
 
 With --every K, only one step in K is killed, in every scene and every interrupted start. --seed and the name of the
 scene select these steps, so that a different seed tests different steps, and the same seed repeats a run.

@@ -62,7 +62,7 @@ class Steps:
 
 class SceneRun:
     """One scene, in separate folders. A share that a kill left unchanged is reused for the next kill, including
-    rows."""
+    its rows."""
 
     def __init__(self, scene, options, work):
         self.scene, self.options = scene, options

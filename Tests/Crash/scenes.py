@@ -19,7 +19,7 @@ class Scene:
 
     def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False):
         """`needs_volume`: whether /other is a separate volume. `fail_call`: the calls that the volume does not support.
-        trash."""
+        `keeps`: whether the share has a trash."""
         self.name, self.build, self.sync, self.keeps = name, build, sync, keeps
         self.needs_volume, self.fail_call = needs_volume, fail_call
 

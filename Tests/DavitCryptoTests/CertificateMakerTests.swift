@@ -35,7 +35,7 @@ struct CertificateMakerTests {
         #expect(try !leaf.needsRenewal(now: renewal.adding(seconds: -1)))
         #expect(try leaf.needsRenewal(now: renewal))
         #expect(try leaf.needsRenewal(now: last.adding(seconds: 1)))
-        // A clock that is far behind does not cause a renewal.
+        // A clock that is set to a much earlier time does not cause a renewal.
         #expect(try !leaf.needsRenewal(now: Timestamp(seconds: 0)))
     }
 

@@ -159,7 +159,7 @@ struct SearchMatcherTests {
             let expected = SearchPatternTests.oracle(pattern[...], text[...])
             let stride = Int.random(in: 1...40, using: &generator)
             let result = try Self.match(String(pattern), String(text), stride: stride).matches
-            if result != expected { Issue.record("wrong result of \(String(pattern)) for \(String(text))") }
+            if result != expected { Issue.record("wrong: \(String(pattern)), \(String(text))") }
         }
     }
 

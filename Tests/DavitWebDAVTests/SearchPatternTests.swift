@@ -54,7 +54,7 @@ struct SearchPatternTests {
             let parsed = try #require(SearchPattern(String(pattern)))
             for text in texts {
                 let expected = Self.oracle(pattern[...], text[...])
-                if parsed.matches(String(text)) != expected { Issue.record("wrong result of \(pattern) for \(text)") }
+                if parsed.matches(String(text)) != expected { Issue.record("wrong: \(pattern), \(text)") }
             }
         }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deployment of davit: Unix domain sockets, sockets and notifications of a service manager, reverse proxies, logs.
+"""Tests the deployment of davit: Unix domain sockets, sockets and notifications of a service manager, reverse proxies, logs.
 
     Tests/Deployment/deployment.py [--davit PATH]
 
@@ -39,7 +39,7 @@ class Report:
 
 
 class Server:
-    """A run of davit, until the end of the block."""
+    """A davit process, which ends with the block."""
 
     def __init__(self, work, *options, environment=None, sockets=(), log=None):
         self.ready = b""
@@ -51,7 +51,8 @@ class Server:
         command = [DAVIT, "serve", str(self.share), "--state-dir", str(work / "state"), "--grace", "5", *options]
 
         def hand_over():
-            # Passes descriptors from 3 on, like a service manager; the process ID is only known after fork.
+            # Passes descriptors from 3 on, like a service manager. The process ID, which the environment must contain, is known
+            # only after fork.
             numbers = [fcntl.fcntl(number, fcntl.F_DUPFD, 100) for number in sockets]
             for place, number in enumerate(numbers):
                 os.dup2(number, 3 + place)
@@ -93,7 +94,7 @@ class Server:
 
 
 class Forked:
-    """The subset of subprocess.Popen that is used."""
+    """The subset of the interface of subprocess.Popen that the tests use."""
 
     def __init__(self, pid, output):
         self.pid, self.stdout, self.status = pid, os.fdopen(output, "rb", buffering=0), None
@@ -118,12 +119,12 @@ class Forked:
 
 
 def fork_and_execute(command, prepare, log):
-    """subprocess closes or moves descriptors; here, 3 and the following ones must be exact."""
+    """Starts a command. The subprocess module closes or moves descriptors, but here, 3 and the following ones must be exact."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            # These descriptors are outside the range of the passed ones.
+            # Use descriptors outside the range of those that are passed.
             high = os.dup2(writer, 200)
             error = os.dup2(log.fileno() if log else 2, 201)
             prepare()
@@ -295,7 +296,7 @@ class Nginx:
     def __init__(self, work, upstream):
         self.port = free_port()
         configuration = work / "nginx.conf"
-        # Otherwise its workers drop the privileges of root, and cannot access the folder of the test.
+        # Without this, the workers of nginx would drop the privileges of root and could not access the folder of the test.
         user = "user root; " if os.geteuid() == 0 else ""
         configuration.write_text(NGINX.format(work=work, port=self.port, upstream=upstream, user=user))
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
@@ -355,7 +356,7 @@ def behind_nginx(work, report):
             file.unlink()
 
 
-# The files that a recipe requires, and the file name of its configuration.
+# The files that each recipe requires, and the name of its configuration file.
 PROXIES = {
     "nginx": (["/usr/sbin/nginx"], "nginx.conf"),
     "caddyfile": (["/usr/bin/caddy"], "Caddyfile"),
@@ -390,7 +391,7 @@ APACHE_MODULES = ["mpm_event", "authz_core", "ssl", "headers", "proxy", "proxy_h
 
 
 def recipe(kind, place, work, port, upstream):
-    """Returns the command for a proxy with the documented configuration, with the ports and files of this test."""
+    """Returns the command for a proxy with the documented configuration, adapted to the ports and files of this test."""
     text = (HERE.parent.parent / "docs" / "proxies.md").read_text()
     block = re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL).group(1)
     for old, new in PLACES[place][1].get(kind, []):
@@ -422,7 +423,7 @@ def recipe(kind, place, work, port, upstream):
 
 
 class Proxy:
-    """A davit behind a proxy with TLS."""
+    """A reverse proxy with TLS in front of davit."""
 
     def __init__(self, kind, place, work, upstream):
         self.work, self.port = work, free_port()
@@ -488,7 +489,7 @@ LOCK = b"""<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>\
 
 
 def through(proxy, prefix, server, report, name):
-    """Checks the use of URLs by clients."""
+    """Checks the URLs that clients send and receive."""
     url = f"https://{proxy.authority}{prefix}"
 
     def check(what, holds, detail=""):
@@ -534,7 +535,7 @@ def page(proxy, prefix, check):
     check("the page for browsers", status == 200 and "<html" in text, text[:200])
     data = re.search(r'<script[^>]* id="davit">(.*?)</script>', text, re.DOTALL)
     if not data:
-        check("the page has its data", False, text[:2000])
+        check("the page contains its data", False, text[:2000])
         return
     data = json.loads(data.group(1))
     places = (data["root"], data["path"])
@@ -549,7 +550,7 @@ def page(proxy, prefix, check):
 
 
 def events(proxy, prefix, check):
-    """Checks that events arrive while the stream is open: nothing on the path buffers it."""
+    """Checks that events arrive while the stream is open, so that no program on the path buffers the stream."""
     with proxy.connect() as connection:
         connection.settimeout(LIMIT_SECONDS)
         stream = proxy.begin(connection, f"{prefix}/d%20%C3%A9/?events")
@@ -655,7 +656,7 @@ def unit_files(_work, report):
         paths = []
         for name, unit in units:
             path = pathlib.Path(folder) / name
-            # systemd only checks that the program exists, so use another one.
+            # systemd only checks that the program exists, so use one that is installed everywhere.
             path.write_text(unit.replace("/usr/local/bin/davit", "/bin/true"))
             paths.append(str(path))
         result = subprocess.run(

@@ -18,7 +18,7 @@ run() {
     local name=$1
     shift
     server_program=$programs/$name
-    [ -x "$server_program" ] || { echo "examples: there is no $server_program; run 'make debug' first" >&2; exit 1; }
+    [ -x "$server_program" ] || { echo "examples: $server_program is missing; run 'make debug' first" >&2; exit 1; }
     start_server "$@"
     # The program may print the URL of a subfolder.
     url=$(grep -oE 'https?://[^/]+/' <<<"$server_url")
@@ -86,12 +86,12 @@ check "Streaming counts lines of chunked content" answers "$counted" \
 ends Streaming
 
 run Events 0
-# first COUNT CURL-ARGUMENT...: prints the first lines; curl exits when the pipe is closed.
+# first COUNT CURL-ARGUMENT...: prints the first COUNT lines; curl exits when the pipe is closed.
 first() { ask -N "${@:2}" 2>"$work/null" | head -n "$1"; }
 counts_on() { [ "$(first 4 "$@" "${url}count" | tail -n 2)" = "$(printf 'id: %s\ndata: %s' "$next" "$next")" ]; }
 next=1
 check "Events shows a page" has 'new EventSource("/count")' "$url"
-# The stream has no end: read only up to the field.
+# The stream does not end, so read it only up to the field.
 check "Events has the media type" eval 'grep -qm 1 "text/event-stream" < <(ask -siN "${url}count" 2>&1)'
 check "Events counts from 1" counts_on
 next=42

@@ -1,5 +1,5 @@
-// Counts the heap allocations of a program. Loaded before libc with LD_PRELOAD. The counts are in the file specified
-// by DAVIT_GUARD_ALLOCATIONS, which the guard maps too, so that it can read them at any time.
+// Counts the heap allocations of a program. This library is loaded before libc with LD_PRELOAD. The counts are in the file
+// specified by DAVIT_GUARD_ALLOCATIONS, which the guard also maps, so that it can read them at any time.
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct counts {
     uint64_t bytes;
 };
 
-// Used until the file is mapped, because libc allocates before constructors run.
+// The counts until the file is mapped, because libc allocates before constructors run.
 static struct counts early;
 static struct counts *counts = &early;
 

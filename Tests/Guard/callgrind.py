@@ -11,7 +11,7 @@ from client import Client
 from server import Server, build, serve_command
 
 # --fair-sched: threads run in the order in which they become ready, so that races mostly have the same winner.
-# --instr-atstart: do not count until the command "i", because counting takes time.
+# --instr-atstart: counting begins with the command "i", because it slows the program down.
 CALLGRIND = ["valgrind", "-q", "--tool=callgrind", "--fair-sched=yes", "--instr-atstart=no", "--vgdb=no",
              "--read-inline-info=no", "--dump-line=no"]
 SWIFT = os.environ.get("SWIFT", "swift")
@@ -23,9 +23,9 @@ def build_control(folder):
 
 
 class CallgrindServer(Server):
-    """Runs davit under callgrind, which also fixes the addresses, without random hash seeds."""
+    """Runs davit under callgrind, which also makes addresses reproducible, and without random hash seeds."""
 
-    # The server needs a few milliseconds for each request. A busy loop would take them from another server.
+    # Under callgrind, each request takes a few milliseconds. A busy loop would take processor time from other servers.
     pause_seconds = 0.0002
 
     def __init__(self, preload, binary, root, work, options=(), program=None):
@@ -41,7 +41,7 @@ class CallgrindServer(Server):
             super().__init__(command, environment, pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL)
 
     def instrument(self):
-        """Begins to count."""
+        """Begins to count instructions."""
         self._command(b"i")
 
     def dump(self):
@@ -53,11 +53,11 @@ class CallgrindServer(Server):
     def _command(self, command):
         self.control.sendall(command)
         if self.control.recv(1) != command:
-            raise RuntimeError("davit ended")
+            raise RuntimeError("davit exited")
         self.settle()
 
     def kill(self):
-        """Ends the server without the profile that callgrind would write."""
+        """Kills the server, so that callgrind writes no profile at its exit."""
         self.control.close()
         self.process.kill()
         self.process.wait()
@@ -73,7 +73,7 @@ def read_profile(path):
         for line in file:
             if found := re.fullmatch(r"(c?)(fn|ob)=\((\d+)\)(?: (.*))?\n", line):
                 is_callee, kind, key, name = found.groups()
-                # A name is written with its number the first time, and later only the number is.
+                # At its first use, a name is written after its number; later, only the number is written.
                 if kind == "ob":
                     objects[key] = name or objects[key]
                     program, called = (program, key) if is_callee else (key, key)

@@ -3,8 +3,8 @@
 //   calls COUNTS PRELOAD PROGRAM [ARGUMENT...]   runs PROGRAM with LD_PRELOAD=PRELOAD
 //   calls --probe                                 exits with 0 if tracing is permitted
 //
-// COUNTS is a file of 8-byte numbers that the guard maps too: the process ID, then one number for each system call.
-// A call is counted when it begins; calls that only wake a thread are not. The exit status is that of the program.
+// COUNTS is a file of 8-byte numbers that the guard also maps: the process ID, and then one number for each system call. A call
+// is counted when it begins; calls that only wake a thread are not counted. The exit status is that of the program.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static uint64_t *map(const char *path) {
     return mapped;
 }
 
-// Starts the program stopped, and traced if that is permitted.
+// Starts the program, traced and stopped.
 static pid_t start(char **program, const char *preload) {
     pid_t child = fork();
     if (child < 0) fail("fork");
@@ -54,8 +54,8 @@ static pid_t start(char **program, const char *preload) {
     return child;
 }
 
-// Whether the descriptor is an eventfd or similar. A write to one wakes a thread; whether that is necessary depends
-// on scheduling.
+// Returns whether the descriptor is an eventfd or similar. A write to it wakes a thread; whether this is necessary depends on
+// scheduling.
 static int is_waker(pid_t thread, uint64_t descriptor) {
     char link[64], target[16];
     snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)thread, (int)descriptor);

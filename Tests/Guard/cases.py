@@ -30,7 +30,7 @@ class Case:
     is_secure = False
     # System calls whose number depends on timing.
     uncounted = frozenset()
-    # Whether the instructions depend on timing, so that only instructions.py omits the case.
+    # Whether the number of instructions depends on timing; instructions.py omits such cases.
     is_timed = False
 
     def __init__(self, name):
@@ -58,7 +58,7 @@ def write(root, path, content=KIB):
 
 
 class Get(Case):
-    """Reads the same file each time, or another one."""
+    """Reads the same file each time, or a different file each time if `first` is set."""
 
     def __init__(self, name, folder="", first=False, method="GET", expected=200, fields=(), size=1024):
         super().__init__(name)
@@ -86,8 +86,8 @@ class GetWithPassword(Get):
 
 
 class GetLogged(Get):
-    """Writes an access log, whose thread writes lines one by one or in batches: that depends on the load. The baseline is for
-    lines that are written one by one, which wakes the thread for each and allocates most."""
+    """Writes an access log. Depending on the load, its thread writes lines one by one or in batches. The baseline is for lines
+    that are written one by one, each of which wakes the thread, because this allocates most."""
 
     options = ("--access-log", "/dev/null")
     uncounted = frozenset(["write"])
@@ -123,7 +123,7 @@ class NotModified(Get):
 
 
 class Unauthorized(Get):
-    """Requires credentials and gets none."""
+    """The server requires credentials, and the request has none."""
 
     options = GetWithPassword.options
 
@@ -153,7 +153,7 @@ class Missing(Case):
 
 
 class PropFindMissing(Case):
-    """Finder and Windows request many missing names."""
+    """Requests missing names, as Finder and Windows do often."""
 
     def ask(self, client, turn):
         client.ask("PROPFIND", "/._missing", 404, ["Depth: 0"], PROPFIND_BODY)

@@ -48,7 +48,7 @@ class Client:
         content = b"" if method == "HEAD" or status in (204, 304) else self._read_content(answer)
         if status != expected:
             raise WrongAnswer(f"{method} {target} returned {status} instead of {expected}: {content[:200]!r}")
-        # Work after the response belongs to this request; wait until all threads are idle.
+        # The work after the response also belongs to this request, so wait until all threads are idle.
         self.settle()
         return answer, content
 

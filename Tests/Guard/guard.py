@@ -2,7 +2,7 @@
 """Counts the system calls and allocations of requests, and compares them with the accepted baseline.
 
 The counts are independent of the machine's load: a single client sends sequential requests on one connection, and
-waits until all threads of the server are idle before each. More than 10 % above baseline.json is a failure.
+waits until all threads of the server are idle before each one. A count more than 10 % above baseline.json is a failure.
 """
 
 import argparse
@@ -21,17 +21,17 @@ BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
 # On a different kernel, requests may take a different code path with some more allocations.
 TOLERANCE_ELSEWHERE = 0.30
-# A case above its baseline is counted again: occasionally a thread returns a resource late, and it is reallocated.
+# A case above its baseline is counted again, because occasionally a thread returns a resource late, and another is allocated.
 TURNS = 3
 # The accepted deviation of a mean: rare events, such as the growth of a table, may or may not occur.
 SLACK = {"allocations": 0.2, "bytes": 64, "calls": 0.06}
 # How much a socket accepts per call depends on the kernel release; the rest is sent by another call.
 SEND_SLACK = {"sendmsg": 1}
-# Smaller changes are ignored: the file keeps its values, so that diffs show real changes only.
+# For smaller changes, the file keeps its values, so that diffs show only real changes.
 NOISE = 0.01
 
-# Not counted. Waiting and waking depend on the scheduling of threads and the timers of the event loop; so does the
-# number of pool threads. How the heap requests memory from the system depends on the layout of the address space.
+# These calls are not counted. Waiting, waking and the number of pool threads depend on the scheduling of threads and the timers
+# of the event loop. How the heap requests memory from the system depends on the layout of the address space.
 WAITING = {"clock_nanosleep", "futex", "epoll_wait", "epoll_pwait", "epoll_pwait2", "sched_yield", "restart_syscall",
            "rt_sigreturn"}
 MEMORY = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect"}
@@ -101,7 +101,7 @@ def figures(cost):
 
 
 def compare(accepted, cost, tolerance):
-    """Returns descriptions of what became worse, and of what became better."""
+    """Returns descriptions of the values that rose, and of those that fell."""
     old = {what: figure for what, figure, _ in figures(accepted)}
     new = {what: figure for what, figure, _ in figures(cost)}
     slack = {what: room for side in (accepted, cost) for what, _, room in figures(side)}
@@ -117,7 +117,7 @@ def compare(accepted, cost, tolerance):
 
 
 def settled(accepted, cost):
-    """Returns the values to store: the old ones if nothing changed."""
+    """Returns the values to store: the old value of each figure that changed only slightly, and the new value of the others."""
     if accepted is None:
         accepted = {}
     old = {what: figure for what, figure, _ in figures(accepted)} if accepted else {}
@@ -225,7 +225,7 @@ def main():
         store(accepted, found)
         _, accepted = load()
     if not is_of_this_kernel:
-        print(f"system calls: skipped: the baseline was recorded on Linux {baseline_kernel}, this is Linux {kernel()}")
+        print(f"system calls: skipped: the baseline was recorded on Linux {baseline_kernel}, but this is Linux {kernel()}")
     passed, failed = report(accepted, found, tolerance)
     print(f"guard: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

@@ -1,7 +1,7 @@
-// Lets the guard control callgrind from inside the counted program. Loaded before libc with LD_PRELOAD.
+// Lets the guard control callgrind from inside the counted program. This library is loaded before libc with LD_PRELOAD.
 //
-// A thread waits on the socket DAVIT_GUARD_CONTROL. Each byte that arrives is a command, and is sent back when it was
-// executed. This needs neither ptrace, as vgdb does, nor a signal, which would interrupt the event loop.
+// A thread waits on the socket DAVIT_GUARD_CONTROL. Each byte that arrives is a command, and is sent back after the command has
+// been executed. This requires neither ptrace, as vgdb does, nor a signal, which would interrupt the event loop.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ __attribute__((constructor)) static void start_control(void) {
     if (socket) pthread_create(&thread, NULL, control, (void *)(ptrdiff_t)atoi(socket));
 }
 
-// One processor, so that the server has one event loop, and the same number of threads on each machine.
+// Reports one processor, so that the server has one event loop, and the same number of threads on each machine.
 long sysconf(int name) {
     static long (*original)(int name);
     if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) return 1;
@@ -47,11 +47,11 @@ long sysconf(int name) {
     return original(name);
 }
 
-// Valgrind 3.19 has neither openat2 nor listxattrat, and davit would take the path for old kernels. The folders of the
-// guard contain no links, so that openat finds the same file.
+// Valgrind 3.19 supports neither openat2 nor listxattrat, so davit would use the code path for old kernels. The folders of the
+// guard contain no links, so openat finds the same files.
 static long open_without_links(int directory, const char *path, const struct open_how *how) {
     int file = openat(directory, path, (int)how->flags, (mode_t)how->mode);
-    // On a volume in memory, a lookup in the cache does not find a missing name.
+    // On a volume in memory, a missing name is not in the cache, so the kernel would return EAGAIN.
     if (file < 0 && errno == ENOENT && (how->resolve & RESOLVE_CACHED)) errno = EAGAIN;
     return file;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts the instructions of requests in user space, and compares them with the accepted baseline.
 
-The counts replace measurements of time: they are independent of the machine's load. Callgrind counts the instructions
-that one event loop and its threads execute for sequential requests. More than 1 % above instructions.json is a failure,
-or 10 % if the compiler or libc is a different one.
+The counts replace measurements of time, because they are independent of the machine's load. Callgrind counts the instructions
+that one event loop and its threads execute for sequential requests. A count more than 1 % above instructions.json is a
+failure, or more than 10 % with a different compiler or libc.
 """
 
 import argparse
@@ -28,15 +28,15 @@ from server import HERE
 
 BASELINE = os.path.join(HERE, "instructions.json")
 TOLERANCE = 0.01
-# Another compiler or libc executes different instructions for the same code.
+# With another compiler or libc, the same code executes different instructions.
 TOLERANCE_ELSEWHERE = 0.10
 # A case above its baseline is counted again, and the lowest count is compared.
 TURNS = 3
 # The baseline is the median of this many counts.
 ACCEPTED_TURNS = 3
-# Smaller changes are ignored: the file keeps its values, so that diffs show real changes only.
+# For smaller changes, the file keeps its values, so that diffs show only real changes.
 NOISE = 0.003
-# The baseline contains the functions that execute at least this part of the instructions of a request themselves.
+# The baseline lists the functions whose own instructions are at least this part of those of the request.
 LISTED = 0.01
 SHOWN_FUNCTIONS = 10
 SELF_TEST_CASE = "GET 1 KiB, again"
@@ -48,9 +48,9 @@ def parse():
     parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
     parser.add_argument("--only", default="", help="only cases whose name contains this text")
     parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
-    parser.add_argument("--verbose", action="store_true", help="print all results, and all functions that rose")
+    parser.add_argument("--verbose", action="store_true", help="print all results, and all functions whose cost rose")
     parser.add_argument("--functions", action="store_true", help="print the functions with the highest own cost")
-    parser.add_argument("--self-test", action="store_true", help="compare with a baseline that is 3 %% too low")
+    parser.add_argument("--self-test", action="store_true", help="check that baselines that are too low are detected")
     return parser.parse_args()
 
 
@@ -66,14 +66,14 @@ class Result:
         return demangled(self.costs)
 
     def listed(self):
-        """Returns what the baseline stores."""
+        """Returns the part of the result that the baseline stores."""
         limit = self.total * LISTED
         largest = sorted(self.functions.items(), key=lambda item: (-item[1], item[0]))
         return {"instructions": round(self.total), "functions": {name: round(cost) for name, cost in largest if cost >= limit}}
 
 
 class Bench:
-    """Measures cases, as many at the same time as there are processors. This does not change the counts."""
+    """Measures as many cases in parallel as there are processors, which does not change the counts."""
 
     def __init__(self, folder, binary):
         self.folder, self.binary = folder, binary
@@ -81,7 +81,7 @@ class Bench:
         self.turn = 0
 
     def measure(self, cases):
-        """Returns the results by the name of the case."""
+        """Returns the results, by the names of the cases."""
         self.turn += 1
         with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
             runs = {case.name: pool.submit(measure, case, self.preload, self.binary,
@@ -94,7 +94,7 @@ class Bench:
 
 
 class Baseline:
-    """The accepted counts, and what they depend on."""
+    """The accepted counts, and the versions on which they depend."""
 
     def __init__(self, machine, requests):
         self.recorded, self.requests = machine, requests
@@ -111,8 +111,8 @@ class Baseline:
         return cls(content["machine"], content["requests"])
 
     def tolerance(self, name):
-        """Returns how much of its count a case may rise."""
-        # The version of valgrind is only recorded. OpenSSL only runs for connections with TLS.
+        """Returns the part by which the count of a case may rise."""
+        # The version of valgrind is only recorded. OpenSSL is used only by connections with TLS.
         relevant = {"architecture", "swift", "libc"} | ({"openssl"} if "TLS" in name else set())
         return TOLERANCE_ELSEWHERE if self.other & relevant else TOLERANCE
 
@@ -123,7 +123,7 @@ class Baseline:
         return f"tolerance {self.tolerance(''):.0%}, over TLS {self.tolerance('TLS'):.0%}: {names}"
 
     def rise(self, name, total):
-        """Returns by which part a count rose."""
+        """Returns the part by which a count rose."""
         return total / self.requests[name]["instructions"] - 1
 
     def has_risen(self, name, total):
@@ -141,7 +141,7 @@ class Baseline:
 
 @functools.cache
 def this_machine():
-    """Returns what the counts depend on."""
+    """Returns the versions on which the counts depend."""
     version = subprocess.run([SWIFT, "--version"], check=True, capture_output=True, text=True).stdout
     valgrind = subprocess.run(["valgrind", "--version"], check=True, capture_output=True, text=True).stdout
     return {"architecture": platform.machine(), "swift": re.search(r"Swift version (\S+)", version).group(1),
@@ -162,7 +162,7 @@ def median(results):
 
 
 def count(bench, cases, baseline):
-    """Measures the cases, and those whose counts rose again."""
+    """Measures all cases, and measures the cases whose counts rose again."""
     found = bench.measure(cases)
     for _ in range(TURNS - 1):
         risen = {name for name, result in found.items() if baseline.has_risen(name, result.total)}
@@ -224,7 +224,7 @@ def self_test(bench):
     found = bench.measure([case for case in CASES if case.name == SELF_TEST_CASE])
     result = found[SELF_TEST_CASE]
     here, elsewhere = this_machine(), dict(this_machine(), swift="0")
-    # The machine of the baseline, by which part it is too low, and the expected number of failures.
+    # The machine of the baseline, the part by which the baseline is too low, and the expected number of failures.
     checks = [(here, 0, 0), (here, 0.03, 1), (elsewhere, 0.03, 0), (elsewhere, 0.12, 1)]
     failed = 0
     for machine, part, expected in checks:

@@ -68,7 +68,7 @@ def serve_command(binary, root, state, options=(), program=None, prefix=()):
 class Server:
     """Runs a command that prints a URL when it is ready."""
 
-    # A pause between two looks at a server that is not idle yet.
+    # The pause between two checks of a server that is not idle yet.
     pause_seconds = 0
 
     def __init__(self, command, environment, **options):
@@ -100,7 +100,7 @@ class Server:
     def settle(self):
         """Waits until all threads are idle, so that the last request causes no more work.
 
-        Two consecutive samples must find all threads asleep without having run in between. At the end of the first
+        Two consecutive samples must find all threads asleep, and none may have run in between. At the end of the first
         sample all of them were then asleep at the same time, and none can wake another.
         """
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -113,10 +113,10 @@ class Server:
                 time.sleep(self.pause_seconds)
             before = now
             if time.monotonic() > deadline:
-                raise RuntimeError("the server does not become idle")
+                raise RuntimeError("the server did not become idle")
 
     def _sleepers(self):
-        """Returns how often each thread went to sleep; None if one is running."""
+        """Returns the number of times that each thread went to sleep; None if a thread is running."""
         tasks = f"/proc/{self.pid}/task"
         sleepers = {}
         try:

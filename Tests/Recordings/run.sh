@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Replays the transcripts in this folder against davit, anonymously and with a user, while davit records; then replays
-# each recording against a new davit, which must give the same responses. Finally replays each session in
+# Replays the transcripts in this folder against davit, anonymously and with a user, while davit records the requests; then
+# replays each recording against a new davit, which must send the same responses. Finally replays each session in
 # ../RecordedSessions, which davit must still answer as recorded.
 #
 #   Tests/Recordings/run.sh
@@ -40,7 +40,7 @@ start() {
     url=$(grep -o 'http://[^ ]*' "$work/$name/out" | head -n 1)
 }
 
-# play NAME ARGUMENT...: replays, and counts requests.
+# play NAME ARGUMENT...: replays recordings, and counts the passed and failed requests.
 play() {
     local name=$1 text
     shift
@@ -76,7 +76,7 @@ for user in '' 'anna:open:sesame'; do
     stop
 done
 
-# Each of them starts with an empty share, and a server without options.
+# Each session begins with an empty share, and a server without options.
 with_pages=("${pages[@]}")
 pages=()
 for session in "$here"/../RecordedSessions/*/; do
@@ -87,7 +87,7 @@ for session in "$here"/../RecordedSessions/*/; do
 done
 pages=("${with_pages[@]}")
 
-# Mac metadata files may be hidden or stored elsewhere: only listings may differ.
+# If macOS metadata files are hidden or stored elsewhere, only listings may differ.
 for policy in hide aside; do
     start "litter-$policy" --mac-metadata "$policy"
     play "transcripts, litter: $policy" "$here" --expect "$here/expected-differences.txt"
@@ -95,14 +95,14 @@ for policy in hide aside; do
     listing=$(curl -sS -X PROPFIND -H 'Depth: infinity' "$url")
     if grep -q '\._\|DS_Store' <<<"$listing" || ! grep -q multistatus <<<"$listing" || ! curl -sSf "$url._left"; then
         failed=$((failed + 1))
-        echo "FAILED: a listing contains hidden files, or they are missing"
+        echo "FAILED: a listing contains hidden files, or the files are missing from the folder where they are stored"
     else
         passed=$((passed + 1))
     fi
     stop
 done
 
-# Over TLS: a recording without TLS must give the same responses behind a proxy that terminates TLS.
+# Over TLS, behind a proxy that terminates TLS, the responses must equal those of a recording without TLS.
 if grep -q 'this build does not include TLS' <<<"$("$davit" replay "$work/anonymous/recording" --to https://127.0.0.1:1/ 2>&1)"; then
     echo "over TLS: not supported by this build"
 else
@@ -126,7 +126,7 @@ else
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: an untrusted certificate is accepted: $refusal"
+        echo "FAILED: an untrusted certificate was accepted: $refusal"
     fi
     kill "$proxy"
     wait "$proxy" 2>/dev/null || true

@@ -2,12 +2,11 @@
 //
 //   client PORT SCRIPT PATTERN CONNECTIONS SECONDS COUNT HOLD TLS
 //
-// Setup steps run on every connection. Then the client prints "ready" and waits for a line on standard input, which
-// starts the clock, so that the caller can inspect the server in between. Work steps are repeated in order until the
-// seconds are over, or `COUNT` units (0: no limit) have been started. Every started unit is completed, so that a
-// count is exact. With HOLD, the connections stay open until the end of standard input. With TLS, they are encrypted
-// (TLS 1.3, AES-128-GCM, X25519), each with a separate handshake. After a wrong response, the client exits with
-// status 2.
+// Setup steps run on every connection. Then the client prints "ready" and waits for a line on standard input, which starts the
+// clock, so that the caller can inspect the server in between. Work steps are repeated in order until the seconds are over, or
+// `COUNT` units (0: no limit) have been started. Every started unit is completed, so that the number of units is exact. With
+// HOLD, the connections stay open until the end of standard input. With TLS, they are encrypted (TLS 1.3, AES-128-GCM, X25519),
+// each with a separate handshake. After a wrong response, the client exits with status 2.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,12 +69,12 @@ static void sample(struct samples *samples, double value) {
 }
 
 static void open_connection(struct connection *connection) {
-    // Loopback has segments of 64 KiB, unlike a network.
+    // Limit segments to the size of those in a network, because loopback uses segments of 64 KiB.
     int one = 1, segment = SEGMENT_BYTES;
     connection->fd = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    // Many connections from one address look like an attack, so use several loopback addresses.
+    // Servers may treat many connections from one address as an attack, so use several loopback addresses.
     struct sockaddr_in source = {.sin_family = AF_INET};
     source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + connection->number / FROM_ONE_ADDRESS);
     if (bind(connection->fd, (struct sockaddr *)&source, sizeof source) < 0) fail("bind: %s", strerror(errno));
@@ -189,7 +188,7 @@ static void next_step(struct connection *connection, bool first) {
     send_on(connection);
 }
 
-// Processes the data of one read call. Returns false if there is none, or if the response is complete.
+// Processes the data of one read call. Returns false if no data is available, or if the response is complete.
 static bool take_some(struct connection *connection) {
     const struct step *step = &script.steps[phase][connection->step];
     struct response *response = &connection->response;
@@ -204,7 +203,7 @@ static bool take_some(struct connection *connection) {
     received += count;
     size_t taken = response_take(response, step, scratch, count);
     if (response->state != COMPLETE) return true;
-    if (taken != (size_t)count) fail("%zd bytes after an answer", count - taken);
+    if (taken != (size_t)count) fail("%zd unexpected bytes after a response", count - taken);
     const char *fault = response_fault(response, step);
     if (fault) fail("%.*s: %s", (int)strcspn(connection->text, "\r"), connection->text, fault);
     sample(&totals, now() - connection->started);
@@ -227,7 +226,7 @@ static void play(enum phase new_phase, struct connection **connections, int coun
     struct epoll_event events[256];
     while (active > 0) {
         int ready = epoll_wait(poller, events, 256, 60000);
-        if (ready == 0) fail("no answer for 60 seconds");
+        if (ready == 0) fail("no response for 60 seconds");
         for (int index = 0; index < ready; index++) {
             struct connection *connection = events[index].data.ptr;
             if (events[index].events & EPOLLOUT) send_on(connection);
@@ -275,7 +274,7 @@ int main(int count, char **arguments) {
     unit_limit = strtoull(arguments[6], NULL, 10);
     poller = epoll_create1(0);
     struct connection **connections = calloc(connection_count, sizeof *connections);
-    // Connect in batches: a server may not accept a connection until data has been sent on it.
+    // Connect in batches, because a server may not accept a connection until data has been sent on it.
     for (int first = 0; first < connection_count; first += BATCH) {
         int batch = connection_count - first < BATCH ? connection_count - first : BATCH;
         for (int index = first; index < first + batch; index++) {

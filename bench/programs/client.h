@@ -6,7 +6,7 @@
 
 enum { PATTERN_BYTES = 1 << 20, HEAD_BYTES = 16384, REQUEST_BYTES = 65536, MAX_STATUSES = 4, MAX_STEPS = 64 };
 
-// When a step is run: once on each connection before the clock starts, repeatedly, or once at the end.
+// When a step is run: once on each connection before the clock starts, repeatedly, or once on each connection at the end.
 enum phase { SETUP, WORK, TEARDOWN, PHASES };
 
 // A part of a request's text: literal bytes, or a placeholder.
@@ -19,9 +19,9 @@ struct piece {
 // A request and its expected response.
 struct step {
     int statuses[MAX_STATUSES];
-    int64_t size;             // bytes of the response's body; -1: any
-    int64_t entries;          // `response` elements in it; -1: not counted
-    int64_t pattern_offset;   // the body is the pattern from here on; -1: not compared
+    int64_t size;             // bytes of the response's body; -1: any number
+    int64_t entries;          // `response` elements in the body; -1: not counted
+    int64_t pattern_offset;   // offset in the pattern where the body begins; -1: not compared
     bool takes_token;         // remembers the Lock-Token field for later steps
     int64_t generated_bytes;  // length of the generated body after the text
     int64_t chunk_bytes;      // 0: not chunked
@@ -48,7 +48,7 @@ struct response {
     uint64_t remaining, body_bytes, entries, chunk_size;
     bool closes, differs;
     char token[256];
-    char overlap[48];  // the end of the last piece, for an element that spans two pieces
+    char overlap[48];  // the end of the previous piece, for elements that span two pieces
     size_t overlap_bytes;
     size_t line_bytes;
 };

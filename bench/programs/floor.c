@@ -2,10 +2,10 @@
 //
 //   floor PORT ROOT DATABASE
 //
-// One thread, epoll, no checks: no request is refused, no lock is checked, and no XML is parsed. Only what every
-// server must do remains: reading the request, one `statx` call to validate cached content, the change itself, and
-// one response; for locks and properties one commit to SQLite (WAL, NORMAL), which survives a crash of the process. The
-// responses resemble WebDAV enough to pass the client's checks.
+// It uses one thread and epoll, and makes no checks: no request is refused, no lock is checked, and no XML is parsed. Only the
+// work remains that every server must do: reading the request, one `statx` call to validate cached content, the change itself,
+// and one response; for locks and properties, also one commit to SQLite (WAL, NORMAL), which survives a crash of the process.
+// The responses resemble WebDAV enough to pass the client's checks.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ void answer(struct connection *connection, const char *status, const char *field
     length += sprintf(head + length, "\r\n");
     struct iovec pieces[] = {{head, length}, {(void *)body, count}};
     ssize_t sent = writev(connection->fd, pieces, count ? 2 : 1);
-    // Blocks in poll until the rest of a large body is sent, because nothing else remains to be done for the client.
+    // Block in poll until the rest of a large body is sent, because there is no other work to do for the client.
     for (size_t done = sent < length ? 0 : sent - length; sent >= length && done < count;) {
         ssize_t more = send(connection->fd, body + done, count - done, 0);
         if (more > 0) done += more;
@@ -83,7 +83,7 @@ static void read_request(struct connection *connection) {
     char *end = strstr(connection->head, "\r\n\r\n");
     if (!end) return;
     size_t body = connection->head + connection->head_bytes - (end + 4);
-    // Waits for small bodies here; a PUT reads its own body.
+    // Wait here for small bodies; PUT reads its body itself.
     struct fields fields = {0};
     find_fields(connection->head, end, &fields);
     size_t length = fields.content_length ? strtoull(fields.content_length, NULL, 10) : 0;

@@ -7,7 +7,7 @@
 enum { HEAD_BYTES = 16384, BUFFER_BYTES = 1 << 20 };
 
 struct connection {
-    int fd, source, target;  // source: the file that is sent, target: the file that is received; -1: none
+    int fd, source, target;  // source: the file that is sent; target: the file that is received; -1: none
     off_t offset;
     size_t left;             // bytes to send or to receive
     char head[HEAD_BYTES];
@@ -18,7 +18,8 @@ struct connection {
     size_t chunk_bytes;
 };
 
-// The header fields in use; NULL if not sent. The client writes the names with this capitalization.
+// The header fields that the server uses; NULL if a field was not sent. The client always capitalizes the names in the same
+// way.
 struct fields {
     const char *content_length, *depth, *destination, *if_none_match, *range, *transfer_encoding;
 };
@@ -39,5 +40,5 @@ void open_database(const char *path);
 void store_lock(const char *path);
 void remove_lock(const char *path);
 void store_properties(const char *path, const char *body);
-// As sent; valid until the next call.
+// Returns the properties as sent; the text is valid until the next call.
 const char *properties_of(const char *path);

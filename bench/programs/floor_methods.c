@@ -17,7 +17,7 @@
 
 static char listing[64 << 20];
 
-// The cached file: its descriptor and small content, valid as long as `statx` returns the same.
+// The cached file: its descriptor and its content, if it is short. It is valid as long as `statx` returns the same status.
 static struct { char name[64]; struct statx status; int file; char content[4096]; } kept = {.file = -1};
 
 static void keep(const char *target, const struct statx *status) {
@@ -51,7 +51,7 @@ static void get(struct connection *connection, const struct fields *fields, cons
     send_file(connection);
 }
 
-// Sends one window at a time, so that several streams share the thread.
+// Sends one window of the file at a time, so that several streams share the thread.
 void send_file(struct connection *connection) {
     size_t window = connection->left < BUFFER_BYTES ? connection->left : BUFFER_BYTES;
     ssize_t sent = sendfile(connection->fd, connection->source, &connection->offset, window);

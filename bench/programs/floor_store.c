@@ -1,4 +1,4 @@
-// Locks and properties in SQLite: WAL, NORMAL, exclusive, with statements prepared once.
+// Locks and properties in SQLite, with WAL, synchronous=NORMAL, exclusive locking, and statements that are prepared once.
 #define _GNU_SOURCE
 #include <sqlite3.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ void store_lock(const char *path) { run(insert_lock, path); }
 
 void remove_lock(const char *path) { run(delete_lock, path); }
 
-// Stores the values unmodified: the content of each <D:prop>.
+// Stores the content of each <D:prop> unmodified.
 void store_properties(const char *path, const char *body) {
     char values[HEAD_BYTES];
     size_t count = 0;

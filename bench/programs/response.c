@@ -1,4 +1,4 @@
-// Parses responses (RFC 9112), as strictly as necessary to detect wrong ones.
+// Parses responses (RFC 9112), as strictly as necessary to detect wrong responses.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void take_body(struct response *response, const struct step *step, const 
         size_t old = response->overlap_bytes, more = least(count, sizeof response->overlap);
         memcpy(joint, response->overlap, old);
         memcpy(joint + old, bytes, more);
-        // End tags that end in the first bytes of this piece are found in the joint, the others in the piece.
+        // End tags that end in the first bytes of this piece are found in `joint`, and the others in the piece itself.
         response->entries += count_entries(joint, old + more, old);
         if (count > more) response->entries += count_entries(bytes, count, more);
         size_t kept = least(old + more, sizeof response->overlap);
@@ -77,7 +77,7 @@ static const char *field(const char *head, const char *name, char *value, size_t
 
 static void read_head(struct response *response, const struct step *step) {
     char *head = response->head, value[256];
-    if (strncmp(head, "HTTP/1.1 ", 9) != 0) fail("not an HTTP answer: %.60s", head);
+    if (strncmp(head, "HTTP/1.1 ", 9) != 0) fail("not an HTTP response: %.60s", head);
     response->status = atoi(head + 9);
     response->closes = field(head, "Connection", value, sizeof value) && strcasecmp(value, "close") == 0;
     if (step->takes_token && field(head, "Lock-Token", value, sizeof value))
@@ -90,7 +90,7 @@ static void read_head(struct response *response, const struct step *step) {
         response->remaining = strtoull(value, NULL, 10);
         response->state = response->remaining ? LENGTH : COMPLETE;
     } else {
-        fail("answer %d without a length", response->status);
+        fail("response %d has no length", response->status);
     }
 }
 
@@ -120,7 +120,7 @@ static void take_chunk_size(struct response *response, char byte) {
     }
     int digit = byte >= '0' && byte <= '9' ? byte - '0' : (byte | 32) >= 'a' && (byte | 32) <= 'f' ? (byte | 32) - 'a' + 10 : -1;
     if (digit >= 0) response->chunk_size = response->chunk_size * 16 + digit;
-    else if (byte != '\r') fail("byte %d in a chunk size", byte);
+    else if (byte != '\r') fail("invalid byte %d in a chunk size", byte);
 }
 
 size_t response_take(struct response *response, const struct step *step, const char *bytes, size_t count) {

@@ -1,4 +1,4 @@
-// Parses the script written by bench/client.py: for each step a line of numbers, then the text of the request.
+// Parses the script written by bench/client.py: for each step a line of numbers, and then the text of the request.
 //
 //   PHASE STATUS,STATUS… SIZE ENTRIES PATTERN_OFFSET TAKES_TOKEN GENERATED CHUNK TEXT_BYTES\n
 //   …text, in which \001n, \001c and \001t represent the unit, the connection and the lock token…

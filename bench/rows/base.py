@@ -7,7 +7,7 @@ from client import Request
 from servers import Apache, Davit, Floor, Lighttpd, Nginx, SingleLighttpd
 
 ALL = [Davit, Nginx, Lighttpd, Apache, Floor]
-# Rows that write to the database.
+# The servers of rows that write to the database.
 ALL_STATE = [Davit, Nginx, SingleLighttpd, Apache, Floor]
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -52,14 +52,14 @@ class Row:
         """Prepares data through the running server."""
 
     def before(self, turn):
-        """Runs before each turn, not measured."""
+        """Runs before each turn, and is not measured."""
 
     def run(self, turn):
         """Does the work and returns its amount."""
         raise NotImplementedError
 
     def after(self, turn):
-        """Runs after each turn, not measured: checks and cleanup."""
+        """Checks the result and cleans up after each turn, and is not measured."""
 
 
 class Load(Row):
@@ -101,7 +101,7 @@ def write_members(folder, count, size=100):
 
 
 def give(server, *paths):
-    """Makes the prepared data writable for the server."""
+    """Makes the prepared data writable by the server."""
     if isinstance(server, Apache) and os.geteuid() == 0:
         subprocess.run(["chown", "-R", "www-data:", *paths], check=True)
 

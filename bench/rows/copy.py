@@ -66,7 +66,7 @@ class CopyTree(CopyFile):
 
 
 class CopyShared(CopyFile):
-    """Cached, and on a volume that can share blocks: the cost should not depend on the size."""
+    """Copies cached content on a volume that can share blocks, so the cost should not depend on the size."""
 
     place = "xfs"
 

@@ -1,4 +1,4 @@
-"""Latency of short requests during copies, digests and searches, which take long."""
+"""The latency of short requests during copies, digests and searches, which take a long time."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ class Fair(Load):
 
 
 class Background:
-    """Sends long requests on separate connections, in sequence until the end."""
+    """Sends long requests on separate connections, one after the other on each, until the end of the turn."""
 
     def __init__(self, row, turn):
         self.turn, self.has_ended, self.problems = turn, threading.Event(), []
@@ -86,10 +86,10 @@ class Background:
         os.remove(os.path.join(self.turn.root, target))
 
     def digest(self, index):
-        # A new modification time creates a new version, whose digest is not cached.
+        # A new modification time makes a new version, whose digest is not cached.
         os.utime(os.path.join(self.turn.root, f"digest-{index}.bin"))
         if "Repr-Digest" not in self.ask(200, "HEAD", f"/digest-{index}.bin", headers={"Want-Repr-Digest": "sha-256=9"}):
-            raise WrongAnswer("missing digest")
+            raise WrongAnswer("the digest is missing")
 
     def search(self, index):
         self.ask(207, "SEARCH", "/folder/", body=QUERY, headers=HEADERS)

@@ -43,7 +43,7 @@ class FormUpload(Row):
     def after(self, turn):
         path = os.path.join(turn.root, "large.bin")
         if subprocess.run(["cmp", "-s", path, self.source], check=False).returncode:
-            raise WrongAnswer("the stored file differs from the sent one")
+            raise WrongAnswer("the stored file differs from the file that was sent")
         os.remove(path)
 
 

@@ -33,7 +33,7 @@ class Upload(Load):
             with open(path, "rb") as file:
                 while piece := file.read(len(pattern)):
                     if piece != pattern:
-                        raise WrongAnswer("the stored file differs from the sent one")
+                        raise WrongAnswer("the stored file differs from the content that was sent")
             os.remove(path)
 
 

@@ -11,7 +11,7 @@ from .base import KIB, MIB, Load, Request, write_pattern
 from .write import PutNew
 
 Plain, Small = Davit.called("plain"), Davit.called("1 MiB")
-# Whole seconds: the server uses the fraction to distinguish versions.
+# The times are whole seconds, because the server uses the fraction to distinguish versions.
 TIME = 1_700_000_000
 
 
@@ -51,11 +51,11 @@ class PutWithDigest(PutWithTime):
         return {"Content-Digest": f"sha-256=:{digest}:"}
 
     def check_more(self, turn):
-        """A wrong digest would be refused, and every status is checked."""
+        """Checks nothing more: a wrong digest would be refused, and every status is checked."""
 
 
 class Append(Load):
-    """On a volume that can share blocks, where the cost should not depend on the existing content."""
+    """Appends on a volume that can share blocks, where the cost should not depend on the existing content."""
 
     name = "patch-append"
     title = "PATCH that appends 1 KiB, XFS: to a file of 100 MiB, and to one of 1 MiB"
@@ -94,7 +94,7 @@ class Append(Load):
 
 
 class AppendInMemory(Append):
-    """Without shared blocks, the file is copied."""
+    """Appends on a volume that cannot share blocks, so that the file is copied."""
 
     name = "patch-append-copy"
     title = "PATCH that appends 1 KiB, tmpfs (no shared blocks): to a file of 100 MiB, and to one of 1 MiB"

@@ -1,4 +1,4 @@
-"""The process itself: the time until it responds, and its resources when idle."""
+"""The server process: the time until it responds, and its resources when it is idle."""
 
 import os
 import socket
@@ -56,7 +56,8 @@ class Start(Process):
 
 
 class Idle(Process):
-    """Mapped files (the program, its libraries) count as resident memory, but not as anonymous."""
+    """The memory of an idle server. Mapped files (the program and its libraries) count as resident memory, but not as anonymous
+    memory."""
 
     name = "idle"
     title = "idle, after one request"
@@ -107,7 +108,7 @@ def await_answer(server):
             client.sendall(f"GET /content.bin HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n\r\n".encode())
             if client.recv(4096).startswith(b"HTTP/1.1 200"):
                 return
-    raise WrongAnswer("no 200 answer within 30 seconds")
+    raise WrongAnswer("no response with status 200 within 30 seconds")
 
 
 ROWS = [Start, Idle, IdleConnections]

@@ -1,4 +1,4 @@
-"""Dead properties: PROPPATCH, and PROPFIND of a folder whose members have some."""
+"""Dead properties: PROPPATCH, and PROPFIND of a folder whose members have dead properties."""
 
 import os
 

@@ -18,7 +18,7 @@ class Page(Load):
 
     def prepare(self, root, setup):
         write_pattern(os.path.join(root, "page.html"), KIB, setup)
-        # The content does not matter.
+        # The content is not checked.
         write_pattern(os.path.join(root, "style.css"), 8 * KIB, setup)
         write_pattern(os.path.join(root, "style.css.gz"), 2 * KIB, setup)
 

@@ -1,4 +1,4 @@
-"""The cost of the levels of `--sync`: none, data, full."""
+"""The costs of the levels of `--sync`: none, data and full."""
 
 from servers import Davit, Nginx, SingleLighttpd
 

@@ -13,7 +13,7 @@ from .base import ALL_STATE, KIB, Row, write_members
 
 FILES = 2000
 PARALLEL = 32
-# Options in a config file apply to one transfer; these apply to all.
+# Options in a config file apply to one transfer only, so options for all transfers are given here.
 CURL = ["curl", "--parallel", "--parallel-max", str(PARALLEL), "--silent", "--show-error", "--fail"]
 PEERS = [kind for kind in ALL_STATE if kind.name != "floor"]
 
@@ -90,7 +90,7 @@ class RcloneCopy(Row):
     figures = ()
     contenders = [Davit, Apache, Rclone]
     floor = None
-    # Four requests per file, by a client that is slower than all servers: one turn is long enough.
+    # rclone sends four requests per file and is slower than all servers, so one round is enough.
     rounds = 1
 
     def unavailable(self, setup):

@@ -107,7 +107,7 @@ class Move(PutOver):
                         statuses=(201, 204)) for source in (0, 1)]
 
     def run(self, turn):
-        # A unit consists of two requests: to the new name and back.
+        # A unit consists of two requests: a move to the new name, and a move back.
         return 2 * super().run(turn)
 
     def check(self, turn):

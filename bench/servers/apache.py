@@ -19,7 +19,7 @@ class Apache(Server):
     threads = 64
 
     def start(self):
-        # Apache refuses to serve as root: the shared folder belongs to its user.
+        # Apache refuses to serve as root, so the shared folder must belong to its user.
         if os.geteuid() == 0:
             os.makedirs(os.path.join(self.state, "locks"), exist_ok=True)
             for folder in (self.root, self.beside, self.state):
@@ -80,6 +80,6 @@ DavLockDB "{self.state}/locks/lockdb"
 
 
 class BusyApache(Apache):
-    """Has a thread for each of 1,000 connections; with fewer, it closes waiting connections."""
+    """Has a thread for each of 1,000 connections, because with fewer threads, Apache closes waiting connections."""
 
     threads = 512

@@ -50,7 +50,7 @@ class Server:
 
     @classmethod
     def is_peer(cls):
-        """Whether davit is compared with this server."""
+        """Returns whether davit is compared with this server."""
         return True
 
     def write(self, name, text):
@@ -61,7 +61,7 @@ class Server:
 
     def spawn(self, command):
         with open(os.path.join(self.state, "output"), "ab") as log:
-            # In a new session, because lighttpd signals its whole process group when it exits.
+            # Start a new session, because lighttpd signals its whole process group when it exits.
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def wait_until_ready(self):

@@ -1,4 +1,4 @@
-"""davit with default options; `Davit.synced` uses another level of `--sync`."""
+"""davit with default options, and with others; `Davit.synced` uses another level of `--sync`."""
 
 import functools
 import os
@@ -35,8 +35,8 @@ class Davit(Server):
     @staticmethod
     @functools.lru_cache
     def called(what):
-        """Returns davit as an additional server in the same row, with other requests or another state: `davit,
-        WHAT`."""
+        """Returns davit as an additional server in the same row, named `davit, WHAT`, for other requests or another
+        state."""
         return type("OtherDavit", (Davit,), {"name": f"davit, {what}", "is_again": True})
 
     @classmethod
@@ -62,8 +62,8 @@ class SecureDavit(Davit):
 
 
 class FullDavit(Davit):
-    """With everything before a share enabled: an access log, and accounts with hashed passwords; gzip is always
-    on."""
+    """davit with an access log and accounts with hashed passwords, which are processed before a request reaches the
+    share. Compression is always enabled."""
 
     name = "davit full"
     user, password = "anna", "open sesame"
@@ -81,12 +81,12 @@ class FullDavit(Davit):
 
 
 class Website(Davit):
-    """The example of a static website, from the same build folder."""
+    """The example Website, from the same build folder."""
 
     lock_durability = property_durability = None
 
     def start(self):
         website = os.path.join(os.path.dirname(self.setup.davit), "Website")
         if not os.access(website, os.X_OK):
-            raise RuntimeError(f"no website at {website}; build the product Website first")
+            raise RuntimeError(f"{website} not found; build the product Website first")
         return self.spawn([website, self.root, str(self.port)])

@@ -57,7 +57,7 @@ http {{
 
 
 class SecureNginx(Nginx):
-    """Uses the same key, TLS version, cipher and curve as all servers."""
+    """Uses the same key, TLS version, cipher and curve as all the other servers."""
 
     is_secure = True
     listen = " ssl"
@@ -78,12 +78,12 @@ class CachingNginx(Nginx):
 
 
 class RoomyNginx(Nginx):
-    """Has a table for as many idle connections; the table determines the memory."""
+    """Has a connection table that is large enough for all idle connections; the size of the table determines the memory use."""
 
     connections = 12_288
 
 
 class WebsiteNginx(Nginx):
-    """Sends the precompressed file next to the plain one."""
+    """Sends the precompressed file that is stored next to the plain one."""
 
     cache = "gzip_static on; gzip_vary on;"

@@ -5,7 +5,7 @@ from .base import Server, output_of
 
 class Rclone(Server):
     name = "rclone"
-    # It caches folders for five minutes.
+    # rclone caches folders for five minutes.
     is_stale = True
 
     def start(self):

@@ -72,7 +72,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X08 entity tags are quoted and can be in lists, and unsatisfiable ranges get 416") func x08() throws {
+    @Test("X08 tags are quoted and can be in lists, and unsatisfiable ranges get 416") func x08() throws {
         try Served.share { client throws in
             #expect(try client.send("PUT /a", content: "12345").status == 201)
             let tag = try #require(try client.send("GET /a")["ETag"])
