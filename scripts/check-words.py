@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that comments, documentation and messages contain none of the idioms that are not used elsewhere.
+"""Checks that comments, documentation and messages contain no idioms that are peculiar to this project.
 
 Checks comments and string literals in Swift (in tests, only the names of tests), comments and docstrings in Python,
 comments in shell scripts, makefiles, C, style sheets and JavaScript, the documentation, and the English texts of the page.

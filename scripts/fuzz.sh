@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Tests the parsers of network input with generated input.
 #
-# fuzz.sh [SECONDS [TARGET...]]  with libFuzzer, which looks for inputs that reach new code: by default 600 seconds per target.
-# Keeps these inputs in .build/fuzz-corpus for the next run.
+#   fuzz.sh [SECONDS [TARGET...]]  with libFuzzer, which looks for inputs that reach new code, by default for 600 seconds per
+#                                  target. Keeps these inputs in .build/fuzz-corpus for the next run.
 #   fuzz.sh --grow SECONDS [TARGET...]
-#                                  the same; then copies the inputs that reach new code to Fuzz/Corpus.
-#   fuzz.sh --replay N [TARGET...] without instrumentation, which is much faster to build: all inputs of Fuzz/Corpus, and N
-#                                  mutations of them per target. SEED, by default the commit, selects the mutations.
+#                                  the same, and then copies the inputs that reach new code to Fuzz/Corpus.
+#   fuzz.sh --replay N [TARGET...] without instrumentation, which is much faster to build: replays all inputs of Fuzz/Corpus,
+#                                  and N mutations of them per target. SEED, by default the commit, selects the mutations.
 #   fuzz.sh --self-test            tests that the replay finds planted faults.
 #
 # `--replay` and `--self-test` build FuzzReplay, unless DAVIT_FUZZ_REPLAY is the path of the program.

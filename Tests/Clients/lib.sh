@@ -4,7 +4,8 @@
 # After `begin`, $work is a temporary folder, $share the folder that davit serves at $server_url, $tree the source tree, $user
 # and $password the credentials or "" for anonymous access, $schemes the offered schemes or "", and $authority the certificate
 # to trust or "" without TLS. A test that sets recorded=yes first is recorded; at its end the recording is replayed against a
-# new davit, which must give the same responses. KEEP_RECORDINGS=FOLDER keeps the recording. shellcheck shell=bash
+# new davit, which must give the same responses. KEEP_RECORDINGS=FOLDER keeps the recording.
+# shellcheck shell=bash
 
 set -euo pipefail
 export LC_ALL=C.UTF-8

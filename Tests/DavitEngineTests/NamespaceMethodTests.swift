@@ -12,7 +12,7 @@ struct NamespaceMethodTests {
                 step("GET /a", [], nil, 200, holds: ["two!"], lacks: ["one"]),
             ]),
         Scenario(
-            "RFC 4918 §9.7.1: PUT without its parent is 409, onto a collection 405",
+            "RFC 4918 §9.7.1: PUT without a parent gets 409, and PUT onto a collection gets 405",
             [
                 step("PUT /no/a", [], "x", 409), step("MKCOL /d", [], nil, 201), step("PUT /d", [], "x", 405),
                 step("PUT /d/", [], "x", 405), step("PUT /new/", [], "x", 409),

@@ -192,6 +192,6 @@ extension Contract {
                     "GET /a", ["Accept-Encoding: gzip, br"], 200,
                     ["Content-Encoding": nil, "Content-Length": "10"])
             ]),
-        Contract(84, "missing resources are 404", [ask("GET /absent.prop", 404)]),
+        Contract(84, "requests for missing resources get 404", [ask("GET /absent.prop", 404)]),
     ]
 }

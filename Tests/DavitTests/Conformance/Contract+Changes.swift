@@ -112,7 +112,7 @@ extension Contract {
                 ask("MOVE /d", ["Destination: /d/e"], 403), ask("COPY /d", ["Destination: /d/e"], 403),
             ]),
         Contract(
-            106, "a locked target is 423",
+            106, "a request for a locked target gets 423",
             text + [
                 ask("LOCK /a", ["Depth: 0"], lockInfo(), 200), ask("DELETE /a", 423),
                 ask("MOVE /a", ["Destination: /b"], 423), ask("PUT /b", [], "x", 201),

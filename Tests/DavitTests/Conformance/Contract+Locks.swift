@@ -156,7 +156,7 @@ extension Contract {
                     holds: ["<N:p xmlns:N=\"urn:x\"/>", "<N:p xmlns:N=\"urn:y\"/>"])
             ]),
         Contract(
-            134, "unknown properties are 404, without an error",
+            134, "unknown properties are reported with 404, without an error",
             text + [
                 ask(
                     "PROPFIND /a", ["Depth: 0"],

@@ -150,7 +150,7 @@ extension Contract {
         Contract(
             57, "Depth 1 on a file",
             text + [ask("PROPFIND /a", ["Depth: 1"], 207, holds: ["<D:href>/a</D:href>"])]),
-        Contract(58, "missing resources are 404", [ask("PROPFIND /none", ["Depth: 0"], 404)]),
+        Contract(58, "requests for missing resources get 404", [ask("PROPFIND /none", ["Depth: 0"], 404)]),
         Contract(
             59, "invalid XML",
             [

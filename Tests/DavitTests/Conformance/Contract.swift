@@ -23,7 +23,7 @@ extension Contract {
                 ask("GET /a", 200, ["Content-Length": "10"]),
             ]),
         Contract(
-            5, "no length means no content",
+            5, "without a length, a request has no content",
             text + [
                 ask("PROPFIND /", 207), ask("MKCOL /d", 201), ask("COPY /a", ["Destination: /b"], 201),
                 ask("MOVE /b", ["Destination: /c"], 201), ask("LOCK /c", [], lockInfo(), 200),
@@ -138,14 +138,14 @@ extension Contract {
                 ask("\($0) /a", 401, ["WWW-Authenticate": "*"])
             }),
         Contract(
-            26, "wrong credentials are 401",
+            26, "a request with wrong credentials gets 401",
             [ask("PROPFIND /", ["Authorization: Basic YW5uYTp3cm9uZw=="], 401, ["WWW-Authenticate": "*"])]),
         Contract(28, "Basic credentials without a challenge", [ask("PROPFIND /", [anna, "Depth: 0"], 207)]),
         Contract(
             29, "a PUT without credentials creates nothing",
             [ask("PUT /a", ["Content-Length: 0"], 401), ask("GET /a", [anna], 404)]),
         Contract(
-            31, "a malformed Authorization is 401",
+            31, "a malformed Authorization gets 401",
             [ask("GET /", ["Authorization: Bearer"], 401), ask("GET /", ["Authorization:"], 401)]),
         Contract(
             32, "UTF-8 in names and passwords",

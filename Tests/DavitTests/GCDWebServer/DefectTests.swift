@@ -32,7 +32,7 @@ struct DefectTests {
         }
     }
 
-    @Test("X05 a part of a file does not become the file") func x05() throws {
+    @Test("X05 a part of a file does not replace the file") func x05() throws {
         try Served.share { client throws in
             #expect(try client.send("PUT /a", content: "whole").status == 201)
             #expect(try client.send("PUT /a", ["Content-Range: bytes 0-1/5"], content: "no").status == 204)
