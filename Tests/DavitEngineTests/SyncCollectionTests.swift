@@ -146,8 +146,8 @@ struct SyncCollectionTests {
         #expect(deep.told.contains("+/d/n"))
     }
 
-    /// §3.3: the members of a linked collection are reported only under the collection's own URL. The URL of
-    /// the link can be requested, too.
+    /// §3.3: a response does not report the members of a linked collection under the link, which has the
+    /// status 403. A request for the link itself reports them.
     @Test func linkedCollectionIsReportedOnce() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir d; echo 1 > d/a; ln -s d l") == 0)
