@@ -71,7 +71,7 @@ litmus: packages-litmus build debug ## run the WebDAV conformance suite: without
 examples: packages-clients debug ## test the programs in Examples with curl
 	@scripts/test.sh examples
 
-recordings: packages-clients build ## replay recorded sessions of many clients, record them, and replay the result
+recordings: packages-clients build ## replay recorded sessions of many clients, record each replay, and replay those recordings
 	@scripts/test.sh recordings
 
 clients: packages-clients packages-lab build debug ## test all clients, including gvfs, LibreOffice, mounts and backups, which `make test` omits

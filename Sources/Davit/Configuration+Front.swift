@@ -1,8 +1,8 @@
 internal import DavitServer
 
 extension Configuration {
-    /// Wraps the application in the middleware that every request passes before it reaches a route or a
-    /// share.
+    /// Wraps the application in the middleware that every request passes through before it reaches a
+    /// route or a share.
     /// - Parameter authentication: nil without accounts.
     func front(
         of application: any Handler, behind authentication: Authentication?

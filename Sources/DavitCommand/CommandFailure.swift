@@ -26,7 +26,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case noState(String, share: String)
     /// There is no lock with this token or path.
     case noLock(String, folder: String)
-    /// The server that uses the state folder did not respond; `process` is 0 if its ID is unknown.
+    /// A request to the server that uses the state folder failed; `process` is 0 if the server's process ID is
+    /// unknown.
     case serverSilent(String, process: Int32, reason: String)
     /// Neither HOME nor XDG_STATE_HOME is set.
     case noStateFolder

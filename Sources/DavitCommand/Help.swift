@@ -178,8 +178,8 @@ package enum Help: Hashable, Sendable {
                                  digest-md5 (default: digest,basic)
           --realm TEXT           authentication realm (default: davit)
           --read-only            reject all changes
-          --allow-origin ORIGIN  allow web pages of ORIGIN to use the server, such as
-                                 https://app.example; repeatable
+          --allow-origin ORIGIN  allow web pages of ORIGIN, such as
+                                 https://app.example, to use the server; repeatable
 
         TLS 1.2 and 1.3\(CryptoLibrary.isAvailable ? "" : " (not included in this build)"):
           --tls-cert FILE        certificate chain in PEM, the server's certificate

@@ -6,8 +6,9 @@
 package enum DisplayName {
     package static func text(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
-        // Fast path: in UTF-8, all characters to be replaced begin with this byte, which few names contain.
-        guard name.contains(0xE2) else { return text }
+        // Fast path: in UTF-8, all characters to be replaced begin with one of these bytes, which few names
+        // contain.
+        guard name.contains(where: { $0 == 0xE2 || $0 == 0xD8 }) else { return text }
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { shown.append(isBidiControl(scalar) ? "\u{FFFD}" : scalar) }
         return String(shown)
@@ -16,7 +17,7 @@ package enum DisplayName {
     /// Whether a scalar is a bidirectional mark, embedding, override or isolate (UAX #9 §2).
     private static func isBidiControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

@@ -5,7 +5,7 @@ extension StateError {
     /// Creates an error from the latest error of a connection: 507 if the disk is full, otherwise 500.
     @safe init(sqlite connection: OpaquePointer?) {
         guard let connection = unsafe connection else {
-            self = .failed(reason: "state.sqlite: out of memory")
+            self = .failed(reason: "cannot open the database: out of memory")
             return
         }
         let code = unsafe sqlite3_extended_errcode(connection)

@@ -54,8 +54,8 @@ extension ResourcePath {
     private static func key(of segment: ArraySlice<UInt8>) -> [UInt8] {
         if segment.allSatisfy({ $0 < 0x80 }) { return Array(segment) }
         guard let name = CanonicalName(segment) else { return Array(segment) }
-        // The NUL distinguishes the key from every valid name. A hash collision only makes two requests wait
-        // for each other.
+        // The NUL distinguishes the key from every valid name. A hash collision merely serializes two
+        // requests that could run concurrently.
         return name.asciiSpelling ?? [0] + Array(String(UInt(bitPattern: name.hashValue), radix: 16).utf8)
     }
 }

@@ -268,11 +268,12 @@ struct PlainPageTests {
         try page.folder.makeFile("a\u{202E}gpj.exe")
         try page.folder.makeFile("\u{5D0}\u{5D1}.txt")
         try page.folder.makeFile("\u{2067}b\u{200F}")
+        try page.folder.makeFile("\u{61C}c")
         let html = try await page.get("/").text
         #expect(html.contains("./a%E2%80%AEgpj.exe\""))
         var rows: [UInt8] = []
         let listing = ListingPage(segments: [], endsInSlash: true)
-        for name in ["a\u{202E}gpj.exe", "\u{5D0}\u{5D1}.txt", "\u{2067}b\u{200F}"] {
+        for name in ["a\u{202E}gpj.exe", "\u{5D0}\u{5D1}.txt", "\u{2067}b\u{200F}", "\u{61C}c"] {
             let entry = ListingEntry(
                 name: Array(name.utf8), isCollection: false, length: 1, modified: Timestamp(seconds: 0))
             listing.append(entry, to: &rows)
@@ -281,6 +282,7 @@ struct PlainPageTests {
             #expect(text.contains("<bdi>a\u{FFFD}gpj.exe</bdi>"))
             #expect(text.contains("<bdi>\u{5D0}\u{5D1}.txt</bdi>"))
             #expect(text.contains("<bdi>\u{FFFD}b\u{FFFD}</bdi>"))
+            #expect(text.contains("<bdi>\u{FFFD}c</bdi>"))
             let turning = text.unicodeScalars.filter {
                 0x202A...0x202E ~= $0.value || 0x2066...0x2069 ~= $0.value
             }

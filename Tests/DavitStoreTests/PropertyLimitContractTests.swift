@@ -26,7 +26,7 @@ struct PropertyLimitContractTests {
     /// refused.
     static let updates: [(changes: [StateChange], limit: Int, isRefused: Bool)] = [
         ([set("r", bytes: 10)], 100, false), ([set("r", bytes: 11)], 100, true),
-        // A replaced property counts with its new length only.
+        // Only the new length of a replaced property counts.
         ([set("p", bytes: 70)], 100, false), ([set("p", bytes: 71)], 100, true),
         ([set("p", bytes: 20), set("r", bytes: 50)], 100, false),
         ([set("p", bytes: 20), set("r", bytes: 51)], 100, true),

@@ -76,7 +76,7 @@ export const canonical = (path) =>
 
 /// Makes control and bidirectional characters in a name visible, because they could reorder or hide the text around it.
 export const visible = (name) =>
-    name.replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => {
+    name.replace(/[\u0000-\u001f\u007f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => {
         const code = sign.charCodeAt(0)
         if (code < 32) return String.fromCharCode(0x2400 + code)
         return code === 127 ? "\u2421" : "\ufffd"

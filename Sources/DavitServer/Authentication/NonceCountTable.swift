@@ -58,8 +58,8 @@ package struct NonceCountTable: Sendable {
         return true
     }
 
-    /// Removes nonces created before `oldest`; if that frees too little, also removes a quarter of all
-    /// entries.
+    /// Removes nonces created before `oldest`. If more than three quarters of the limit remain, also removes
+    /// the earliest of them, a quarter of the limit.
     private mutating func makeRoom(oldest: Int64) {
         records = records.filter { $0.value.time >= oldest }
         guard records.count > Self.limit * 3 / 4 else { return }

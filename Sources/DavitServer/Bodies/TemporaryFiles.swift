@@ -16,7 +16,7 @@ public struct TemporaryFiles: Sendable {
         work = UnavailableWorkRunner()
     }
 
-    /// No storage: content that is too long for memory is answered with 507.
+    /// No storage: a request whose content is too long for memory is refused with 507.
     public static let none = TemporaryFiles()
 
     /// Writes `memory`, then a range of `buffer`. No other code may use the buffer in the meantime.
