@@ -207,7 +207,7 @@ struct FolderView {
         html.markup("<p class=\"simple-sum\">")
         if let selection { appendSum(selection, to: &html) }
         if let available {
-            html.markup("<span>")
+            html.markup("<span class=\"simple-free\">")
             html.text(strings.text(.free, ["size": ByteCount.text(available)]))
             html.markup("</span>")
         }
