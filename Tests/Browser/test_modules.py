@@ -81,6 +81,11 @@ def modules_are_preloaded(lab):
     wanted = ["change/rename.js", "change/create.js", "change/tree.js", "change/conflict.js", "preview/text.js", "preview/editor.js",
               "upload/main.js", "connect.js"]
     lab.until(page, f"(wanted) => {{ const all = ({loaded})(); return wanted.every(one => all.includes(one)) }}", wanted)
+    # Modules that these import may still be on their way.
+    page.evaluate("""async (wanted) => {
+        const { files } = JSON.parse(document.getElementById("davit").textContent)
+        await Promise.all(wanted.map(one => import(files + one)))
+    }""", wanted)
     without_modules(lab, page)
     lab.row(page, "a.md").focus()
     page.keyboard.press("F2")
