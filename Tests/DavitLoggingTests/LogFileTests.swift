@@ -89,10 +89,11 @@ struct LogFileTests {
         for _ in 0..<3 { Self.append("lost", to: file) }
         file.finish()
         #expect(try lines(of: path).isEmpty)
-        #expect(
-            warnings.withLock { $0 } == [
-                "access log lines dropped: writing is too slow lines=3"
-            ])
+        // The thread of the file may report some lines before the others are dropped.
+        let prefix = "access log lines dropped: writing is too slow lines="
+        let texts = warnings.withLock { $0 }
+        #expect(texts.allSatisfy { $0.hasPrefix(prefix) })
+        #expect(texts.compactMap { Int($0.dropFirst(prefix.count)) }.reduce(0, +) == 3)
     }
 
     #if os(Linux)
