@@ -25,10 +25,11 @@ struct Reservation: ~Copyable, Sendable {
 
     enum Kind { case file, directory }
 
-    /// - Parameter permissions: nil to deny access to other users while the content is being written.
+    /// - Parameter permissions: for directories; the default denies access to other users while a copy is
+    ///   being written. A file is always created without access for others.
     /// - Throws: `missingAncestor` if `directory` was removed, `outOfSpace`, `forbidden`, `busy`.
     static func make(
-        _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32? = nil
+        _ kind: Kind, in directory: borrowing FileDescriptor, permissions: UInt32 = 0o700
     ) throws(StoreError) -> Reservation {
         // A sweep can remove the file between its creation and the lock, but not eight times in a row in
         // practice.
@@ -38,9 +39,9 @@ struct Reservation: ~Copyable, Sendable {
                 let file: FileDescriptor
                 switch kind {
                 case .file:
-                    file = try directory.open(name.bytes, for: .newContent, permissions: permissions ?? 0o600)
+                    file = try directory.open(name.bytes, for: .newContent, permissions: 0o600)
                 case .directory:
-                    try directory.makeDirectory(name.bytes, mode: permissions ?? 0o700)
+                    try directory.makeDirectory(name.bytes, mode: permissions)
                     file = try directory.open(name.bytes, for: .entries)
                 }
                 guard file.tryLockIfPossible() else { continue }

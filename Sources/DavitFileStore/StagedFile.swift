@@ -15,15 +15,12 @@ final class StagedFile: StagedContent {
         var length: Int64 = 0
         fileprivate var isSealed = false
         fileprivate var isInMemory = false
-        /// The metadata of the new file and of the content to be replaced, if known.
-        fileprivate var created, replaced: FileStatus?
+        /// The metadata of the new file, if known.
+        fileprivate let created: FileStatus?
 
-        fileprivate init(
-            location: ResourceLocation, created: FileStatus? = nil, replaced: FileStatus? = nil
-        ) {
+        fileprivate init(location: ResourceLocation, created: FileStatus? = nil) {
             self.location = location
             self.created = created
-            self.replaced = replaced
         }
     }
 
@@ -70,11 +67,9 @@ final class StagedFile: StagedContent {
             hidden = nil
             state = Exclusive(State(location: location))
         } else {
-            let replaced = replaces ? try? folder.directory.status(of: Array(location.path.name)) : nil
-            let reservation = try Reservation.make(
-                .file, in: folder.directory, permissions: replaced.map { $0.mode & 0o777 })
+            let reservation = try Reservation.make(.file, in: folder.directory)
             hidden = HiddenName(reservation.name, in: folder)
-            state = Exclusive(State(location: location, created: reservation.status, replaced: replaced))
+            state = Exclusive(State(location: location, created: reservation.status))
             file = reservation.takeFile()
         }
         try checkAtStart(expectedLength, in: folder)
@@ -245,8 +240,7 @@ final class StagedFile: StagedContent {
         let folder = try share.folder(of: state.location)
         let name = Array(state.location.path.name)
         do {
-            let current =
-                if let replaced = state.replaced { replaced } else { try folder.directory.status(of: name) }
+            let current = try folder.directory.status(of: name)
             guard current.kind == .regular else { return false }
             try takeOver(name, in: folder.directory, status: current, created: state.created)
             return true
@@ -268,13 +262,15 @@ final class StagedFile: StagedContent {
                 try? file.setOwner(nil, group: current.group)
             }
         }
+        // Set the mode last: until the file has its group and its access control list, a file with a hidden name
+        // must be accessible only to its owner.
+        if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
+            try old.copyAttributes(to: file, except: VersionStamp.attribute)
+        }
         // Do not copy the set-user-ID and set-group-ID bits, which were granted to the old bytes; write(2)
         // clears them as well.
         let mode = current.mode & 0o777
         if own.mode != mode { try file.setMode(mode) }
-        if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
-            try old.copyAttributes(to: file, except: VersionStamp.attribute)
-        }
     }
 
     func publish(isReplacing: Bool) throws(StoreError) {

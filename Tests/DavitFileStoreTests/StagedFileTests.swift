@@ -188,6 +188,27 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file", "usual"])
     }
 
+    /// Members of its group could otherwise read the new content under the hidden name before the file has the
+    /// group and the access control list of the old one.
+    @Test(arguments: volumes)
+    func hiddenReplacementIsPrivateUntilItIsSealed(missing: [String: Int32]) throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file", "old", mode: 0o666)
+        let store = try sandbox.store()
+        let path = try resource("file")
+        try withFaults(FaultPlan(failCalls: missing)) {
+            let old = try #require(try store.lookup(path, last: .followed, wait: .allowed).info)
+            let staged = try store.stageContent(
+                for: ResourceLocation(path), expectedLength: 0, replaces: true)
+            let hidden = try #require(sandbox.names().first { $0 != "file" })
+            #expect(sandbox.mode(of: hidden) == 0o600)
+            _ = try staged.seal(replacing: old, modified: nil)
+            try staged.publish(isReplacing: true)
+        }
+        #expect(sandbox.mode(of: "file") == 0o666)
+        #expect(sandbox.names() == ["file"])
+    }
+
     @Test func unpublishedReplacementIsRemoved() throws {
         let sandbox = try Sandbox()
         let store = try sandbox.store()
