@@ -23,7 +23,7 @@ public final class Share: Sendable {
 
     /// The resources that clients can see: a subset of ``stored`` if there are rules.
     let resources: any ResourceStore
-    /// All stored resources. Operations on a collection include members that the rules hide.
+    /// All stored resources: moving or removing a collection includes the members that the rules hide.
     let stored: any ResourceStore
     /// Locks, properties, uploads and trash entries.
     let state: ShareState
