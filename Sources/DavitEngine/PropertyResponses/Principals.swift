@@ -4,8 +4,8 @@ internal import DavitWebDAV
 /// The principals of a share as resources (RFC 3744 §2). A client sees only its own principal, in a
 /// collection at the root of the share.
 ///
-/// Stores reserve names of this form for internal use, so no resource can have this name. Other methods than
-/// those that support principals are refused.
+/// Stores reserve names of this form for internal use, so no resource can have this name. Principals support
+/// only the methods in ``AllowedMethods/principal``.
 struct Principals {
     static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
 
@@ -51,7 +51,8 @@ struct Principals {
         case absent
     }
 
-    /// Returns the principal at a path; nil for a path of the share.
+    /// Returns the principal, or their collection, at a path; nil if the path is not in the namespace of
+    /// principals.
     func resource(at path: ResourcePath) -> Resource? {
         guard Self.isAbove(path) else { return nil }
         if path == Self.collection { return .collection }

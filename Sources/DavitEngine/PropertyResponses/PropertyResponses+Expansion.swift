@@ -24,8 +24,8 @@ final class ExpansionBudget {
     }
 }
 
-/// Writes the values of `expand-property` (RFC 3253 §3.8): an href that refers to a resource of this share is
-/// replaced by its `response`. Other hrefs, such as lock tokens, are left unchanged.
+/// Writes the values of `expand-property` (RFC 3253 §3.8): an href that refers to a path of this share is
+/// replaced by the `response` for that path. Other hrefs, such as lock tokens, are left unchanged.
 extension PropertyResponses {
     func writeExpanding(
         _ property: LiveProperty, of member: Member, at path: ResourcePath, by nested: PropFindPlan
@@ -55,7 +55,7 @@ extension PropertyResponses {
         writer.deadProperty(value)
     }
 
-    /// Returns a document with the response as a child of its root; nil for a resource that is not in this
+    /// Returns a document with the response as a child of its root; nil if `href` refers to no path of this
     /// share.
     private func response(about href: String, by nested: PropFindPlan) throws(WebDAVError) -> [UInt8]? {
         guard let path = share.urls.path(ofReference: href, in: check.context) else { return nil }

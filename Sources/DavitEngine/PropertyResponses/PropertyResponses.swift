@@ -8,7 +8,7 @@ final class PropertyResponses {
     let share: Share
     let plan: PropFindPlan
     let check: WriteGuard
-    /// Nil if the plan contains no expansions.
+    /// Nil if neither the plan nor an enclosing response contains expansions.
     let expansions: ExpansionBudget?
     let writer = MultistatusWriter()
     /// Whether to omit missing properties (RFC 8144 §2.1).
@@ -32,7 +32,7 @@ final class PropertyResponses {
     /// Whether the next resource has so many properties that a slot must be acquired to read them.
     @safe @exclusivity(unchecked) var needsSlot = false
 
-    /// - Parameter expansions: the remaining expansions of the enclosing response.
+    /// - Parameter expansions: the remaining expansions of the enclosing response; nil if there is none.
     init(
         share: Share, context: RequestContext, plan: PropFindPlan,
         expansions: ExpansionBudget? = nil
