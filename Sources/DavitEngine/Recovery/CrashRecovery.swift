@@ -23,16 +23,17 @@ package final class CrashRecovery: Sendable {
         self.report = report
     }
 
-    /// Allows the store to remove files that interrupted changes have left behind. Must be called before
-    /// ``recover()``, and only by the server that owns the state of the share, because no other process knows
-    /// which of these files are uploads.
+    /// Permits the store to remove files that interrupted changes have left behind. Call this before
+    /// ``recover()``, which otherwise removes none of them, and only in the server that owns the state of the
+    /// share, because no other process knows which of these files are uploads. A later call replaces `others`.
     /// - Parameter others: shares of this server that contain this one or are contained in it.
     package func removesLeftovers(besides others: [CrashRecovery] = []) {
         let states = [state] + others.map(\.state)
         stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
     }
 
-    /// Completes or discards the renames that a crash interrupted. Called once, before the first request.
+    /// Completes or discards the renames that a crash interrupted, then makes the trash entries consistent
+    /// with the trash. Called once, before the first request.
     ///
     /// If the resource at the destination has the identity of the moved one, the rename happened: the rows
     /// are moved, and the replaced resource is removed or moved to the trash. Otherwise the intent is
@@ -85,9 +86,8 @@ package final class CrashRecovery: Sendable {
         try resources.rename(source, toFree: intent.destination)
     }
 
-    /// Returns the current path of the moved resource if it is not at the destination. A copy that replaces a
-    /// resource to be kept in the trash is first moved to the trash, where it is then exchanged with that
-    /// resource.
+    /// Returns the current path of a moved resource that is not at its destination: its source or, for a copy
+    /// that replaces a resource to be kept, the location in the trash from which the two are exchanged.
     private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }
