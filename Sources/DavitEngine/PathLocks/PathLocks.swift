@@ -6,7 +6,7 @@ internal import Synchronization
 /// come, first served, without starvation. All locks of a set are granted together, so that two sets cannot
 /// deadlock. Waiting does not block a thread.
 ///
-/// Acquiring a lock without waiting locks a mutex once, for at most one dictionary lookup per path segment.
+/// Acquiring a lock without waiting locks a mutex once and takes time linear in the number of path segments.
 package final class PathLocks: Sendable {
     private struct State {
         var table = PathLockTable()
