@@ -38,8 +38,8 @@ struct CreateUploadMethod: ChangeMethod {
     /// Creates nothing visible: the hooks are called when the upload is complete.
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
-    /// Runs before the path locks are acquired: the available space may depend on collections in the trash
-    /// that have not been measured yet.
+    /// Measures the collections in the trash if the upload does not fit without removing trash entries: whether
+    /// it can be accepted then depends on their sizes. Measuring can take long, so it runs without path locks.
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) {
         guard let length = terms.length, share.configuration.trash != nil, share.state.hasTrash,
             let collection = change.target.path.parent

@@ -15,7 +15,8 @@ enum TusConcatenation {
     /// Maximum number of parts in an upload.
     private static let partLimit = 1_000
 
-    /// - Throws: 400 for any other value, and for a reference that is not a complete part of this client.
+    /// - Throws: 400 for any other value, for too many parts, and for a reference to an upload that is not a
+    ///   complete part; 404 or 410, as ``UploadEngine/find(_:_:)``, for a reference to no upload of this user.
     init(_ context: RequestContext, _ engine: UploadEngine) throws(WebDAVError) {
         guard let value = context.request.string(named: Self.field) else {
             self = .none

@@ -157,7 +157,8 @@ struct TusUploads: Sendable {
             isLast: length != nil && length == more.map { session.offset + $0 },
             overflow: WebDAVError(.contentTooLarge))
         let outcome = try await engine.append(piece, to: session, context)
-        // If the request did not declare the length of its content, it is known only now.
+        // If the request did not declare the length of its content, it is only known now whether the upload is
+        // complete.
         guard !piece.isLast, outcome.offset == outcome.record.progress.length else { return outcome }
         let last = try await engine.begin(outcome.record, nil)
         return try await engine.finish(last, context, digests: whole)
@@ -260,7 +261,7 @@ struct TusUploads: Sendable {
 
     // MARK: Concatenation
 
-    /// Creates an upload from complete parts.
+    /// Creates an upload from complete parts, completes it, and removes the parts.
     private func concatenate(
         _ parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {

@@ -9,7 +9,7 @@ extension UploadEngine {
     ///
     /// If the content is interrupted, the received bytes are kept, unless the request contains a digest of
     /// its content.
-    /// - Parameter session: Its offset is where the content begins.
+    /// - Parameter session: The turn; the content of the request begins at its offset.
     func append(
         _ piece: UploadChunk, to session: Session, _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {

@@ -17,7 +17,7 @@ extension UploadEngine {
         }
     }
 
-    /// Completes an upload with the concatenated bytes of other uploads. Ends the turn.
+    /// Completes an upload with the concatenated bytes of other uploads. Ends the turn, unless copying fails.
     func fill(
         _ session: Session, with parts: [UploadRecord], _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
@@ -144,7 +144,7 @@ extension UploadEngine {
     /// Marks a part as complete; the upload that contains it is created later.
     private func keepPart(_ session: Session, _ length: Int64) async throws(WebDAVError) -> Outcome {
         var record = session.record
-        // A part has no name of its own.
+        // A part is not published under a name, so its completion ends here.
         session.upload.giveUpEnd(session.turn)
         _ = try await end(session)
         record.progress.offset = length

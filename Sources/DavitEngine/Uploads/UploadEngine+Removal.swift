@@ -46,7 +46,7 @@ extension UploadEngine {
         {
             return
         }
-        // The current location of the upload, if its collection was moved.
+        // The collection may have been moved to the trash, where uploads cannot be opened.
         if let staged = record.collection.appending(record.stagedName) {
             share.stored.removeLeftover(at: staged)
         }

@@ -19,7 +19,7 @@ struct UploadParameters: Sendable {
     ]
 
     /// - Parameters:
-    ///   - more: Fields to add to those of the request.
+    ///   - more: Fields to add; a field replaces that of the request with the same name.
     ///   - isWhole: Whether this request contains the complete content, so that its content digest is also
     ///     that of the representation.
     init(_ request: HTTPRequest, adding more: HTTPFields = HTTPFields(), isWhole: Bool = false) {

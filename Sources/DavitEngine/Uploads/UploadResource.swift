@@ -28,7 +28,7 @@ enum UploadResource {
         path.bytes.first == UInt8(ascii: ".") && collection.contains(path)
     }
 
-    /// Returns the id of the upload at a path; nil for the collection and for paths below an upload.
+    /// Returns the id in the URL of an upload; nil for other paths, including the collection of uploads.
     static func id(at path: ResourcePath) -> String? {
         guard path.isMember(of: collection) else { return nil }
         return String(decoding: path.name, as: UTF8.self)
