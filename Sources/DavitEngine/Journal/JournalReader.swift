@@ -39,7 +39,8 @@ final class JournalReader: Sendable {
         }
     }
 
-    /// Runs `body` on another thread, with exclusive access to the journal.
+    /// Runs `body` on another thread, while no other call of this method is running.
+    /// - Throws: 503 if too many calls are waiting; the error for the `JournalError` that `body` throws.
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any ChangeJournal) throws(JournalError) -> T
     ) async throws(WebDAVError) -> T {
@@ -55,7 +56,7 @@ final class JournalReader: Sendable {
     /// it has changed since they were issued.
     ///
     /// - Parameter path: the canonical path.
-    /// - Throws: `wouldBlock`; 503 if the journal is not up to date yet.
+    /// - Throws: `wouldBlock` if `wait` is `never`; 503 if the journal is not up to date yet.
     func currentSyncTokens(
         at path: ResourcePath, in context: RequestContext, _ wait: Wait
     ) throws(WebDAVError) -> Set<String> {
