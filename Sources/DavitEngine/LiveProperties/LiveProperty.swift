@@ -71,8 +71,8 @@ enum LiveProperty: CaseIterable, Sendable {
     /// Whether the value may be stored in a row of the database; see ``ResourceRows/keep(_:at:of:)``.
     var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
-    /// Whether allprop includes the property. It includes the properties of RFC 4918, but no others, which are expensive
-    /// or which their RFCs exclude (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
+    /// Whether allprop includes the property: only the live properties of RFC 4918. The others are expensive to
+    /// compute or excluded by their RFCs (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
@@ -82,7 +82,8 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether a resource of this type has the property.
+    /// Whether a resource of this type and name has the property. ``PropertyResponses`` decides itself about
+    /// properties that depend on the share, the client or rows of the database.
     func exists(of member: Member) -> Bool {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection

@@ -28,8 +28,8 @@ final class PropFindPlan: Sendable {
     let wantsAddMember: Bool
     /// Whether the path of each resource must be computed even if no requested property depends on it.
     let needsPath: Bool
-    /// For expand-property (RFC 3253 §3.8): the properties to return for the resources to which the value of each of
-    /// these properties refers; otherwise empty.
+    /// For expand-property (RFC 3253 §3.8): the properties whose values are expanded, each with the plan for the
+    /// resources to which its value refers; otherwise empty.
     let expansions: [PropertyName: PropFindPlan]
     let wantsSyncToken: Bool
     let wantsDigests: Bool
