@@ -45,7 +45,7 @@ final class OpenUpload: Sendable {
     ///   - abortHandler: Aborts the calling request; called when another request takes the turn from it.
     ///   - open: Opens the file, if it is not open yet.
     /// - Returns: The turn, and the number of stored bytes.
-    /// - Throws: 503 while the upload is being completed.
+    /// - Throws: 503 while the upload is being completed; the error that `open` throws.
     func takeTurn(
         abortHandler: (@Sendable () -> Void)?, _ open: () throws(WebDAVError) -> any UploadContent
     ) throws(WebDAVError) -> (turn: Turn, offset: Int64) {
@@ -171,6 +171,7 @@ final class OpenUpload: Sendable {
 
     /// Begins the completion: no other request can take the turn, so nothing more is written to the file. If
     /// the completion succeeds, this is permanent.
+    /// - Throws: 409 if another request has taken the turn.
     func beginEnd(_ turn: Turn) throws(WebDAVError) -> Ending {
         try state.withLock { (state) throws(WebDAVError) in
             guard state.turn == turn.number, let content = state.content else { throw Self.superseded }

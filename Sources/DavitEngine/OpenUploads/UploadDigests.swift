@@ -26,7 +26,7 @@ final class UploadDigests: Sendable {
     /// Number of bytes hashed so far, counted from the start of the upload.
     var length: Int64 { state.withValue { $0.length } }
 
-    /// Returns nil if OpenSSL fails.
+    /// Returns an independent copy; nil if OpenSSL fails.
     func copy() -> UploadDigests? {
         state.withValue { state in
             let copies = state.running.compactMap { $0.copy() }
