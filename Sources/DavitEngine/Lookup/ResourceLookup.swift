@@ -48,8 +48,8 @@ final class ResourceLookup: Sendable {
         return (try resources.lookup(path, last: .notFollowed, wait: mode.wait), resolved)
     }
 
-    /// Looks up a path to which a Resource-Tag of `If` refers. An invalid path is treated like an unmapped URL (RFC 4918
-    /// §10.4.4).
+    /// Looks up a path to which a Resource-Tag of `If` or an href to expand refers. A path that is invalid or
+    /// inaccessible is treated like an unmapped URL (RFC 4918 §10.4.4).
     func taggedResource(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
         do throws(StoreError) {
             return try resource(at: path, wait: wait)

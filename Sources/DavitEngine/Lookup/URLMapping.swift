@@ -39,8 +39,8 @@ final class URLMapping: Sendable {
     }
 
     /// Whether `authority` is the host of this request, the host that a trusted proxy forwarded, or one of
-    /// the configured public names. Any host is accepted if a proxy hides the requested host and no public
-    /// name is configured.
+    /// the configured public names. Any host is accepted if the request specifies none, or if a proxy hides
+    /// the requested host and no public name is configured.
     private func isOurs(_ authority: [UInt8], in context: RequestContext) -> Bool {
         guard let other = HostField(parsing: authority.span) else { return false }
         if publicHosts.contains(where: { Array($0.utf8) == other.host }) { return true }
