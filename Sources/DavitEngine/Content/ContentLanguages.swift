@@ -13,9 +13,9 @@ struct LanguageUpdate: Sendable {
 
     /// Creates the update.
     ///
-    /// If the resource has no rows, rows bound to the new content suffice. Otherwise the rows are bound to both the
-    /// old and the new content during the replacement, but the language differs. An intent therefore records the new
-    /// language; after a crash, it is applied only if the content has been replaced.
+    /// If there are no rows of old content, rows bound to the new content suffice. Otherwise the rows are bound to both
+    /// the old and the new content during the replacement, but the new language applies only to the new content. An
+    /// intent therefore records the language; after a crash, it is applied only if the content has been replaced.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
         in state: ShareState

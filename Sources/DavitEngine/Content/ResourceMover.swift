@@ -24,7 +24,7 @@ final class ResourceMover: Sendable {
 
     /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2). Replaces the
     /// existing resource, if any.
-    /// - Returns: the trash entry of the replaced resource, if any.
+    /// - Returns: the trash entry of the replaced resource; nil if none was replaced or it was not kept.
     func swapIn(
         _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
     ) throws(WebDAVError) -> TrashEntry? {

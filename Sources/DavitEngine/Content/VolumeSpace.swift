@@ -50,7 +50,7 @@ final class VolumeSpace: Sendable {
     /// trash and retries.
     ///
     /// - Parameters:
-    ///   - bytes: The number of bytes.
+    ///   - bytes: The number of bytes that `body` stores.
     ///   - path: The path of the content.
     ///   - wait: With `never`, the method throws `wouldBlock` instead of removing entries.
     ///   - body: Stores either all of the bytes or none.
