@@ -79,7 +79,7 @@ private struct SyncCollectionWriter {
     static let pieceChanges = 256
     /// Maximum number of changes whose resources are looked up together.
     private static let batchChanges = 32
-    /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece.
+    /// Size in bytes at which a piece ends after the current batch; the next piece contains the remaining changes.
     private static let pieceBytes = 192 << 10
 
     private let share: Share
@@ -89,7 +89,7 @@ private struct SyncCollectionWriter {
     private let position: JournalPosition
     /// Number of changes that may still be reported; nil for no limit.
     private var left: Int?
-    /// The state that the client will have after everything written so far.
+    /// Identifies the state that the client has after processing everything written so far.
     private(set) var token: SyncToken
     private var hasBegun = false
     private var hasEnded = false
@@ -159,8 +159,8 @@ private struct SyncCollectionWriter {
         return written
     }
 
-    /// Looks up the resources at the first paths, as many as fit into memory together, with their dead
-    /// properties; nil for a path without a resource.
+    /// Looks up the resources of the first changes, as many as fit into memory together, with their dead
+    /// properties. An element is nil if the change is a removal or the resource no longer exists.
     private func lookUp(
         at changes: [ResourceChange]
     ) throws(WebDAVError) -> [(member: Member, properties: [StoredProperty])?] {
