@@ -84,17 +84,18 @@ private struct DownloadTraversalState {
     private let share: Share
     /// Links are followed here, not by the traversal: only this state knows which collections were visited.
     private var traversal: TreeTraversal
-    /// As in ``Found/path``, for each collection on the current path.
+    /// The relative paths of the current collection and those that contain it, as in ``Found/path``.
     private var paths: [[UInt8]] = []
     /// The member read last; its memory is reused.
     private var member = Member()
-    /// The visited collection and the names of its members still to be visited, in reverse order.
+    /// The collection at which the traversal starts.
     private let root: Found
+    /// The names of the members still to be visited, in reverse order; empty if all members are visited.
     private var names: [[UInt8]]
     /// Links to collections; the first ``linkCount`` have been followed.
     private var links: [Found] = []
     private var linkCount = 0
-    /// All collections found so far.
+    /// The collections visited so far. Links that are still to be followed are not included.
     private var visited: Set<Key> = []
     /// Whether the root has to be returned first.
     private var returnsRoot = false

@@ -37,8 +37,7 @@ struct PropertyTraversal {
 
     /// The current resource; its memory is reused for all members.
     private(set) var member = Member()
-    /// The canonical path of the current resource; if no property needs it, the path of the collection
-    /// suffices.
+    /// The canonical path of the current resource; may be the path of its collection if no property needs more.
     private(set) var path = ResourcePath.root
 
     init(_ responses: PropertyResponses) {
@@ -50,8 +49,8 @@ struct PropertyTraversal {
     var isAtEnd: Bool { traversal.isAtEnd }
     /// The href of the collection that contains the current resource; ends in a slash.
     var collectionHref: [UInt8] { hrefs.last ?? [] }
-    /// The path on which the traversal has reached the current resource, which differs from ``path`` for a
-    /// link.
+    /// The path on which the traversal has reached the current resource; it differs from ``path`` for a link
+    /// and below a link.
     var walkedPath: ResourcePath? { traversal.path.appending(member.name) }
 
     /// The href of the current resource.
