@@ -32,7 +32,8 @@ public struct ShareAction: Sendable {
 
     /// The kind of the action.
     public let kind: Kind
-    /// The affected resource, as a canonical path in the share, without symbolic links.
+    /// The affected resource, as a canonical path in the share. Contains no symbolic links, except that a MOVE or
+    /// DELETE of a link affects the link itself.
     public let path: ResourcePath
     /// ``path`` as a file system path; bytes that are not UTF-8 are replaced.
     public var filePath: String { locate(path) }
@@ -40,9 +41,10 @@ public struct ShareAction: Sendable {
     public let destination: ResourcePath?
     /// ``destination`` as a file system path.
     public var destinationFilePath: String? { destination.map(locate) }
-    /// Whether the moved, copied, deleted, created or downloaded resource is a collection.
+    /// Whether the affected resource is a collection; false for uploads.
     public let isCollection: Bool
-    /// Whether the action replaces an existing resource: at the destination, or for uploads at ``path``.
+    /// Whether the action replaces an existing resource: at ``destination`` or, for uploads and restored resources,
+    /// at ``path``.
     public let isReplacing: Bool
     /// The account of the client; nil without authentication.
     public let principal: String?
