@@ -53,8 +53,8 @@ package struct TrashRestoration: Sendable {
     /// Restores an entry outside of an HTTP request, on a thread that may block. Hooks are notified but
     /// cannot refuse.
     /// - Returns: The path of the restored resource.
-    /// - Throws: 503 if another change holds a path lock there. The reason is a clause that completes a
-    ///   message of the command line.
+    /// - Throws: 503 if another change holds a path lock on an affected path; 412 if all candidate names are in
+    ///   use; other errors. The reason is a clause that completes a message of the command line.
     package func restoreHere(_ entry: TrashEntry) throws(HTTPError) -> ResourcePath {
         do throws(WebDAVError) {
             let root = try RequestContext(HTTPRequest(), now: share.now())
