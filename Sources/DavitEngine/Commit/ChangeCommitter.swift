@@ -123,8 +123,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Commits a change of rows on the event loop, without blocking a thread.
     ///
-    /// - Returns: nil, with nothing changed, if the change affects more than rows or the lookup would block;
-    ///   no outcome if the change affects paths other than the locked ones.
+    /// - Returns: nil, with nothing changed, if the change affects more than rows, the lookup would block, or
+    ///   expired locks must be removed first; no outcome if the change affects paths other than the locked ones.
     private func commitRows(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
     ) async throws(WebDAVError) -> Attempt? {
