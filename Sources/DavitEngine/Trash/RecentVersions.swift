@@ -23,8 +23,8 @@ package final class RecentVersions: Sendable {
     package init() {}
 
     /// Whether the trash can skip the content at a path, because a recent version exists.
-    /// - Parameter content: Entity tag of the content: the path may now refer to another resource, or
-    ///   another program may have written to the file.
+    /// - Parameter content: Entity tag of the content. Another tag than the recorded one shows that the path
+    ///   now refers to another resource, or that another program has written to the file.
     func hasRecent(
         of content: EntityTag, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
         now: Timestamp
@@ -41,7 +41,8 @@ package final class RecentVersions: Sendable {
     }
 
     /// Records that a version was moved to the trash.
-    /// - Parameter content: Entity tag of the content that replaced it.
+    /// - Parameter content: Entity tag of the content that replaced it; nil if the trash must keep that content
+    ///   when it is replaced in turn.
     package func record(
         _ path: ResourcePath, by principal: String?, now: Timestamp, content: EntityTag?
     ) {

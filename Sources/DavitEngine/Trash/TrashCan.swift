@@ -20,7 +20,7 @@ package final class TrashCan: Sendable {
     private let intents: RenameIntents
     private let now: @Sendable () -> Timestamp
     private let report: @Sendable (String) -> Void
-    /// A persistent failure would otherwise be logged for each change.
+    /// Limits the log entries to one an hour, because a persistent failure can affect every change.
     private let failureReports = HourlyTimer()
 
     /// - Parameter stored: all stored resources, including those that `rules` hide.
@@ -46,7 +46,7 @@ package final class TrashCan: Sendable {
     /// too.
     func shows(_ path: ResourcePath) -> Bool { rules?.refuses(in: path) != true }
 
-    /// Returns the entries with higher numbers, oldest first. May block.
+    /// Returns at most `limit` entries with a number greater than `number`, oldest first. May block.
     package func entries(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
         try state.trash(after: number, limit: limit)
     }
@@ -146,7 +146,8 @@ package final class TrashCan: Sendable {
         }
     }
 
-    /// Same as the other overload, for the resource at a destination; nil if there is none.
+    /// Same as the other overload, for the resource that a change replaces at its destination; nil if the
+    /// destination is free.
     func reservation(
         replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext
     ) throws(StoreError) -> TrashReservation? {

@@ -90,7 +90,7 @@ package final class TrashMaintenance: Sendable {
                             || (try? state.commit([.measureTrash(entry, length: length)])) != nil
                     }
                 } ?? false
-            // Another request holds a path lock on the entry.
+            // Retry later if measuring failed or another request holds a path lock on the entry.
             if !isDone { recordUnmeasured(entry) }
         }
     }
@@ -122,7 +122,8 @@ package final class TrashMaintenance: Sendable {
     }
 
     /// Permanently removes the file of an entry.
-    /// - Returns: false if the entry no longer exists, or another request is about to restore it.
+    /// - Returns: false if the entry no longer exists, another change holds a path lock on it, or the removal
+    ///   failed.
     func purge(_ entry: TrashEntry) -> Bool {
         var tree: (any DetachedTree)?
         let isDone = withTrashed(entry) { entry in
