@@ -53,7 +53,8 @@ final class RenameIntents: Sendable {
         }
     }
 
-    /// Deletes an intent whose rename did not happen, and the rows that were created for a copy.
+    /// Deletes an intent that requires no further action, and the rows that were created for a copy. For a rename,
+    /// call this only if the rename did not happen.
     func forget(_ intent: RenameIntent) {
         let copied: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
         rows.commitOrRetry(
