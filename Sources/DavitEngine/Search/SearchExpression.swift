@@ -25,10 +25,11 @@ indirect enum SearchExpression: Sendable {
     case test(Int)
 }
 
-/// An operator on one property. Properties and patterns are indexes in their ``SearchProgram``.
+/// An operator on one property. Properties and patterns are indexes of ``SearchProgram/operands`` and
+/// ``SearchProgram/matchers``.
 ///
 /// A comparison is unknown if the property is undefined, contains elements or cannot be converted;
-/// `is-defined` is never unknown.
+/// `is-collection` and `is-defined` are never unknown.
 enum SearchTest: Sendable {
     /// A nil value means that the literal is not valid for its type: the comparison is unknown.
     case comparison(

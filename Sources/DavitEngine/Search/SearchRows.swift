@@ -12,9 +12,9 @@ struct SearchRows {
         let path: ResourcePath
         let href: [UInt8]
         let name: [UInt8]
-        /// Nil for properties without a value.
+        /// The sort keys, in the order of the query; nil for properties without a value.
         let keys: [SearchValue?]
-        /// Position in the traversal; the tie-breaker for equal keys.
+        /// Position among the results in the order of the traversal; the tie-breaker for equal keys.
         let number: Int
 
         /// Approximate size in memory.

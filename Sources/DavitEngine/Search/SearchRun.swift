@@ -5,8 +5,8 @@ internal import DavitWebDAV
 /// Decides which resources of a traversal are results, and counts and sorts them. Belongs to one
 /// ``SearchWriter``.
 ///
-/// Without an order, no results are stored. With one, at most the requested number of results is stored, each
-/// with its path and truncated sort keys.
+/// Without an order, no results are stored. With an order, at most ``SearchPlan/limit`` results are stored,
+/// each with its path and truncated sort keys.
 final class SearchRun {
     /// Whether a resource is written to the response immediately; sorted results are written later.
     enum Admission { case yes, no, paused }

@@ -50,7 +50,7 @@ final class SearchStream: BodyStream, Sendable {
         }
     }
 
-    /// Produces a piece on another thread. If the client disconnects, the search is cancelled there.
+    /// Produces a piece on another thread. If the client disconnects, the piece ends early.
     private func makePiece() async throws(WebDAVError) {
         if state.withValue({ $0.responses.needsSlot }) {
             let slot = try await share.largeReads.enter(for: context)

@@ -5,15 +5,15 @@ internal import DavitWebDAV
 /// Traverses the scopes of a search and writes the responses of the resources that match, one piece at a
 /// time.
 struct SearchWriter {
-    /// Size limit of a piece in bytes; if a response exceeds it, the rest becomes part of the next piece. The
-    /// first piece is small, so that the response begins early.
+    /// Size in bytes at which a piece ends; the last resource of a piece can exceed it. The first piece is
+    /// small, so that the response begins early.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
     /// Maximum number of members, starting points and sorted results that one piece processes, so that other
     /// jobs get the thread: a search may visit many members without a match.
     private static let stepLimit = 8192
 
-    /// A resource whose evaluation was paused.
+    /// A resource to be evaluated, or whose evaluation was paused.
     private struct Candidate {
         let member: Member
         /// Canonical path.
