@@ -42,7 +42,8 @@ extension ChangeEventFeed {
         return true
     }
 
-    /// If a thorough pass is due, runs one, which also finds changes that cause no notification. May block.
+    /// Requests keep-alive messages if they are due, and runs a thorough pass if one is due, which also finds
+    /// changes that cause no notification. May block.
     private func tick() {
         let (isOurs, woken) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
             guard !state.readers.isEmpty else { return (false, []) }

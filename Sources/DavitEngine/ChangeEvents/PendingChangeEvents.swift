@@ -39,7 +39,7 @@ struct PendingChangeEvents: Sendable {
 
     mutating func record(gone scope: ChangeEventScope) { gone.append(scope.href) }
 
-    /// Discards the pending changes, and sends an event that makes the client reload instead.
+    /// Replaces the pending changes by an event that makes the client reload.
     mutating func reset() {
         isReset = true
         changes = [:]
