@@ -17,7 +17,7 @@ struct ContentPart: Sendable {
     static let patchType: StaticString = "application/x-sabredav-partialupdate"
 
     private let start: Start
-    /// Length of the part in bytes; nil if the request does not limit it.
+    /// Length of the part in bytes; nil if the request does not specify it.
     private let length: Int64?
     /// Length in bytes of the complete content; nil if the client does not specify it.
     let total: Int64?

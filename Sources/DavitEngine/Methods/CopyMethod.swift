@@ -18,7 +18,7 @@ struct CopyMethod: ChangeMethod {
     let transfer: Transfer
     var destination: (path: ResourcePath, last: SymlinkMode)? { (transfer.destination, .followed) }
 
-    /// False, because the request must be checked before the copy is built, without path locks.
+    /// False, because the request must be checked before the copy is built, which can be expensive.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {

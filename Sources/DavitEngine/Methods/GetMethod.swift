@@ -125,6 +125,8 @@ struct GetMethod: Sendable {
     }
 
     /// Evaluates the preconditions of a request for a collection.
+    /// - Returns: a 304 response; nil if the collection must be listed.
+    /// - Throws: 412 if a precondition fails.
     private func conditionalResponse(
         _ context: RequestContext, _ info: ResourceInfo
     ) throws(WebDAVError) -> HTTPResponse? {

@@ -133,7 +133,7 @@ struct LockMethod: ChangeMethod {
     }
 
     /// Checks the limits on the number and size of locks.
-    /// - Throws: 507 if the resource or the client would exceed its limit.
+    /// - Throws: 507 if the resource, the client or the share would exceed a limit.
     private func checkLimits(
         _ lock: Lock, beside covering: [Lock], _ change: ChangeTarget
     ) throws(WebDAVError) {

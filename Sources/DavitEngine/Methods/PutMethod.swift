@@ -14,7 +14,7 @@ struct PutMethod: InlineCommitMethod {
         var isNew: Bool
         /// The trash entry of the replaced content, if any.
         var kept: TrashEntry?
-        /// Whether metadata from the request, such as digests and times, was stored.
+        /// Whether the request contained digests or a creation time, and they were stored.
         var storesMetadata = false
     }
 
