@@ -7,8 +7,8 @@ public struct WebDAVHandler: Handler {
     private let share: Share
     private let page: (any CollectionPage)?
 
-    /// - Parameter page: generates the response to GET on a collection; nil to respond with header fields
-    ///   only.
+    /// - Parameter page: generates the browser page of a collection and the error pages; nil to respond to GET
+    ///   of a collection with header fields only.
     public init(share: Share, page: (any CollectionPage)?) {
         self.share = share
         self.page = page
