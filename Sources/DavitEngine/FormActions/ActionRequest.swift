@@ -11,7 +11,7 @@ struct ActionRequest {
     private static let limitBytes = 4 << 20
     /// The maximum number of fields in a form; more are refused with 413.
     private static let limitFields = 100_000
-    /// The maximum size in bytes of a field in a form with files.
+    /// The maximum size in bytes of a field in a form that is sent as `multipart/form-data`.
     static let limitFieldBytes = 64 << 10
 
     let share: Share

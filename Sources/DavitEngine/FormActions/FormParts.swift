@@ -41,7 +41,7 @@ final class FormParts {
 
     /// Skips unread content of the current part, and returns the next part.
     /// - Returns: nil after the last part.
-    /// - Throws: 400 or 413 for an invalid form; connection errors.
+    /// - Throws: 400, 413 or 415 for an invalid form; connection errors.
     func next() async throws(WebDAVError) -> (head: PartHead, content: Content)? {
         while isInPart {
             pending = 0..<0
