@@ -2,7 +2,8 @@ public import DavitHTTP
 internal import DavitServer
 public import DavitStore
 
-/// Generates the response that a browser receives for GET on a collection.
+/// Generates the responses that a browser receives for GET of a collection and for forms sent to it. Archives,
+/// separate files, responses to forms and error pages are optional.
 public protocol CollectionPage: Sendable {
     func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse
     /// Returns an archive of selected members of a collection, in response to a form.
@@ -74,7 +75,8 @@ public enum PageFilePath {
     }
 }
 
-/// A GET or HEAD request on a collection, with access to its members.
+/// The context of a page: a GET, HEAD or form request to a collection, with access to its members. For an error
+/// page, the path need not identify a collection.
 public struct PageContext: Sendable {
     /// The requested path, with the names as the client spelled them; not canonical.
     public let path: ResourcePath

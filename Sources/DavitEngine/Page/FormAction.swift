@@ -12,9 +12,9 @@ public enum FormAction: String, CaseIterable, Sendable {
     case mkcol
     /// DELETE of each `member`.
     case delete
-    /// MOVE of each `member` to the collection in `to`; see ``TransferForm``.
+    /// MOVE of each `member` to the collection in `to` or `destination`; see ``TransferForm``.
     case move
-    /// COPY of each `member` to the collection in `to`; see ``TransferForm``.
+    /// COPY of each `member` to the collection in `to` or `destination`; see ``TransferForm``.
     case copy
     /// MOVE of the only `member` to `name` in the same collection.
     case rename
@@ -31,7 +31,7 @@ public enum FormAction: String, CaseIterable, Sendable {
     /// Whether the action changes nothing.
     var isReading: Bool { self == .archive }
 
-    /// Whether the user must confirm the action: the form must contain `confirmed=yes`.
+    /// Whether a user of a browser must confirm the action: the form must contain `confirmed=yes`.
     var wantsQuestion: Bool {
         switch self {
         case .delete, .unlock, .purge: true
@@ -60,7 +60,7 @@ public enum FormOutcome {
 
 /// The outcome for one member that a form specifies.
 public struct FormResult {
-    /// The name in the form; nil for the collection itself.
+    /// The name of the member or, for a trash entry, its original name; nil for the collection itself.
     public let name: [UInt8]?
     /// The status of the corresponding WebDAV method.
     public let status: HTTPStatus
@@ -69,7 +69,7 @@ public struct FormResult {
     /// The WebDAV response, for clients other than browsers.
     let response: HTTPResponse
 
-    /// The ids of the trash entries of the member or of what it replaced; see `Davit-Trash`.
+    /// The ids of the trash entries of the member or of the resource that it replaced; see `Davit-Trash`.
     public var kept: [String] {
         response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
     }
