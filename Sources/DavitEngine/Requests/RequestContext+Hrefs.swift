@@ -5,7 +5,7 @@ extension RequestContext {
     static let addMemberQuery: StaticString = "add-member"
 
     /// Returns the href of a resource of the share for this client.
-    /// - Parameter path: Canonical path.
+    /// - Parameter path: Path in the share, canonical or as spelled by the client.
     func href(of path: ResourcePath) -> [UInt8] {
         var href = mountHref
         PercentCoding.append(path, to: &href)

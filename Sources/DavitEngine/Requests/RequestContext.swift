@@ -52,7 +52,7 @@ final class RequestContext: Sendable {
 
     /// Derives a context from another one, for the same client and the same mount.
     /// - Parameters:
-    ///   - path: the canonical path; nil to keep the target.
+    ///   - path: the path of the new target; nil to keep the target.
     ///   - conditions: the parsed `If` field and the submitted tokens.
     private init(
         _ other: RequestContext, _ request: HTTPRequest, at path: ResourcePath?, endsInSlash: Bool,
@@ -98,7 +98,7 @@ final class RequestContext: Sendable {
     /// Returns a context for another request and path of the same client.
     /// - Parameters:
     ///   - request: a request without content.
-    ///   - path: the canonical path.
+    ///   - path: the path of the new target.
     /// - Throws: 400 if `If` is malformed.
     func replacing(
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool = false
@@ -120,7 +120,7 @@ final class RequestContext: Sendable {
     var href: [UInt8] { mountHref.isEmpty ? localHref : mountHref + localHref }
 
     /// Returns the href of the root of a lock for this client. Locks are stored with paths relative to the
-    /// share, because they outlive a server that mounts it at another prefix.
+    /// share, because they outlive the server, and the next one may mount the share at another prefix.
     func href(ofRootOf lock: Lock) -> [UInt8] {
         mountHref.isEmpty ? lock.rootHref : mountHref + lock.rootHref
     }

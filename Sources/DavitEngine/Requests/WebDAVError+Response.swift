@@ -18,7 +18,8 @@ extension WebDAVError {
         return response()
     }
 
-    /// Returns the response: the condition as XML, or a line of text.
+    /// Returns the response with ``content``, the condition as XML, or a line of text. A status that forbids
+    /// content has none of these.
     func response() -> HTTPResponse {
         var response = HTTPResponse(status: status, fields: fields)
         if status.forbidsContent { return response }

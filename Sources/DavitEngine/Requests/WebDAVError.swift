@@ -27,7 +27,8 @@ struct WebDAVError: Error {
         connectionError = error
     }
 
-    /// 503 with Retry-After: too much work is waiting (RFC 9110 §15.6.4).
+    /// 503 with Retry-After: too much work is waiting, a concurrent change interferes, or the task was
+    /// cancelled (RFC 9110 §15.6.4).
     static let busy: WebDAVError = {
         var error = WebDAVError(.serviceUnavailable)
         error.fields.append(.retryAfter, 1)
