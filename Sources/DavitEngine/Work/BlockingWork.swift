@@ -52,8 +52,8 @@ final class BlockingWork: Sendable {
         return try await run { () throws(WebDAVError) in try body(.allowed) }
     }
 
-    /// Runs cleanup that no response depends on, on another thread. If too much work is waiting, the cleanup
-    /// is skipped; what it would have removed is removed later, as a leftover.
+    /// Runs cleanup that can be skipped, on another thread. If too much work is waiting, the cleanup is
+    /// skipped; files that it would have removed are removed later as leftovers.
     /// - Returns: nil if the cleanup was skipped.
     @discardableResult
     func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? { await runner.run(body) }
