@@ -57,7 +57,7 @@ public final class Share: Sendable {
     let properties: PropertyUpdater
     package let trash: TrashCan
     package let trashMaintenance: TrashMaintenance
-    /// Uploads in use by requests.
+    /// Uploads in use by requests, or with running digests.
     let uploads = UploadTable()
     package let recovery: CrashRecovery
 
