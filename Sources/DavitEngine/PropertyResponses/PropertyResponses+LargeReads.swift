@@ -8,8 +8,8 @@ extension PropertyResponses {
     /// The maximum size in bytes of names and values that a response may read without a slot.
     static let unreservedBytes = 64 << 10
 
-    /// Returns the dead properties of the first of the resources, as many as fit into ``unreservedBytes``. If
-    /// the first resource alone exceeds this limit, returns only its properties, which requires a slot.
+    /// Returns the dead properties of `resources` in order, up to a total size of ``unreservedBytes``. If those
+    /// of the first resource exceed this limit, returns only them, which requires a slot.
     ///
     /// - Returns: an empty array, with ``needsSlot`` set, if the first resource exceeds the limit and the
     ///   response has no slot.
