@@ -2,9 +2,9 @@ internal import DavitStore
 
 /// How to look up the resources of a change.
 enum LookupMode: Equatable {
-    /// Before path locks are acquired.
+    /// Before path locks are acquired, and while they are held for a change that affects only rows.
     case first(Wait)
-    /// While path locks are held, immediately before the change; may block.
+    /// While path locks are held, immediately before a change of resources; may block.
     case mayWait
     /// As ``mayWait``, but on the event loop; must not block.
     case nonBlocking

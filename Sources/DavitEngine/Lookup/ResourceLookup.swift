@@ -32,7 +32,7 @@ final class ResourceLookup: Sendable {
     ///
     /// - Parameters:
     ///   - last: with `followed`, both results are the resource to which the link leads.
-    ///   - other: the result of an earlier lookup for the same change; used only under path locks.
+    ///   - other: the result of an earlier lookup for the same change; not used with ``LookupMode/first(_:)``.
     func resources(
         at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
     ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
