@@ -11,7 +11,8 @@ internal import DavitWebDAV
 /// - ``runBlocking()`` runs them on the current thread, for work outside of requests.
 struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     let method: Method
-    /// The context of the request. The steps under path locks use a copy with the current time.
+    /// The context of the request. The steps under path locks use a copy with the current time, except those of
+    /// ``reply()``, which run without waiting.
     let context: RequestContext
 
     var share: Share { method.share }

@@ -18,7 +18,8 @@ struct RowChange<Outcome: Sendable>: Sendable {
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may take any
-///    time. If ``skipsInitialLookup(_:)`` is true, the change starts here, with the requested paths.
+///    time. If ``skipsInitialLookup(_:)`` is true and no hook can refuse the change, it starts here, with the
+///    requested paths.
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
 /// 4. Call ``finish(_:on:)``, which removes replaced resources and returns the response.
@@ -69,7 +70,7 @@ protocol ChangeMethod: Sendable {
     func canCommitInline(_ prepared: Prepared) -> Bool
     /// Whether the commit is brief: it changes a single name, with little content and without rows.
     func commitsInline(on change: ChangeTarget) -> Bool
-    /// Whether the commit may have to copy or remove many files.
+    /// Whether the commit may have to copy much content, or to copy or remove many files.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool
     func commit(_ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError)
         -> Outcome
