@@ -5,7 +5,7 @@ internal import DavitStore
 enum SupportedReports {
     private static let content: StaticString =
         "<D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>"
-    /// For a collection of a share with a journal.
+    /// The reports of a collection if the share has a journal.
     private static let synchronized: StaticString = """
         <D:supported-report><D:report><D:expand-property/></D:report></D:supported-report>\
         <D:supported-report><D:report><D:sync-collection/></D:report></D:supported-report>
