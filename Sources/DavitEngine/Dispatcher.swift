@@ -126,7 +126,8 @@ public struct WebDAVHandler: Handler {
         return try await ChangeCommitter(method, context).run()
     }
 
-    /// An allow-list, so that a read-only share rejects methods that are added later.
+    /// Whether the request changes nothing. An allow-list, so that a read-only share rejects methods that are
+    /// added later.
     private static func isReading(_ request: HTTPRequest) -> Bool {
         switch request.method {
         case .get, .head, .options, .propfind, .report, .search: true
