@@ -35,7 +35,7 @@ struct CreateUploadMethod: ChangeMethod {
             ? change.target.path.parent.map { [.member($0)] } ?? [] : effects
     }
 
-    /// Creates nothing visible: the hooks are called when the upload is complete.
+    /// Nil, because nothing visible is created: the hooks are called when the upload is complete.
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
     /// Measures the collections in the trash if the upload does not fit without removing trash entries: whether

@@ -15,7 +15,7 @@ enum UploadResource {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let idLength = 26
 
-    /// Returns 130 random bits, which cannot be guessed.
+    /// Returns a new id, which contains 130 random bits and cannot be guessed.
     static func newID() -> String {
         var generator = SystemRandomNumberGenerator()
         let characters = (0..<idLength).map { _ in alphabet[Int(generator.next(upperBound: UInt64(32)))] }
