@@ -1,7 +1,7 @@
 /// The two endpoints of a connection.
 public struct ConnectionEndpoints: Hashable, Sendable {
-    /// The server's endpoint. If the server listens on all addresses, the address to which the peer
-    /// connected.
+    /// The server's endpoint, with the address to which the peer connected, even if the server listens on all
+    /// addresses.
     public let local: NetworkAddress
     /// The peer's endpoint; the proxy's endpoint if a proxy forwards the request.
     public let remote: NetworkAddress

@@ -1,6 +1,7 @@
 extension HostField {
     /// Whether this field and `other` identify the same server: their hosts and ports are equal. The default
-    /// ports of http and https count as equal, because a proxy that terminates TLS changes scheme and port.
+    /// ports of http and https, and a missing port, count as equal, because a proxy that terminates TLS
+    /// changes the scheme and the port.
     package func isSameServer(as other: HostField) -> Bool {
         host == other.host && portThatCounts == other.portThatCounts
     }

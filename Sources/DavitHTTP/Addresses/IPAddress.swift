@@ -3,7 +3,7 @@
 public struct IPAddress: Hashable, Sendable {
     /// Whether this is an IPv4 address; false for IPv6.
     public let isIPv4: Bool
-    /// The address in network byte order; an IPv4 address is in the last 32 bits of `low`.
+    /// The address as a 128-bit number in two halves; an IPv4 address is in the last 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
 

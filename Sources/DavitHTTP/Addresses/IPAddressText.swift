@@ -64,7 +64,8 @@ enum IPAddressText {
         return value
     }
 
-    /// The groups of an IPv6 address before and after the gap. Groups that do not fit are only counted.
+    /// The groups of an IPv6 address before and after the gap. If there are too many groups, the first ones
+    /// are lost, and ``address`` is nil.
     private struct Groups {
         private var front: (high: UInt64, low: UInt64) = (0, 0)
         private var behindGap: (high: UInt64, low: UInt64) = (0, 0)

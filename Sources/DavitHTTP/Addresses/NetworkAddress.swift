@@ -12,7 +12,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of this address.
     public let family: Family
-    /// The address in network byte order; an IPv4 address is in the last four bytes of `low`.
+    /// The address as a 128-bit number in two halves; an IPv4 address is in the last 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
     /// The interface index of a link-local IPv6 address; else 0.

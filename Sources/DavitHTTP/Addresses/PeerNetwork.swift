@@ -1,5 +1,5 @@
 /// A group of peers counted as one: an IPv4 address, or the /64 of an IPv6 address, which usually belongs to
-/// one subscriber. All peers without an IP address form one group, too.
+/// one subscriber. All peers without an IP address form a single group.
 package struct PeerNetwork: Hashable, Sendable {
     private enum Kind: Hashable, Sendable { case ipv4, ipv6, other }
 

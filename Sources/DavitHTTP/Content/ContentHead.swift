@@ -56,8 +56,8 @@ public final class ContentHead: Sendable {
     /// Returns the head for responses that send this content as the gzip-coded representation of `plain`.
     ///
     /// The entity tag includes the tag of this content, because compressing the same content again may
-    /// produce different bytes. The result of the first call is cached for as long as the entity tag of
-    /// `plain` is unchanged.
+    /// produce different bytes. The result of the first call is cached; later calls return it if the entity
+    /// tag of `plain` is the same.
     public func asForm(of plain: ContentHead) -> ContentHead {
         let known = form.load() ?? form.storeIfNil(ContentHead(plain, gzip: self))
         return known.plainTag == plain.tag ? known : ContentHead(plain, gzip: self)

@@ -4,7 +4,7 @@ public struct ContentResponseSettings: Sendable {
     public var types = MediaTypes()
     /// The media type of all content regardless of its name; nil to derive it from the name.
     public var onlyType: String?
-    /// How long caches may store the content without revalidation, in seconds. With 0, they must revalidate
+    /// How long caches may use the content without revalidation, in seconds. With 0, they must revalidate it
     /// each time; with nil, no Cache-Control is sent and browsers use heuristics (RFC 9111 §4.2.2).
     public var cacheAgeSeconds: Int?
     /// Whether stored HTML and SVG are sandboxed, so that they cannot run in the origin of this server.

@@ -18,10 +18,11 @@ public struct AcceptEncoding: Hashable, Sendable {
     ///
     /// gzip is used for clients that list it, unless they prefer identity. With only `*`, gzip is used only
     /// if identity has a lower weight, because clients that send `*` may not support every coding. Without
-    /// the field any coding is allowed, but clients that support gzip normally list it.
+    /// the field, any coding is allowed, but identity is used, because clients that support gzip normally
+    /// list it.
     ///
-    /// If both are refused, the result is identity instead of 406. The RFC has allowed this since 2014, other
-    /// servers do it, and clients cannot usefully react to a 406.
+    /// If both are refused, the result is identity instead of a 406 response. HTTP has allowed this since
+    /// RFC 7231, other servers do the same, and clients cannot usefully react to 406.
     public var choice: ContentCoding {
         let identity = identity ?? others
         if let gzip { return gzip > .zero && gzip >= identity ?? .zero ? .gzip : .identity }

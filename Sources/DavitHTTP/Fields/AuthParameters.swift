@@ -9,8 +9,9 @@ package struct AuthParameters: Hashable, Sendable {
     /// Returns the unquoted value of a parameter; `name` must be in lower case.
     package subscript(name: String) -> [UInt8]? { all.first { $0.name == name }?.value }
 
-    /// Parses to the end of `bytes`. Returns nil if the list is malformed, if a name occurs twice (§11.2), or
-    /// if there are more than ``limit`` parameters. Empty list elements are ignored (§5.6.1).
+    /// Parses the list that extends from `start` to the end of `bytes`. Returns nil if it is malformed, if a
+    /// name occurs twice (§11.2), or if there are more than ``limit`` parameters. Empty list elements are
+    /// ignored (§5.6.1).
     package init?(parsing bytes: borrowing Span<UInt8>, from start: Int) {
         var index = start
         while true {

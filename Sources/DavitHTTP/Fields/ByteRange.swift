@@ -17,7 +17,8 @@ public struct ByteRange: Hashable, Sendable {
 
 /// The result of evaluating a Range field against the length of the representation.
 public enum RangeOutcome: Hashable, Sendable {
-    /// 200: the Range field is missing, unsupported or malformed, or partial content would not save anything.
+    /// 200 with the complete representation: the Range field is missing, repeated or malformed, has another
+    /// unit or more than ``ByteRanges/countLimit`` ranges, or selects all of an empty representation.
     case whole
     /// 206 with a single range.
     case single(ByteRange)
@@ -37,7 +38,7 @@ public enum ByteRanges {
     /// about as long (§15.3.7.2).
     static let mergedGap: Int64 = 80
 
-    /// Evaluates the Range field of a request. Does not check the method and preconditions; see
+    /// Evaluates the Range field of a request. Does not check the method or the preconditions; see
     /// ``Preconditions/rangeApplies(_:tag:modified:now:)``.
     public static func resolve(_ request: HTTPRequest, length: Int64) -> RangeOutcome {
         guard request.count(of: .range) == 1 else { return .whole }
@@ -62,9 +63,9 @@ public enum ByteRanges {
             if let range = spec.range(in: length) { ranges.append(range) }
         }
         if isMalformed || specCount == 0 { return .whole }
+        if ranges.isEmpty { return .unsatisfiable }
         // A suffix range of empty content selects the entire content, but Content-Range cannot express an
         // empty range.
-        if ranges.isEmpty { return .unsatisfiable }
         if ranges.contains(where: { $0.length == 0 }) { return .whole }
         return outcome(of: merged(ranges), length: length)
     }

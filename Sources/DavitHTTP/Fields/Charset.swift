@@ -1,6 +1,6 @@
 /// The text encodings supported for input; output is always UTF-8.
 public enum Charset: Hashable, Sendable, CaseIterable {
-    /// Encodings with one or more bytes per character.
+    /// ASCII and supersets of ASCII.
     case utf8, usASCII, latin1, windows1252
     /// UTF-16 with a byte order mark; big-endian without one (RFC 2781 §4.3).
     case utf16
@@ -30,7 +30,8 @@ public enum Charset: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Decodes text strictly, without repairing invalid bytes. A byte order mark is removed.
+    /// Decodes text strictly, without repairing invalid bytes. In UTF-8, and in UTF-16 without a fixed byte
+    /// order, a byte order mark is removed.
     public func decode(_ bytes: [UInt8]) throws(DecodingError) -> String {
         switch self {
         case .utf8: try Self.decodeUTF8(bytes)
@@ -91,7 +92,8 @@ public enum Charset: Hashable, Sendable, CaseIterable {
         0x80...0x9F ~= byte ? windows1252Table[Int(byte - 0x80)] : UInt16(byte)
     }
 
-    /// 0x80 to 0x9F. The five undefined bytes map to control characters, as in the Encoding Standard.
+    /// The characters of the bytes 0x80 to 0x9F. The five undefined bytes map to control characters, as in
+    /// the Encoding Standard.
     private static let windows1252Table: [UInt16] = [
         0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
         0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,

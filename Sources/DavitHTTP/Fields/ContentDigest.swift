@@ -2,7 +2,7 @@
 public enum DigestAlgorithm: Sendable, CaseIterable {
     /// The algorithms recommended by RFC 9530.
     case sha256, sha512
-    /// Not secure against deliberate changes: an attacker can create different contents with the same digest.
+    /// Not secure against deliberate changes: an attacker can create different content with the same digest.
     case sha1, md5, adler32
 
     /// The key in `Content-Digest`, `Repr-Digest` and the corresponding `Want-` fields (RFC 9530 §7.2).

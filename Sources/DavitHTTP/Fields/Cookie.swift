@@ -15,7 +15,7 @@ public struct Cookie: Hashable, Sendable {
         case none = "None"
     }
 
-    /// The name.
+    /// Any text; see ``HTTPResponse/setCookie(_:)``.
     public var name: String
     /// Any text; see ``HTTPResponse/setCookie(_:)``.
     public var value: String
@@ -30,7 +30,7 @@ public struct Cookie: Hashable, Sendable {
     /// Which requests from other sites include the cookie.
     public var sameSite: SameSite
 
-    /// Creates a cookie for the whole server that scripts cannot read.
+    /// Creates a cookie, by default for the whole server and not readable by scripts.
     public init(
         name: String, value: String, maxAgeSeconds: Int? = nil, path: String = "/", isSecure: Bool = false,
         isHTTPOnly: Bool = true, sameSite: SameSite = .lax
@@ -93,7 +93,7 @@ public struct RequestCookies: Sendable {
     /// The decoded value of the first cookie with this name; nil if the browser sent none.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// Decodes percent-encoding; returns text with a malformed escape, which another program has set,
+    /// Decodes percent-encoding. Text with a malformed escape was set by another program and is returned
     /// unchanged.
     private static func text(_ bytes: Substring.UTF8View) -> String {
         let bytes = Array(bytes)

@@ -32,7 +32,7 @@ package enum DigestField {
         } catch {
             return []
         }
-        // Algorithms with equal preferences keep the order of the cases, strongest first.
+        // Algorithms with equal preferences keep the order of the cases, in which the secure ones are first.
         let known = DigestAlgorithm.allCases.filter { preferences[$0, default: 0] > 0 }
         return known.enumerated().sorted { a, b in
             let (left, right) = (preferences[a.element, default: 0], preferences[b.element, default: 0])

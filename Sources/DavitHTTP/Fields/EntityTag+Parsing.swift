@@ -1,6 +1,6 @@
 extension EntityTag {
-    /// Parses `[ "W/" ] DQUOTE *etagc DQUOTE` (RFC 9110 §8.8.3); returns nil for anything else, including
-    /// surrounding text.
+    /// Parses `[ "W/" ] DQUOTE *etagc DQUOTE` (RFC 9110 §8.8.3); returns nil for anything else, including a
+    /// tag with text before or after it.
     public static func parse(_ bytes: borrowing Span<UInt8>) -> EntityTag? {
         var index = 0
         guard let tag = parse(bytes, at: &index), index == bytes.count else { return nil }

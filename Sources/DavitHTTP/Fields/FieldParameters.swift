@@ -1,6 +1,6 @@
 /// The parameters of a field value: `; name=value` (RFC 9110 §5.6.6).
 ///
-/// Values are bytes, because their encoding varies. Names are in lower case, in the order sent.
+/// Names are converted to lower case. Values are bytes, because their encoding varies.
 public struct FieldParameters: Hashable, Sendable {
     /// A parameter, `name=value`.
     public struct Parameter: Hashable, Sendable {

@@ -87,7 +87,8 @@ extension FormFields {
         if let failure { throw failure }
     }
 
-    /// Calls `body` with the ranges of each name and its value; empty components between two `&` are skipped.
+    /// Calls `body` with the ranges of each name and its value. Components are separated by `&`; empty ones
+    /// are skipped.
     private static func forEachComponent(
         of bytes: borrowing Span<UInt8>, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
     ) {
@@ -122,7 +123,7 @@ extension FormFields {
         String(decoding: decode(range, query.span).bytes, as: UTF8.self)
     }
 
-    /// Decodes a component. `+` means a space only in this format.
+    /// Decodes a component. Unlike in other percent-encoded text, `+` means a space.
     /// - Returns: the decoded bytes, with malformed escapes unchanged, and the offset of the first malformed
     ///   escape.
     private static func decode(

@@ -3,7 +3,7 @@ extension HTTPDate {
     /// `2026-11-21T17:53:08.5+01:00`.
     ///
     /// Ignores the case of letters and treats a leap second as the following second. Returns nil for anything
-    /// else, and for years outside the range of ``Timestamp``.
+    /// else, and for years that are not entirely within the range of ``Timestamp``.
     public static func parseISO8601(_ text: borrowing Span<UInt8>) -> Timestamp? {
         guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10].lowercasedASCII == UInt8(ascii: "t"), text[13] == UInt8(ascii: ":"),

@@ -1,5 +1,5 @@
-/// Date formats of HTTP and WebDAV (RFC 9110 §5.6.7, RFC 4918 §15.1). Except in logs, times have whole
-/// seconds. All formats are independent of the locale.
+/// Date formats of HTTP and WebDAV (RFC 9110 §5.6.7, RFC 4918 §15.1), and of logs. Times are formatted in
+/// whole seconds, except in logs with milliseconds. All formats are independent of the locale.
 public enum HTTPDate {
     private static let weekdays: StaticString = "SunMonTueWedThuFriSat"
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -86,8 +86,8 @@ public enum HTTPDate {
         }
     }
 
-    /// The text of a date, in memory of a fixed size: unlike in a growing array, appending a byte requires no
-    /// check for space.
+    /// The text of a date, in memory of a fixed size: unlike an array, it never grows, so that appending a
+    /// byte requires only a bounds check.
     @safe private struct DateText {
         let room: UnsafeMutableBufferPointer<UInt8>
         private(set) var count = 0

@@ -11,8 +11,8 @@ extension MediaType {
         return hasSuffix("+xml", type.extracting(essenceRange(of: type)))
     }
 
-    /// Other XML formats are covered by the suffix `+xml`: browsers that render them as XML run scripts in
-    /// embedded XHTML elements (RFC 7303 §4.2).
+    /// The active types without the suffix `+xml`. Types with that suffix are always active, because browsers
+    /// that render them as XML run scripts in embedded XHTML elements (RFC 7303 §4.2).
     private static let activeTypes: [StaticString] = [
         "text/html", "text/xml", "application/xml", "text/xsl",
     ]

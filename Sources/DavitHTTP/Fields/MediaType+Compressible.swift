@@ -1,7 +1,6 @@
 extension MediaType {
     /// Whether content with this Content-Type is likely to compress well: text and similarly redundant
-    /// formats. False for images, archives and other compressed formats, and for unknown types, which are
-    /// left unchanged.
+    /// formats. False for compressed formats, such as archives and most image formats, and for unknown types.
     public static func isCompressible(_ contentType: borrowing Span<UInt8>) -> Bool {
         let essence = contentType.extracting(essenceRange(of: contentType))
         if essence.startsIgnoringCase(with: "text/") { return true }
@@ -23,7 +22,7 @@ extension MediaType {
         return start > 0 && essence.extracting(start..<essence.count).equalsIgnoringCase(suffix)
     }
 
-    /// The suffixes of RFC 6839.
+    /// The structured syntax suffixes of text formats (RFC 6839, RFC 7303).
     private static let compressibleSuffixes: [StaticString] = ["+xml", "+json"]
 
     private static let compressibleTypes: [StaticString] = [

@@ -5,7 +5,7 @@ public enum MediaType {
 
     /// Returns the media type for a name by its extension, ignoring case.
     ///
-    /// Text types include `charset=utf-8` unless the format declares its own encoding.
+    /// All `text` types include `charset=utf-8`. XML types do not, because XML declares its own encoding.
     public static func forName(_ name: some Collection<UInt8>) -> StaticString {
         name.withSpan { byExtension[key(of: $0)] ?? octetStream }
     }
@@ -25,7 +25,7 @@ public enum MediaType {
 
     /// Returns the lower-case extension packed into a number; 0 if there is none that could be in the table.
     private static func key(of name: borrowing Span<UInt8>) -> UInt128 {
-        // Packed from the end; 16 bytes exceed the longest known extension.
+        // A UInt128 holds 16 bytes, more than the longest extension in the table.
         var key: UInt128 = 0
         var length = 0
         var hasDot = false

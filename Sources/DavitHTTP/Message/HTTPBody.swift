@@ -17,28 +17,30 @@ extension FileContent {
 public protocol BodyStream: AnyObject {
     /// Appends at least one byte to `buffer`, or nothing at the end of the content.
     ///
-    /// The next call is made after the bytes have been sent, so that the socket provides back-pressure.
-    /// - Throws: an error if the content cannot be completed; the connection is then aborted so that the peer
-    ///   can detect the truncation.
+    /// Except for the pieces that the connection collects before it sends the head, the next call is made
+    /// after the bytes have been sent, so that the socket provides back-pressure.
+    /// - Throws: an error if the content cannot be completed. If the head has not been sent yet, the response
+    ///   is replaced by one for the error; otherwise, the connection is aborted, so that the peer can detect
+    ///   the truncation.
     func next(into buffer: IOBuffer) async throws(HTTPError)
     /// Whether to send each piece as soon as it is generated, as event streams require, and the head together
     /// with the first piece. If false, the connection may buffer pieces to determine the length of short
     /// content.
     var flushesImmediately: Bool { get }
     /// Length of the content in bytes if known in advance; else nil. If the generated content is longer or
-    /// shorter, the connection is aborted so that the peer can detect it.
+    /// shorter, the connection is aborted, so that the peer can detect the error.
     var length: Int64? { get }
     /// Number of input bytes processed for the last piece if generating it costs more than sending it, as
     /// compression does; else 0. The connection uses it to divide time fairly between requests, and does not
     /// buffer such content for long.
     var effortBytes: Int { get }
-    /// Called once before the first ``next(into:)`` of content that is generated live, with the executor of
+    /// Called once before the first ``next(into:)`` if ``flushesImmediately`` is true, with the executor of
     /// the connection. Tasks that generate the content should run there, to avoid thread switches and the
     /// global pool.
     func begin(on executor: any TaskExecutor)
-    /// Called when the connection is to close after this response, possibly repeatedly and while
-    /// ``next(into:)`` waits. Endless content should end as soon as possible; other content must be generated
-    /// completely.
+    /// Called if ``flushesImmediately`` is true and the connection is to close after this response, possibly
+    /// repeatedly and while ``next(into:)`` waits. Endless content should end as soon as possible; other
+    /// content must be generated completely.
     func finishEarly()
 }
 
@@ -95,7 +97,8 @@ public protocol RequestBody: AnyObject {
     var isPresent: Bool { get }
     /// The value of Content-Length; nil for chunked content.
     var declaredLength: Int64? { get }
-    /// The complete content if it has already arrived with the head. Empty if there is none.
+    /// The complete content if it has already arrived; empty if there is none. May be nil for chunked content
+    /// even if all of it has arrived.
     ///
     /// Nil after content has been read. Each access copies the content but does not consume it:
     /// ``read(into:)`` still returns it.
@@ -104,8 +107,8 @@ public protocol RequestBody: AnyObject {
     ///
     /// The first call sends the response to `Expect: 100-continue`.
     /// - Returns: the number of bytes read; 0 at the end of the content.
-    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, or
-    ///   ``HTTPError/disconnected``.
+    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, 431 if the trailers exceed
+    ///   the limits, or ``HTTPError/disconnected``.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
     /// Sends an interim response (RFC 9110 §15.2) immediately over the connection of the request, before or
     /// between calls of ``read(into:)``. Does not count as the response to `Expect: 100-continue`.

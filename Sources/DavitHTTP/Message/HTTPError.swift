@@ -18,7 +18,8 @@ public struct HTTPError: Error, Hashable, Sendable {
         isDisconnected = false
     }
 
-    /// The peer has disconnected, or the connection must be closed without a further response.
+    /// The error for a peer that has disconnected, or a connection that must be closed without a further
+    /// response.
     public static let disconnected: HTTPError = {
         var error = HTTPError(.badRequest, "The peer disconnected.")
         error.isDisconnected = true

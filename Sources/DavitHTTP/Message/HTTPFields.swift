@@ -12,21 +12,21 @@ public struct HTTPFields: Sendable {
     /// Whether a field of this name was appended. O(1).
     public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-    /// Appends a field. CR, LF and NUL in the value are replaced by spaces, to prevent field injection.
+    /// Appends a field with a constant value, which must not contain CR, LF or NUL.
     public mutating func append(_ name: FieldName, _ value: StaticString) {
         begin(name)
         appendText(value)
         end()
     }
 
-    /// Appends a text field in UTF-8. CR, LF and NUL are replaced by spaces.
+    /// Appends a field with text in UTF-8. CR, LF and NUL are replaced by spaces, to prevent field injection.
     public mutating func append(_ name: FieldName, _ value: String) {
         begin(name)
         appendSafely(value.utf8)
         end()
     }
 
-    /// Appends a field of bytes. CR, LF and NUL are replaced by spaces.
+    /// Appends a field with a value of bytes. CR, LF and NUL are replaced by spaces.
     public mutating func append(_ name: FieldName, _ value: some Sequence<UInt8>) {
         begin(name)
         appendSafely(value)
@@ -53,9 +53,9 @@ public struct HTTPFields: Sendable {
         end()
     }
 
-    /// The value of the field with this name; nil without one. The values of several fields are joined by ",
-    /// " (RFC 9110 §5.3); for `Set-Cookie`, the result has no defined meaning. Setting a value replaces all
-    /// fields with this name; nil removes them. O(size of the fields).
+    /// The value of the field with this name; nil if there is none. The values of several fields are joined
+    /// by a comma and a space (RFC 9110 §5.3); for `Set-Cookie`, the result has no defined meaning. Setting a
+    /// value replaces all fields with this name; setting nil removes them. O(size of the fields).
     public subscript(name: FieldName) -> String? {
         get { contains(name) ? self[name.text.description] : nil }
         set {

@@ -1,6 +1,6 @@
 extension HTTPRequest {
     /// Returns a request from the same client with the same method and target, but with other content and
-    /// only the Host field. Used to process a single part of a form, because the preconditions, lengths and
+    /// only the Host field. Used for each member that a form changes, because the preconditions, lengths and
     /// names in the original head apply to the form.
     package func bare(with content: any RequestBody = EmptyRequestBody.shared) -> HTTPRequest {
         let other = HTTPRequest()

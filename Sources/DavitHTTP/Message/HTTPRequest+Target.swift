@@ -1,8 +1,8 @@
 /// The path, rewriting of the request target, and support for mounted handlers.
 extension HTTPRequest {
-    /// The decoded path relative to ``mountPath``, without the query: `/notes/Käse` for `/notes/K%C3%A4se?all`.
-    /// Begins with a slash, contains no empty segments, and ends in a slash if the path was sent with one.
-    /// `/` for `*`.
+    /// The decoded path relative to ``mountPath``, without the query: `/notes/Käse` for
+    /// `/notes/K%C3%A4se?all`. Begins with a slash, contains no empty segments, and ends in a slash if the
+    /// path was sent with one. The path of the target `*` is `/`.
     ///
     /// Decoded on each access, in linear time. Bytes that are not UTF-8 are replaced. A path that no resource
     /// can have, with a malformed escape, `..`, `%2F` or `%00`, is returned as sent: only middleware can see
@@ -42,7 +42,7 @@ extension HTTPRequest {
         return mount
     }
 
-    /// The state that ``enterMount(segments:)`` changes.
+    /// The state that ``enterMount(segments:)`` and ``enter(_:)`` change.
     package struct MountPosition {
         fileprivate var rawPath: [UInt8]
         fileprivate var mountPath: [UInt8]

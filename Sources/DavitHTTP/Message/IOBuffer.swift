@@ -11,7 +11,7 @@
     /// The number of valid bytes, which are at the start of the buffer, from 0 to ``capacity``.
     @inlinable public var count: Int { filled }
 
-    /// Allocates a buffer of `capacity` bytes; traps if that is negative.
+    /// Allocates a buffer of `capacity` bytes; traps if `capacity` is negative.
     public init(capacity: Int) {
         precondition(capacity >= 0, "the capacity must not be negative")
         self.capacity = capacity
@@ -30,8 +30,8 @@
         try unsafe body(UnsafeRawBufferPointer(start: storage, count: count))
     }
 
-    /// Calls `body` with the free space after the valid bytes; `body` returns the number of bytes it has
-    /// written.
+    /// Calls `body` with the free space after the valid bytes; `body` returns the number of bytes that it has
+    /// written, which is also the result.
     @inlinable public func fill<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E)
         -> Int
     {
@@ -57,10 +57,10 @@
     /// Discards the valid bytes; keeps the memory.
     public func removeAll() { filled = 0 }
 
-    /// Discards all but the first `count` bytes; has no effect if there are no more than that.
+    /// Discards all but the first `count` valid bytes; has no effect if there are at most `count`.
     public func truncate(to count: Int) { filled = min(max(count, 0), filled) }
 
-    /// Removes bytes at the start and moves the remaining bytes there.
+    /// Removes the first `dropped` bytes and moves the remaining ones to the start of the buffer.
     public func removeFirst(_ dropped: Int) {
         let dropped = min(max(dropped, 0), count)
         filled -= dropped

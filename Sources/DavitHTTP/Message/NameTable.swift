@@ -48,7 +48,8 @@ package struct NameTable: Sendable {
         return true
     }
 
-    /// Returns the initial slot. Ignores the bit that distinguishes upper-case and lower-case letters.
+    /// Returns the initial slot. Uses only the low five bits of each byte, which are the same for upper-case
+    /// and lower-case letters.
     private static func slot(_ length: Int, _ first: UInt8, _ middle: UInt8, _ last: UInt8) -> Int {
         let letters = Int(first & 0x1F) &* 7 &+ Int(middle & 0x1F) &* 19 &+ Int(last & 0x1F) &* 37
         let mixed = length &* 59 &+ letters

@@ -13,7 +13,7 @@ public struct RequestFields {
 
     init(_ request: HTTPRequest) { self.request = request }
 
-    /// The value of the field with this name, without surrounding whitespace; nil if it was not sent. The
+    /// The value of the field with this name, without surrounding white space; nil if it was not sent. The
     /// values of several fields are joined by ", " (RFC 9110 §5.3). Creates a new string on each access; an
     /// absent field costs nothing.
     public subscript(name: FieldName) -> String? {
@@ -50,7 +50,7 @@ extension RequestFields: Sequence {
     public struct Field: Hashable, Sendable {
         /// The name as sent; compare it case-insensitively.
         public let name: String
-        /// The value, without surrounding whitespace.
+        /// The value, without surrounding white space.
         public let value: String
     }
 

@@ -15,7 +15,7 @@ public struct RequestTarget: Sendable {
     /// `host[:port]` of the absolute form and of CONNECT, else nil. Overrides the Host field (RFC 9112
     /// §3.2.2).
     public package(set) var authority: [UInt8]?
-    /// Whether the target is an `https` URI in absolute form. It must not be answered on an insecure
+    /// Whether the target is an `https` URI in absolute form. Such a request must be refused on an insecure
     /// connection unless a trusted proxy forwarded it (RFC 9110 §7.4).
     package var namesSecureScheme = false
 

@@ -40,7 +40,7 @@ public enum PercentCoding {
 
     /// Writes a segment to `memory`, encoded as by ``append(_:to:)-(Collection<UInt8>,_)``.
     /// - Parameter memory: at least three times as long as the segment.
-    /// - Returns: the number of bytes written.
+    /// - Returns: the number of bytes written; 0 if `memory` is too short.
     package static func write(_ segment: [UInt8], to memory: UnsafeMutableRawBufferPointer) -> Int {
         let bytes = segment.span
         guard memory.count >= longest(bytes.count), let start = memory.baseAddress else { return 0 }

@@ -64,7 +64,8 @@ package struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// Records that the caller has taken data after ``Step/data(remaining:)``; larger counts are clamped.
+    /// Records that the caller has taken `count` bytes of data after ``Step/data(remaining:)``; a count above
+    /// `remaining` is clamped.
     package mutating func didTake(_ count: Int) {
         guard case .data = phase else { return }
         remaining -= min(remaining, Int64(count))

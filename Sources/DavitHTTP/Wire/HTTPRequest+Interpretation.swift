@@ -1,7 +1,7 @@
 /// Interpretation of the fields. The parser calls `removeAll`, `append` for each line, `keepHead` and
 /// `interpretFields`, in this order.
 extension HTTPRequest {
-    /// Parses a request from memory, for clients without a socket.
+    /// Parses a request from memory, without a connection.
     /// - Parameter head: exactly one complete head.
     /// - Throws: the errors that ``HeadParser/parse(_:into:)`` throws; 400 for an incomplete head.
     package convenience init(parsing head: [UInt8]) throws(HTTPError) {
@@ -14,7 +14,7 @@ extension HTTPRequest {
     }
 
     /// Validates Host, and evaluates the fields that describe the message and its connection.
-    /// - Throws: 400, 417 or 501.
+    /// - Throws: 400, 413, 417 or 501.
     package func interpretFields() throws(HTTPError) {
         try checkHost()
         framing = try BodyFraming(of: self)

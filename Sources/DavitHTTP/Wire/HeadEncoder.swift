@@ -43,8 +43,8 @@ package enum HeadEncoder {
         return head
     }
 
-    /// Appends a complete head, as ``encode(_:length:for:date:server:into:)`` does, with the length of the
-    /// body.
+    /// Appends a complete head with the length of `response.body`; see
+    /// ``encode(_:length:for:date:server:into:)`` for the other parameters and the result.
     package static func encode(
         _ response: HTTPResponse, for exchange: Context, date: [UInt8], server: [UInt8]? = nil,
         into buffer: inout [UInt8]

@@ -30,8 +30,8 @@ package struct HeadParser: Sendable {
     /// - Parameter input: all bytes received since the end of the previous request.
     /// - Returns: the length of the head in `input`, including preceding empty lines, or nil while it is
     ///   incomplete. Fields and body of `request` are valid only after a non-nil result.
-    /// - Throws: 400, 414, 417, 431, 501 or 505. The connection is then unusable, because the start of the
-    ///   next request is unknown.
+    /// - Throws: 400, 413, 414, 417, 431, 501 or 505. The connection is then unusable, because the start of
+    ///   the next request is unknown.
     package mutating func parse(
         _ input: UnsafeRawBufferPointer, into request: HTTPRequest
     ) throws(HTTPError) -> Int? {

@@ -1,7 +1,7 @@
 /// What to do with request content that the handler did not read (RFC 9112 §9.3, §9.6).
 ///
-/// Decided before the head of the response is sent, because ``close`` affects it. Unread content must never
-/// be parsed as the next request.
+/// Decided before the head of the response is sent, because ``close`` adds a field to the head. Unread
+/// content must never be parsed as the next request.
 package enum UnreadContent: Hashable, Sendable {
     /// There is no unread content; the next request can follow.
     case none

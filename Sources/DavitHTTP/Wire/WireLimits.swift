@@ -1,4 +1,4 @@
-/// Limits for the parts of a message. Each limit has a specific error.
+/// Limits for the parts of a message. A message that exceeds a limit is refused with the status given for it.
 public struct WireLimits: Sendable {
     /// Maximum length of the request line without its CRLF; 414 if exceeded (RFC 9112 §3).
     public var requestLineBytes: Int
