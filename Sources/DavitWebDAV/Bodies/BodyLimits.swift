@@ -1,14 +1,15 @@
 public import DavitXML
 
-/// Limits on the XML of one request, in addition to ``XMLLimits``.
+/// Limits on the XML of one request: those of ``XMLLimits``, and limits on its properties and conditions.
 public struct BodyLimits: Hashable, Sendable {
-    /// Limits on the XML itself. Content longer than `xml.bytes` is refused with 413.
+    /// Limits on the XML itself; a body that exceeds one of them is malformed. The server responds with 413
+    /// to a body that is too long, before it is parsed.
     public var xml = XMLLimits()
     /// The maximum number of properties in one request; a body with more is malformed. Known clients request
     /// a few dozen at most, and neon accepts at most 1024 in a response.
     public var properties = 1024
-    /// The maximum size of all values of one PROPPATCH in bytes, including the namespace declarations that
-    /// are repeated in each value.
+    /// The maximum size of all values of one PROPPATCH or extended MKCOL in bytes, including the namespace
+    /// declarations that are repeated in each value; a body that exceeds it is malformed.
     public var valueBytes = 4 << 20
     /// The maximum number of operators in a search condition, which is evaluated for every resource in the
     /// scopes; more are refused with 422.

@@ -5,7 +5,7 @@ internal import DavitXML
 public enum ErrorBody {
     /// The precondition or postcondition that was violated.
     public enum Condition: Hashable, Sendable {
-        /// 409 for UNLOCK.
+        /// 409 for UNLOCK; 412 for a LOCK that refreshes locks.
         case lockTokenMatchesRequestURI
         /// 423, with the lock roots whose tokens are missing, percent-encoded; at least one.
         case lockTokenSubmitted([[UInt8]])
@@ -17,7 +17,7 @@ public enum ErrorBody {
         case preservedLiveProperties
         /// 403 for PROPFIND of depth infinity.
         case propfindFiniteDepth
-        /// 403 in the response to PROPPATCH.
+        /// 403 in the response to PROPPATCH or an extended MKCOL.
         case cannotModifyProtectedProperty
         /// 403 in the response to an extended MKCOL (RFC 5689 §3.3).
         case validResourceType
@@ -29,7 +29,7 @@ public enum ErrorBody {
         case validSyncToken
         /// 403 for a collection whose members must be requested separately (RFC 6578 §3.3).
         case syncTraversalSupported
-        /// 507: a quota is exceeded (RFC 4331 §6).
+        /// 507: a quota is exceeded (RFC 4331 §6), or the properties of a resource are too large.
         case quotaNotExceeded
         /// 507: the volume is full (RFC 4331 §6).
         case sufficientDiskSpace

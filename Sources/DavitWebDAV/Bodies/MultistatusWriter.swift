@@ -5,10 +5,10 @@ internal import DavitXML
 /// generated.
 ///
 /// The calls follow the grammar: `begin`; for each resource `beginResponse`, either `responseStatus` or any
-/// number of `beginPropStat`, properties, `endPropStat`, and `endResponse`; finally `end`. A propstat without
-/// properties is omitted, so it can be begun before it is known whether there will be any. Elements of the
-/// `DAV:` namespace have the prefix `D`, which Windows requires; hrefs, dates, numbers and tokens are written
-/// without white space or references, as Finder requires. Used by one task at a time.
+/// number of `beginPropStat`, properties and `endPropStat`, then `endResponse`; finally `end`. A propstat
+/// without properties is omitted, so it can be begun before it is known whether there will be any. Elements
+/// of the `DAV:` namespace have the prefix `D`, which Windows requires; hrefs, dates, numbers and tokens are
+/// written without white space or references, as Finder requires. Used by one task at a time.
 public final class MultistatusWriter {
     let output = XMLOutput()
     /// Whether a propstat has been begun but its start tag has not been written yet; the tag is deferred

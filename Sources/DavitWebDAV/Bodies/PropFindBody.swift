@@ -46,7 +46,7 @@ public enum PropFindBody: Hashable, Sendable {
         }
     }
 
-    /// Returns the children of a `prop` or `include` element, without duplicates.
+    /// Returns the names of the children of a `prop` or `include` element, without duplicates; empty for nil.
     static func propertyNames(
         in element: XMLElement?, limit: Int
     ) throws(BodyError) -> [PropertyName] {

@@ -18,7 +18,7 @@ extension Depth {
 
     /// Whether a Depth field ends in `,noroot`, which requests the members without the collection itself.
     public static func excludesRoot(_ value: Span<UInt8>) -> Bool {
-        // No depth is longer than `infinity`, and most are a single character.
+        // Most values are a single character; the length rules them out without a conversion.
         value.count > noRoot.utf8.count && FieldText(value).lowercased.hasSuffix(noRoot)
     }
 

@@ -2,7 +2,7 @@ internal import DavitHTTP
 
 /// The trimmed value of a short field, as text for comparison.
 struct FieldText {
-    /// The value in lower case; bytes outside ASCII are replaced.
+    /// The value with ASCII letters in lower case; invalid UTF-8 is replaced.
     let lowercased: String
 
     init(_ value: Span<UInt8>) {

@@ -44,7 +44,7 @@ public enum Slug {
         return Array(start[...last])
     }
 
-    /// Shortens the stem and keeps the extension, without splitting a character.
+    /// Shortens the stem without splitting a character, and keeps an extension of at most 19 bytes.
     private static func shortened(_ name: [UInt8]) -> [UInt8] {
         guard name.count > lengthLimit else { return name }
         let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.count

@@ -37,7 +37,8 @@ public enum UpdateRange: Hashable, Sendable {
         if last.isEmpty { return .from(start, length: nil) }
         guard let end = last.decimalValue else { throw .malformed }
         guard start <= end else { throw .backwards }
-        // The length of a range that ends at the largest number is not representable.
+        // A range whose last byte is at the largest number is malformed, because its end is not
+        // representable.
         guard let range = ByteRange(parsing: range) else { throw .malformed }
         return .from(start, length: range.length)
     }

@@ -6,8 +6,8 @@ public enum LockDetailsWriter {
     /// The namespace of properties that davit defines.
     public static let namespace: StaticString = "urn:davit:property"
 
-    /// Writes the property, with a `lock` element for each lock of `lockdiscovery`, in the same order; the
-    /// prefix `D` must be declared.
+    /// Writes the property `lock-details`, with a `lock` element for each lock of `lockdiscovery`, in the
+    /// same order; the prefix `D` must be declared.
     static func write(_ locks: [ActiveLock], to output: XMLOutput) {
         output.markup(#"<N:lock-details xmlns:N="urn:davit:property">"#)
         for lock in locks {

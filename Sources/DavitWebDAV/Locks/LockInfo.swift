@@ -1,7 +1,7 @@
 public import DavitHTTP
 internal import DavitXML
 
-/// The body of a LOCK request (RFC 4918 §14.11). The type is always write (§14.15).
+/// The body of a LOCK request (RFC 4918 §14.11). The lock type is always `write` (§14.15).
 public struct LockInfo: Hashable, Sendable {
     public let scope: LockScope
     /// The `owner` element as sent; nil if there is none (§14.17).

@@ -14,7 +14,7 @@ extension MultistatusWriter {
     /// Writes the response element that describes which queries a scope supports (RFC 5323 §4.1, §5.19).
     /// - Parameters:
     ///   - href: the scope, as in ``beginResponse(href:isCollection:)``.
-    ///   - properties: the properties of the `DAV:` namespace whose types are known to queries.
+    ///   - properties: the properties to describe individually; the schema describes all others together.
     public func searchSchema(href: [UInt8], _ properties: [SearchableProperty]) {
         beginResponse(href: href)
         responseStatus(.ok)

@@ -11,7 +11,7 @@ package struct SearchAlphabet: Sendable {
     /// The cost, in steps per byte, of a character outside ASCII: finding its end and looking it up.
     private static let stepsPerByte = 16
 
-    /// Canonically equivalent characters have the same key.
+    /// The codes of pattern characters; canonically equivalent characters are equal keys.
     private var codes: [Character: UInt32] = [:]
     private var asciiCodes = [UInt32](repeating: Self.unknown, count: 128)
 

@@ -53,7 +53,8 @@ public indirect enum SearchCondition: Hashable, Sendable {
         case "language-defined": self = .languageDefined(try element.operand())
         case "language-matches":
             self = .languageMatches(try element.operand(), try Self.literal(of: element, limits))
-        // §5.5.2: an unsupported operator is 422. This includes `contains`, because content is not searched.
+        // §5.5.2: an unsupported operator is refused with 422. This includes `contains`, because content is
+        // not searched.
         default: throw .notThis(line: element.line)
         }
     }

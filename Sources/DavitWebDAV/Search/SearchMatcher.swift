@@ -22,8 +22,8 @@ package struct SearchMatcher: Sendable {
         fileprivate var position = 0
         /// In a part without `_`: the number of characters before the position that match its beginning.
         fileprivate var matched = 0
-        /// In a part with `_`: bit n is set if the n + 1 characters before the position match its beginning;
-        /// empty at its start.
+        /// In a part with `_`: bit n is set if the n + 1 characters before the position match its beginning.
+        /// Empty before the first character is examined.
         fileprivate var words: [UInt64] = []
 
         package init() {}
@@ -51,7 +51,7 @@ package struct SearchMatcher: Sendable {
     private let first: [UInt32]
     private let last: [UInt32]
     private var parts: [Part] = []
-    /// The characters of all parts.
+    /// The codes of the characters of all parts.
     private var codes: [UInt32] = []
     /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of
     /// its longest proper prefix that is also its suffix.
@@ -105,7 +105,7 @@ package struct SearchMatcher: Sendable {
 
     /// - Parameter start: the index of the part in `codes`.
     private mutating func appendBorders(of part: [UInt32], from start: Int) {
-        // Parts with `_` have no borders.
+        // Also add zeros for preceding parts with `_`, which have no borders.
         borders.append(contentsOf: repeatElement(0, count: start + part.count - borders.count))
         var length = 0
         for index in part.indices.dropFirst() {
@@ -137,9 +137,9 @@ package struct SearchMatcher: Sendable {
         }
     }
 
-    /// Continues matching while `steps` is positive, and subtracts the cost: at most two steps per character
-    /// of the text; for a part of `n` characters that contains `_`, eight steps plus one for each 64
-    /// characters of the part.
+    /// Continues matching while `steps` is positive, and subtracts the cost. Each character of the text costs
+    /// at most two steps or, while a part with `_` is searched, eight steps plus one for every 64 characters
+    /// of that part.
     ///
     /// - Parameter text: the complete text, decoded with the alphabet of this pattern.
     /// - Returns: whether the text matches; nil if more steps are needed.

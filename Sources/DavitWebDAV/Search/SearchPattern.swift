@@ -52,7 +52,7 @@ public struct SearchPattern: Hashable, Sendable {
 
     /// Whether the entire text matches. Characters are compared by canonical equivalence.
     ///
-    /// For a single text. A search compiles its patterns once; see ``SearchMatcher``.
+    /// Compiles the pattern in each call. A search compiles its patterns only once; see `SearchMatcher`.
     public func matches(_ text: String) -> Bool {
         let alphabet = SearchAlphabet([self])
         var decoded = SearchText(text, isFolded: false)

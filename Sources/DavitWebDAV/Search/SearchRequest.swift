@@ -10,8 +10,8 @@ public enum SearchRequest: Hashable, Sendable {
 
     /// The reason why a request is refused.
     public enum ParseError: Error, Hashable, Sendable {
-        /// 400, 403 or 422, see ``BodyError``; 422 is used for an unknown operator or type, and for parts
-        /// that exceed ``BodyLimits``.
+        /// 400, 403 or 422, see ``BodyError``. An unknown operator or type results in 422, as do too many
+        /// operators, orders or scopes, and a literal that is too long (``BodyLimits``).
         case body(BodyError)
         /// 403 with `search-grammar-supported`.
         case unknownGrammar
