@@ -18,6 +18,7 @@ public enum XMLError: Error, Hashable, Sendable {
     /// A document type declaration with an external reference, which was not fetched: 403 with
     /// `no-external-entities` (RFC 4918 §16).
     case externalEntity(XMLPosition)
-    /// 413 for ``XMLLimits/Kind/bytes``, otherwise 400.
+    /// 400, also for ``XMLLimits/Kind/bytes``, because callers refuse content that is too long with 413
+    /// before it is parsed.
     case limitExceeded(XMLLimits.Kind, XMLPosition)
 }

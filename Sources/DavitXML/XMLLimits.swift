@@ -1,8 +1,7 @@
-/// Limits on the resources that a document may use. A document that exceeds one of them is refused: with 413
-/// for ``bytes``, otherwise with 400.
+/// Limits on the resources that a document may use. A document that exceeds one of them is refused with 400.
 public struct XMLLimits: Hashable, Sendable {
-    /// Size of the document in bytes, as sent; at most 2 GiB. Callers stop reading at this limit;
-    /// ``XMLDocument`` checks it again.
+    /// Size of the document in bytes, as sent; at most 2 GiB. Callers should stop reading at this limit,
+    /// and refuse longer content with 413; ``XMLDocument`` checks it again.
     public var bytes = 1 << 20
     /// Nesting depth of elements, including the root; at most 255, the limit of libxml2 itself.
     public var depth = 64

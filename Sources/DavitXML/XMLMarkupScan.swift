@@ -10,7 +10,8 @@ struct XMLMarkupScan {
     private let attributeLimit: Int
     private var offset = 0
 
-    /// A document type declaration is always refused; this much of it is parsed to determine the error.
+    /// The number of bytes of a document type declaration that are parsed. The document is refused in any
+    /// case; parsing determines the error.
     private static let declarationLength = 8192
 
     init(_ text: [UInt8], attributeLimit: Int) {

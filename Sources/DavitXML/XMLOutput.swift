@@ -44,7 +44,7 @@ internal import CXML2
         end -= limit - min(max(count, 0), limit)
     }
 
-    /// Writes one byte without special meaning in XML.
+    /// Writes one byte unchanged.
     public func byte(_ byte: UInt8) {
         let place = unsafe room(for: 1)
         unsafe place.storeBytes(of: byte, as: UInt8.self)

@@ -14,7 +14,7 @@ internal import CXML2
         var scope: [Int] = []
         var nodes = 0
         var hasDocumentType = false
-        /// The first failure, which has stopped the parser.
+        /// The first failure; later events are ignored.
         var failure: XMLError?
 
         init(limits: XMLLimits) { self.limits = limits }
@@ -42,7 +42,7 @@ internal import CXML2
 
     var position: XMLPosition { unsafe context.position }
 
-    /// Parses `text` into a tree, which the caller owns. It is only valid if there is no ``failure``.
+    /// Parses `text` into a tree, which the caller must free. The tree is valid only if ``failure`` is nil.
     mutating func parse(_ text: [UInt8]) -> xmlDocPtr? {
         // Without XML_PARSE_NOENT, XML_PARSE_DTDLOAD and XML_PARSE_HUGE, entities are not replaced, nothing
         // is loaded, and the limits of libxml2 itself apply. The encoding is not specified either, because
@@ -82,7 +82,8 @@ extension xmlParserCtxtPtr {
         unsafe xmlStopParser(self)
     }
 
-    /// Counts nodes that are about to be created; returns false if the parse must stop.
+    /// Counts nodes that the parser has read, and returns whether to add them to the tree. Stops the parser
+    /// if there are too many.
     fileprivate func admits(_ count: Int) -> Bool {
         guard let watch = unsafe watch else { return false }
         watch.nodes += count
@@ -201,8 +202,8 @@ extension XMLTreeParser {
 }
 
 extension UnsafePointer<xmlChar>? {
-    /// False for a namespace name with a character that libxml2 would write unescaped although it is not
-    /// allowed in an attribute value. No such character is allowed in a URI either.
+    /// Whether this namespace name contains no character that libxml2 would write unescaped although it is
+    /// not allowed in an attribute value. No such character is allowed in a URI either.
     fileprivate var isWritable: Bool {
         guard let text = self else { return true }
         var offset = 0
