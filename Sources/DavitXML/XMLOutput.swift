@@ -6,7 +6,7 @@ internal import CXML2
 /// serializes elements, through an output buffer whose write callback appends to this buffer. The only
 /// possible failure is lack of memory, which terminates the process. Used by one task at a time.
 @safe public final class XMLOutput {
-    /// The bytes `taken..<end` have been written and not yet taken.
+    /// The buffer; the bytes `taken..<end` have been written and not yet taken.
     // Used by one task at a time; dynamic exclusivity checks took a tenth of the time of a listing.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
     @safe @exclusivity(unchecked) private var capacity = 2048

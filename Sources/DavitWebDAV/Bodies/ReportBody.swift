@@ -3,9 +3,9 @@ internal import DavitXML
 
 /// The body of a REPORT request; its root element identifies the report (RFC 3253 §3.6).
 public enum ReportBody: Hashable, Sendable {
-    /// RFC 3253 §3.8.
+    /// `expand-property` (RFC 3253 §3.8).
     case expandProperty([ExpandedProperty])
-    /// RFC 6578 §3.2.
+    /// `sync-collection` (RFC 6578 §3.2).
     case syncCollection(SyncCollectionBody)
     /// The contents of the trash: a report that davit defines, `trash` in ``trashNamespace``.
     case trash
