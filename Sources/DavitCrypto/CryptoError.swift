@@ -39,7 +39,8 @@ enum ErrorQueue {
             text: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")
     }
 
-    /// Clears the queue before a call, because SSL_get_error would misinterpret errors of earlier calls.
+    /// Clears the queue. Required before each call whose result SSL_get_error interprets, because it would
+    /// attribute errors of earlier calls to that call.
     static func clear() { ERR_clear_error() }
 }
 #endif

@@ -4,8 +4,9 @@ internal import COpenSSL
 
 /// Whether this build includes OpenSSL (package trait `TLS`).
 ///
-/// Without OpenSSL, this target only contains ``RandomBytes``, ``ConstantTime`` and ``TLSRecord``; there are
-/// no digests, password hashes, certificates or TLS, and code that uses them must be inside `#if TLS`.
+/// Without OpenSSL, this target contains only code that does not need it, such as ``RandomBytes``,
+/// ``ConstantTime`` and ``TLSRecord``; there are no digests, password hashes, certificates or TLS, and code
+/// that uses them must be inside `#if TLS`.
 package enum CryptoLibrary {
     package static var isAvailable: Bool {
         #if TLS
@@ -15,8 +16,8 @@ package enum CryptoLibrary {
         #endif
     }
 
-    /// For `--version` and the log: the version of the library at run time, which may differ from that at
-    /// build time.
+    /// The version of the library at run time, which may differ from that at build time; for `--version` and
+    /// the log.
     package static var summary: String {
         #if TLS
         unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))

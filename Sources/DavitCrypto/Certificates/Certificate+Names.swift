@@ -6,8 +6,8 @@ extension Certificate {
     /// A certificate is replaced when its remaining validity is at most this long.
     package static let renewalSeconds: Int64 = 30 * 86_400
 
-    /// Whether the certificate should be replaced. False if it is not yet valid, because a new one would not
-    /// help.
+    /// Whether the certificate expires within ``renewalSeconds`` or has expired. Ignores the start of the
+    /// validity period, because a new certificate would not help if that is in the future.
     package func needsRenewal(now: Timestamp) throws(CryptoError) -> Bool {
         now >= (try validity()).upperBound.adding(seconds: -Self.renewalSeconds)
     }
@@ -28,7 +28,7 @@ extension Certificate {
         return unsafe X509_check_host(handle, host, host.utf8.count, flags, nil) == 1
     }
 
-    /// Whether `authority` has signed this certificate. Does not check the validity of either.
+    /// Whether `authority` has signed this certificate. Does not check the validity periods.
     package func isSigned(by authority: Certificate) -> Bool {
         defer { ErrorQueue.clear() }
         guard unsafe X509_check_issued(authority.handle, handle) == X509_V_OK else { return false }

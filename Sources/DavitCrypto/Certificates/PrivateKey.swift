@@ -57,8 +57,8 @@ internal import COpenSSL
         return unsafe X509_check_private_key(certificate.handle, handle) == 1
     }
 
-    /// Whether this is an RSA key, which takes ten times as long to sign as the other kinds: about 230 µs
-    /// with 2048 bits.
+    /// Whether this is an RSA key. Signing with an RSA key takes more than ten times as long as with keys of
+    /// other kinds: about 230 µs with 2048 bits.
     package var signsSlowly: Bool { unsafe EVP_PKEY_get_base_id(handle) == EVP_PKEY_RSA }
 }
 #endif

@@ -21,7 +21,7 @@ internal import Synchronization
 
         package static func == (a: Code, b: Code) -> Bool { a.words == b.words }
 
-        /// All bits are uniformly distributed.
+        /// Hashes only the first word, which suffices because all bits are uniformly distributed.
         package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
         package var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
@@ -64,7 +64,7 @@ internal import Synchronization
         return code
     }
 
-    /// Returns nil if OpenSSL fails.
+    /// Returns the code of a message; nil if OpenSSL fails.
     private func make(_ message: UnsafeRawBufferPointer, _ context: OpaquePointer) -> Code? {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.codeLength, alignment: 8) { code in
             guard unsafe EVP_DigestInit_ex2(context, nil, nil) == 1,

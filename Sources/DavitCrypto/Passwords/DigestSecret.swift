@@ -10,7 +10,7 @@ package struct DigestSecret: Equatable, Sendable {
     /// The supported algorithms of RFC 7616 §3.2, without their `-sess` variants.
     package enum Algorithm: Sendable, CaseIterable {
         case sha256
-        /// For clients that support nothing else.
+        /// For clients that support no other algorithm.
         case md5
 
         /// The value of `algorithm` in the challenge.
@@ -29,7 +29,8 @@ package struct DigestSecret: Equatable, Sendable {
         }
     }
 
-    /// The parameters of a request's Authorization field, unquoted (RFC 7616 §3.4).
+    /// The values from which `response` is computed: the method of a request, and parameters of its
+    /// Authorization field, unquoted (RFC 7616 §3.4).
     package struct Answer: Sendable {
         package var method: [UInt8]
         package var uri: [UInt8]
@@ -51,7 +52,7 @@ package struct DigestSecret: Equatable, Sendable {
     }
 
     package let algorithm: Algorithm
-    /// Lowercase hexadecimal digits, as stored and as used in the formula.
+    /// The digest as lowercase hexadecimal digits, the form in which it is stored and hashed into responses.
     package let digits: [UInt8]
 
     package init(
@@ -61,7 +62,7 @@ package struct DigestSecret: Equatable, Sendable {
         digits = try Self.hash([user, realm, password], algorithm)
     }
 
-    /// Parses the stored form; nil unless it has the number of hexadecimal digits that the algorithm
+    /// Parses the stored form; returns nil unless it has the number of hexadecimal digits that the algorithm
     /// produces.
     package init?(digits: [UInt8], algorithm: Algorithm) {
         guard let bytes = HexText.decode(digits), bytes.count == algorithm.digest.byteCount else {

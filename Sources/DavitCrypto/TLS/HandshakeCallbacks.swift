@@ -1,7 +1,7 @@
 #if TLS
 internal import COpenSSL
 
-/// The callbacks of OpenSSL for the handshake. OpenSSL calls them on the thread that drives the session,
+/// The callbacks for the handshake. OpenSSL calls them on the thread that drives the session,
 /// within the session's calls; the ``TLSContext`` is alive because the session holds it.
 enum HandshakeCallbacks {
     private static func owner(of session: OpaquePointer?) -> TLSContext? {

@@ -21,7 +21,7 @@ extension TLSSession {
         unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(handle)).map { unsafe String(cString: $0) }
     }
 
-    /// The protocol selected by ALPN, `http/1.1`; nil if the client did not use ALPN.
+    /// The protocol selected by ALPN, `http/1.1` or `http/1.0`; nil if the client did not use ALPN.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0

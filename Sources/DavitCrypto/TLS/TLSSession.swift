@@ -27,8 +27,7 @@ package import DavitHTTP
         case failed(TLSFailure)
     }
 
-    /// The number of bytes of output above which the output should be sent before more is written: four full
-    /// records.
+    /// The number of bytes of output from which ``outputIsFull`` is true: four full records of plaintext.
     package static let outputLimitBytes = 65_536
 
     let handle: OpaquePointer
@@ -111,8 +110,8 @@ package import DavitHTTP
         }
     }
 
-    /// Decrypts as many received records as fit into `destination`. Only after the handshake. A failure adds
-    /// an alert to the output.
+    /// Decrypts as many received records as fit into `destination`. Must not be called before the end of the
+    /// handshake. A failure adds an alert to the output.
     package mutating func read(into destination: UnsafeMutableRawBufferPointer) -> Reading {
         var total = 0
         while total < destination.count {
