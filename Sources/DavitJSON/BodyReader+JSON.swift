@@ -81,8 +81,8 @@ enum JSONCoding {
         return Array(try encoder.encode(value))
     }
 
-    /// Returns the reason for the client. It never includes values, which may be secret; the names are those
-    /// of the program's types, or keys of a dictionary.
+    /// Returns the reason to send to the client. It never includes values, which may be secret; the names are
+    /// those of the program's types, or keys of a dictionary.
     private static func refusal(_ error: DecodingError?) -> String {
         switch error {
         case .keyNotFound(let key, let context):

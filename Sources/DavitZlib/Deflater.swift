@@ -2,8 +2,8 @@ internal import CZlib
 
 /// Compresses a stream of bytes incrementally (RFC 1950, 1951, 1952).
 ///
-/// The initializer allocates all memory: eight times the window size, which is 256 KiB, or less if little
-/// input is expected. Calls do not allocate.
+/// The initializer allocates all memory, eight times the window size: 256 KiB with the largest window, and
+/// less if a smaller window is specified or suffices for the expected input. Calls do not allocate.
 @safe public struct Deflater: ~Copyable {
     public enum Format: Sendable {
         /// RFC 1952, without file name and time: the content coding `gzip`.
@@ -32,8 +32,8 @@ internal import CZlib
     ///     level 6 by a factor of 10.6 at 200 MB/s.
     ///   - expectedBytes: the expected length of the input, if known; it may be exceeded. Short input needs
     ///     as little as 10 KiB of memory.
-    ///   - windowBits: the maximum window size as a power of two, from 9 to 15. With 13, a multistatus
-    ///     compresses equally well.
+    ///   - windowBits: the maximum window size as a power of two, from 9 to 15. A multistatus
+    ///     compresses as well with 13 as with 15.
     public init(
         _ format: Format, level: Int = 1, expectedBytes: Int? = nil, windowBits: Int32 = 15
     ) throws(OutOfMemory) {
