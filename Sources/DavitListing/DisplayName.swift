@@ -1,4 +1,5 @@
-/// Formats names for display, as `visible` in `href.js` does.
+/// Formats names for display, like `visible` in `href.js`, but without changing control characters, which the
+/// HTML encoder replaces.
 ///
 /// Invalid UTF-8 and bidirectional control characters become U+FFFD: with such a character, a program whose
 /// name ends in `gpj.exe` looks like an image that ends in `exe.jpg`. Text in right-to-left scripts does not

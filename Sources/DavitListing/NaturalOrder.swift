@@ -1,4 +1,4 @@
-/// Natural order of names: case-insensitive, with numbers compared by value.
+/// Natural order of names: ignores the case of ASCII letters, and compares numbers by value.
 public enum NaturalOrder {
     /// Whether `a` precedes `b`. A strict total order of different names.
     public static func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool {

@@ -24,11 +24,12 @@ extension QRCode {
             """
     }
 
-    /// Returns the code for a terminal: two rows of modules per line of block characters. Light modules are
-    /// drawn and dark ones left blank, because most terminals have a dark background; readers accept both.
+    /// Returns the code for a terminal: two rows of modules per line of block characters, with half the quiet
+    /// zone. Without colors, light modules are drawn and dark ones left blank, because most terminals have a
+    /// dark background; most readers also accept inverted codes.
     ///
-    /// - Parameter isColored: sets black on white, which every reader accepts, with the escape sequences of
-    ///   ECMA-48 §8.3.117.
+    /// - Parameter isColored: whether to set black on white, which every reader accepts, with escape
+    ///   sequences (ECMA-48 §8.3.117).
     package func terminalText(isColored: Bool) -> String {
         var text = ""
         let edge = Self.quietZone / 2
