@@ -44,7 +44,7 @@ enum Measurement {
     /// The file in which `Tests/Guard/allocations.c`, if loaded, publishes two 8-byte numbers, the first of
     /// which is the number of allocations.
     private static let counts = Environment.variable("DAVIT_GUARD_ALLOCATIONS")
-    /// Accumulates results; used by the main task only.
+    /// The sum of all results, so that the compiler cannot remove a benchmark; used by the main task only.
     nonisolated(unsafe) private static var sink = 0
 
     /// Returns the duration of the iterations in nanoseconds.

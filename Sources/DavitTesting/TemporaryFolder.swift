@@ -37,7 +37,7 @@ public final class TemporaryFolder: Sendable {
         unsafe rmdir(path)
     }
 
-    /// The names in any folder, in no particular order; none if it cannot be read.
+    /// Returns the names in the folder at `path`, in no particular order; empty if it cannot be read.
     public static func names(in path: String) -> [String] {
         guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }

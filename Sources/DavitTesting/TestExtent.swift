@@ -11,7 +11,8 @@ import Darwin
 public enum TestExtent {
     public static let isComplete = unsafe getenv("DAVIT_TEST_ALL") != nil
 
-    /// `all` in a complete run, otherwise every `step`-th element; `SEED` determines the first one.
+    /// Returns `all` in a complete run, otherwise every `step`-th element; the environment variable `SEED`
+    /// determines the first one.
     public static func sample<Element>(of all: [Element], every step: Int) -> [Element] {
         if isComplete { return all }
         let seed = unsafe getenv("SEED").map { unsafe String(cString: $0) } ?? ""
@@ -21,6 +22,6 @@ public enum TestExtent {
         return all.indices.filter { $0 % step == first % min(step, all.count) }.map { all[$0] }
     }
 
-    /// `complete` in a complete run, otherwise `sampled`.
+    /// Returns `complete` in a complete run, otherwise `sampled`.
     public static func size(_ complete: Int, sampled: Int) -> Int { isComplete ? complete : sampled }
 }

@@ -1,6 +1,6 @@
 package import DavitHTTP
 
-/// Decodes chunked content piece by piece, like a connection.
+/// Decodes chunked content piece by piece, as a connection does.
 package struct ChunkFeed: Sendable {
     package struct Outcome: Equatable {
         package var data: [UInt8] = []

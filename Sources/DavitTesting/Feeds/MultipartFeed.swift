@@ -1,6 +1,6 @@
 package import DavitServer
 
-/// Parses multipart content piece by piece, like its reader.
+/// Parses multipart content piece by piece, as the server does while it receives the content.
 package struct MultipartFeed: Sendable {
     package struct Part: Equatable, CustomStringConvertible {
         package var head: PartHead
@@ -51,7 +51,7 @@ package struct MultipartFeed: Sendable {
         return outcome
     }
 
-    /// - Returns: true at the end.
+    /// - Returns: true at the end of the content; false if the parser needs more input.
     private static func take(
         from parser: inout MultipartParser, _ bytes: [UInt8], _ index: inout Int, _ outcome: inout Outcome
     ) throws(MultipartError) -> Bool {

@@ -2,7 +2,7 @@
 internal import COpenSSL
 package import DavitCrypto
 
-/// A TLS client on OpenSSL's memory BIOs, which can also do what the server must refuse.
+/// A TLS client that uses OpenSSL's memory BIOs, and whose options include some that the server must refuse.
 @safe package final class TLSTestClient {
     package struct Options {
         package var least: Int32

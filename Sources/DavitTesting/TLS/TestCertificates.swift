@@ -14,7 +14,8 @@ package func require(_ isTrue: Bool) throws {
     guard isTrue else { throw CryptoError(call: "require", reason: "an OpenSSL call failed") }
 }
 
-/// Certificates that ``CertificateGenerator`` does not create: client certificates, RSA keys, and invalid ones.
+/// Certificates that ``CertificateGenerator`` does not create: client certificates, certificates with RSA keys,
+/// and invalid certificates.
 package struct TestCertificate {
     package enum Kind {
         case p256
@@ -141,7 +142,7 @@ package enum TestPKI {
             issuer: TestCertificate(issuer), seconds: seconds)
     }
 
-    /// The time that OpenSSL uses to check certificates, so that valid ones can be created.
+    /// Returns the time that OpenSSL uses to check certificates, so that valid ones can be created.
     private static func currentSeconds() -> Int {
         var days: Int32 = 0
         var seconds: Int32 = 0
