@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The response fields for stored content. Created once per version of the content.
+/// The response fields for stored content. Formatted once when the content is opened, for all responses that
+/// send it.
 public final class ContentHead: Sendable {
     /// The entity tag of the content as sent.
     public let tag: EntityTag

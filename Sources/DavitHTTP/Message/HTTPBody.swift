@@ -4,8 +4,8 @@ public protocol FileContent: AnyObject, Sendable {
     var descriptor: Int32 { get }
     /// Length of the content in bytes when it was opened; constant.
     var length: Int64 { get }
-    /// Identifies the volume, so that the lack of support for an operation is detected once per volume; 0 if
-    /// unknown.
+    /// Identifies the volume, so that its properties, such as the lack of support for an operation, are
+    /// determined only once; 0 if unknown.
     var volume: UInt64 { get }
 }
 
@@ -117,8 +117,9 @@ public protocol RequestBody: AnyObject {
     /// begun, and without a connection.
     /// - Throws: ``HTTPError/disconnected``.
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError)
-    /// Aborts the connection if the content is still being read; may be called from any thread. Used when the
-    /// client has abandoned this upload and resumed it elsewhere. Nil without a connection.
+    /// A function that aborts the connection unless the response to this request is complete; may be called
+    /// from any thread. Used when the client has abandoned this upload and resumed it elsewhere. Nil without
+    /// a connection.
     var abortHandler: (@Sendable () -> Void)? { get }
 }
 

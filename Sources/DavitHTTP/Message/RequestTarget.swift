@@ -6,7 +6,8 @@ public struct RequestTarget: Sendable {
         case origin, absolute, authority, asterisk
     }
 
-    /// The form in which the target was sent.
+    /// The form in which the target was sent; ``Form/asterisk`` also for OPTIONS with an absolute URI that
+    /// has no path and no query (RFC 9112 §3.2.4).
     public package(set) var form = Form.origin
     /// The path as sent, percent-encoded, with its leading slash; empty for `*` and CONNECT.
     public package(set) var rawPath: [UInt8] = []

@@ -5,8 +5,8 @@
 /// linear in the text: with the Knuth-Morris-Pratt algorithm or, if it contains `_`, with one bit per
 /// character (Shift-And).
 ///
-/// The parts share a few arrays to save memory, because a pattern can have hundreds of parts, a query can have
-/// 256 patterns, and many queries can wait. A pattern of 1024 characters takes at most 40 KiB.
+/// The parts share a few arrays to save memory, because a pattern can have hundreds of parts, a query can
+/// have 256 patterns, and many queries can wait. A pattern of 1024 characters takes at most 40 KiB.
 package struct SearchMatcher: Sendable {
     /// The code that represents `_`.
     static let anyCharacter = UInt32.max
