@@ -1,12 +1,12 @@
 #if TLS
 internal import COpenSSL
 
-/// A failed OpenSSL call without a more specific error case.
+/// A failed operation, usually an OpenSSL call, without a more specific error case.
 package struct CryptoError: Error, Equatable, Sendable {
-    /// The name of the OpenSSL function.
+    /// The name of the function that failed, usually one of OpenSSL.
     package let call: String
-    /// The constant reason text of OpenSSL, without additional data; never contains secrets. Empty if there
-    /// is none.
+    /// The reason as constant text, usually that of OpenSSL without additional data; never contains secrets.
+    /// Empty if there is none.
     package let reason: String
 
     package init(call: String, reason: String) {

@@ -6,7 +6,7 @@ public struct TransformProgress: Hashable, Sendable {
     public var consumed = 0
     /// The number of bytes written to the output.
     public var produced = 0
-    /// Whether the stream has ended and all output was written.
+    /// Whether the stream has ended and all output was written. In gzip, another member may follow.
     public var isAtEnd = false
 
     public init(consumed: Int = 0, produced: Int = 0, isAtEnd: Bool = false) {

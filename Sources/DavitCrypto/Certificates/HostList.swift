@@ -31,9 +31,9 @@ struct HostList {
     /// The name that clients display; a common name has at most 64 characters (RFC 5280 appendix A.1).
     var commonName: String { (names + addresses).first { $0.utf8.count <= 64 } ?? "davit" }
 
-    /// Whether `name` consists of letters, digits, hyphens, and underscores, which occur in Windows networks
-    /// (RFC 1123 §2.1). `*` is only allowed as the entire first label, followed by at least two other labels,
-    /// as clients require (RFC 6125 §7.2).
+    /// Whether the labels of `name` consist of letters, digits, hyphens (RFC 1123 §2.1), and underscores,
+    /// which occur in Windows networks. `*` is only allowed as the entire first label, followed by at least
+    /// two other labels, as clients require (RFC 6125 §7.2).
     static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ internal import COpenSSL
 /// SIGPIPE must be ignored, because OpenSSL writes to the socket itself. Used by one thread at a time.
 @safe package final class TLSClient {
     package enum Failure: Error, Equatable, Sendable {
-        /// The peer has closed the connection, or it has failed.
+        /// The peer has closed the connection, or the connection has failed.
         case closed
         /// The timeout of the socket has expired.
         case silent
@@ -58,7 +58,7 @@ internal import COpenSSL
         }
     }
 
-    /// Waits for bytes; returns an empty array at the end of the connection.
+    /// Waits for bytes; returns an empty array if the connection has ended or failed.
     package func receive() throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 16 * 1024)
         ErrorQueue.clear()

@@ -14,8 +14,8 @@ package func require(_ isTrue: Bool) throws {
     guard isTrue else { throw CryptoError(call: "require", reason: "an OpenSSL call failed") }
 }
 
-/// Certificates that ``CertificateGenerator`` does not create: client certificates, certificates with RSA keys,
-/// and invalid certificates.
+/// Certificates that ``CertificateGenerator`` does not create: client certificates, certificates with RSA
+/// keys, and invalid certificates.
 package struct TestCertificate {
     package enum Kind {
         case p256
