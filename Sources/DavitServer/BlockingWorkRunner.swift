@@ -10,8 +10,8 @@ public protocol BlockingWorkRunner: Sendable {
     /// Runs work that may take longer than 20 milliseconds or process more than 8 MiB, on threads that short
     /// work does not use. Clients take turns.
     ///
-    /// When the calling task is cancelled, the work is discarded, or stops at its next checkpoint, unless its
-    /// stage is ``LongWorkStage/cleansUp``.
+    /// When the calling task is cancelled, work that has not started is discarded, and running work stops at
+    /// its next checkpoint. Work in the stage ``LongWorkStage/cleansUp`` always runs to completion.
     /// - Parameters:
     ///   - client: the account or address to which the work is charged.
     ///   - stage: the position of the work within its request.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A log entry for a request that was refused because of a limit.
 public struct LimitRefusal: Hashable, Sendable {
-    /// A short description of what is limited, such as "number of locks".
+    /// A short description of the limited quantity, such as "number of locks".
     public var cause: String
     /// The account of the request; nil if unauthenticated.
     public var account: String?
@@ -44,7 +44,7 @@ public final class LimitLog: Sendable {
     /// Records a refusal, and reports it unless one for the same cause was reported within the last minute.
     ///
     /// - Parameters:
-    ///   - cause: what is limited; a constant, so that clients cannot add entries.
+    ///   - cause: the limited quantity; a constant, so that clients cannot add entries.
     ///   - now: the time of the request. If the clock was set back, the next refusal is reported.
     public func refused(_ cause: StaticString, account: String?, address: String, now: Timestamp) {
         let name = cause.description

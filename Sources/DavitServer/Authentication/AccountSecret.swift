@@ -8,8 +8,9 @@ struct AccountSecret: Equatable, Sendable {
     private var digests: [DigestSecret]
     private let realm: [UInt8]
 
-    /// Stores Digest secrets if a Digest scheme is enabled, else a scrypt hash. Adding a scrypt hash to
-    /// Digest secrets would not protect the password any better, and Digest secrets are verified immediately.
+    /// Stores Digest secrets if a Digest scheme is enabled, else a scrypt hash. A scrypt hash in addition to
+    /// Digest secrets would not protect the password any better, because Digest secrets are easier to attack,
+    /// and verifying a password with a Digest secret takes only microseconds.
     init(
         user: [UInt8], password: [UInt8], settings: AuthenticationSettings
     ) throws(Accounts.Problem) {

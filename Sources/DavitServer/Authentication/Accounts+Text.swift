@@ -29,8 +29,8 @@ extension Accounts {
         #endif
     }
 
-    /// Whether a text given as a password is in fact a hash: `$scrypt$…`, or, as other programs write it,
-    /// `$2y$…`, `$apr1$…` or `$6$…`. Such texts are implausible passwords.
+    /// Whether a text given as a password has the form of a hash: `$scrypt$…`, or, as other programs write
+    /// hashes, `$2y$…`, `$apr1$…` or `$6$…`. It is unlikely that a real password has this form.
     package static func isHash(_ text: String) -> Bool {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "$"), maxSplits: 2, omittingEmptySubsequences: false)

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The user names and password verifiers for ``Authentication``.
 ///
-/// Passwords are not stored. Adding one stores its Digest secrets, or a salted scrypt hash if no Digest
-/// scheme is enabled. A build without OpenSSL supports neither and keeps passwords in memory in plain text.
+/// Passwords are not stored. Adding an account stores its Digest secrets, or a salted scrypt hash if no
+/// Digest scheme is enabled. A build without OpenSSL supports neither and keeps passwords in memory in plain
+/// text.
 public struct Accounts: Sendable {
     /// The reason why an account or the list of accounts is unusable.
     public enum Problem: Error, Hashable, Sendable {
@@ -24,7 +25,7 @@ public struct Accounts: Sendable {
         case otherRealm
         /// The realm is empty, exceeds 128 bytes, or contains control characters, quotes or backslashes.
         case badRealm
-        /// No scheme is usable by every account.
+        /// No scheme is enabled, or no scheme is usable by every account.
         case noScheme
         /// This build has no OpenSSL and supports neither Digest nor hashed passwords.
         case needsOpenSSL
@@ -49,8 +50,8 @@ public struct Accounts: Sendable {
     private var indexByName: [[UInt8]: Int] = [:]
     /// Accounts by their user name digests (RFC 7616 §3.4.4), in hexadecimal.
     private var indexByHash: [[UInt8]: Int] = [:]
-    /// Secrets of the previous accounts that ``add(name:password:)`` may reuse; nil once all accounts are
-    /// added.
+    /// Secrets of the previous accounts that ``add(name:password:)`` may reuse; nil if there are none, and
+    /// after the accounts have been numbered.
     private var reusable: [[UInt8]: AccountSecret]?
 
     /// Creates an empty list. The settings determine which verifiers are stored.
@@ -132,13 +133,14 @@ public struct Accounts: Sendable {
 
     /// Returns the account named `name`. For an unknown name, returns another account with `isKnown` false,
     /// always the same one for the same name, so that checking an unknown name costs as much as checking an
-    /// existing account.
+    /// existing account. Returns nil only if the list is empty.
     func account(named name: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByName[name] { return (list[index], true) }
         return placeholderAccount(for: name).map { ($0, false) }
     }
 
-    /// Like ``account(named:)``, but by the digest of name and realm (RFC 7616 §3.4.4).
+    /// Like ``account(named:)``, but finds the account by the digest of its name and the realm (RFC 7616
+    /// §3.4.4).
     func account(hashed digits: [UInt8]) -> (account: Account, isKnown: Bool)? {
         if let index = indexByHash[digits] { return (list[index], true) }
         return placeholderAccount(for: digits).map { ($0, false) }

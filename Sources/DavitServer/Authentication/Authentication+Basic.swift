@@ -28,11 +28,13 @@ extension Authentication {
         }
     }
 
-    /// The keys under which failures are counted.
+    /// The client and the account name of a login attempt. The hash values are the keys under which failures
+    /// are counted and waiting passwords are queued.
     struct Origin: Sendable {
         var peer: String
+        /// The hash value of the address; for IPv6, of its /64 network.
         var address: Int
-        /// The hash value of the network that contains the address.
+        /// The hash value of the larger network that contains the address; see ``PeerNetwork/surrounding``.
         var network: Int
         var account: Int
 

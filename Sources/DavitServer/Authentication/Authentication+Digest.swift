@@ -117,7 +117,8 @@ extension Authentication {
         }
     }
 
-    /// Returns nil for algorithms that are not offered, such as the `-sess` variants.
+    /// Returns the algorithm with this name, or MD5 without a name (§3.4); nil for unsupported algorithms,
+    /// such as the `-sess` variants.
     private static func algorithm(_ name: [UInt8]?) -> DigestSecret.Algorithm? {
         guard let name else { return .md5 }
         return DigestSecret.Algorithm.allCases.first {

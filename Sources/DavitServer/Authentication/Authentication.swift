@@ -10,10 +10,11 @@ internal import Synchronization
 /// are answered with 429 for increasing periods, during which credentials are not checked. With valid
 /// credentials, `request.principal` is the name of the account.
 ///
-/// A password is compared with its scrypt hash on another thread; the result is cached for five minutes under
-/// a secret key. Few passwords are hashed at a time; the others wait in a queue of limited length. A client
-/// that queues too many is answered with 429, and every client with 503 if the queue is full. Cached
-/// passwords never wait.
+/// A password is compared with its scrypt hash on another thread. The result is cached: for five minutes if
+/// the password is right, for 15 minutes if it is wrong. The cache keys are derived with a secret key. Few
+/// passwords are hashed at a time; the others wait in a queue of limited length. A client that queues too
+/// many passwords is answered with 429. If the queue is full, the request with the lowest priority is
+/// answered with 503. Cached passwords are never queued.
 public final class Authentication: Middleware {
     /// The state that changes between requests.
     struct State {
@@ -22,7 +23,8 @@ public final class Authentication: Middleware {
         var generation = 0
         var schemes: [AuthenticationSettings.Scheme]
         var cache = CredentialCache()
-        /// Passwords being hashed or waiting, each with the other requests that carry it.
+        /// Passwords that are being hashed or are queued, each with the other requests that carry the same
+        /// password and come from the same address.
         var pendingHashes: [PendingHash: [CheckedContinuation<Decision?, Never>]] = [:]
         /// Requests whose passwords are waiting to be hashed.
         var queue = PasswordQueue<WaitingRequest>()
@@ -49,7 +51,7 @@ public final class Authentication: Middleware {
         case tooMany(waitSeconds: Int64)
         /// The Digest response is for another target (RFC 7616 §3.4.6).
         case otherTarget
-        /// The password queue is full.
+        /// The password queue is full, or the thread pool refused the hash.
         case busy
         /// Too many passwords from the same address are queued.
         case lineFull
@@ -78,13 +80,14 @@ public final class Authentication: Middleware {
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     private let limitLog: LimitLog
     let keys = CredentialKeys()
-    /// Maximum number of concurrent hashes. Each uses a thread and 32 MiB.
+    /// Maximum number of concurrent hashes. Each occupies a thread and, with the standard cost, 32 MiB of
+    /// memory.
     let hashesAtATime: Int
     let tickets = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - optionsFields: also included in 401 responses to OPTIONS, for clients that read the server's
-    ///     capabilities there before they have asked for a password.
+    ///     capabilities there before they ask the user for a password.
     ///   - work: runs the password hashing.
     /// - Throws: if the settings are invalid or no scheme is usable by every account.
     public convenience init(
@@ -99,7 +102,7 @@ public final class Authentication: Middleware {
 
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
-    ///   - report: called each time an address is blocked, with the duration.
+    ///   - report: called each time an address is blocked, with the duration in seconds.
     ///   - limitLog: logs requests refused because too many passwords are queued.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
@@ -252,7 +255,7 @@ public final class Authentication: Middleware {
                 continue
             }
             #endif
-            // Use one realm and one challenge for the entire server; otherwise clients ask again in each
+            // Use the same realm for the entire server; otherwise clients ask for the password again in each
             // folder.
             fields.append(
                 .wwwAuthenticate,

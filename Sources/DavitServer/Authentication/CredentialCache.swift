@@ -11,15 +11,17 @@ struct CredentialKeys: Sendable {
     /// The keyed hash function; nil if OpenSSL fails.
     private let digest = try? KeyedDigest(key: RandomBytes.make(count: 16))
 
-    /// - Parameter value: the value of the Authorization field.
-    /// - Returns: nil if OpenSSL fails; the credentials are then checked for every request.
+    /// Returns the key for the value of an Authorization field; nil if OpenSSL fails. Without a key, the
+    /// credentials are checked for every request.
     func key(for value: borrowing Span<UInt8>) -> Key? {
         do throws(CryptoError) { return try digest?.code(for: value) } catch { return nil }
     }
 
-    /// Like ``key(for:)``, for a name and a password independent of their encoding in the field.
+    /// Returns the key for a name and a password, which does not depend on their encoding in the field; nil
+    /// if OpenSSL fails.
     func key(user: [UInt8], password: [UInt8]) -> Key? {
-        // The zero byte keeps these keys distinct: no field value begins with one.
+        // The leading zero byte keeps these keys distinct from those of field values, which never begin with
+        // it.
         let pair = [0] + user + [UInt8(ascii: ":")] + password
         return key(for: pair.span)
     }
@@ -58,8 +60,8 @@ struct CredentialCache: Sendable {
 
     /// Lifetime of entries for right credentials, in nanoseconds.
     static let rightLifetime: Int64 = 300_000_000_000
-    /// Longer than ``LoginFailureTracker/memory``, so that a client repeating one wrong password does not
-    /// accumulate failures.
+    /// Lifetime of entries for wrong credentials, in nanoseconds: longer than ``LoginFailureTracker/memory``,
+    /// so that a client that repeats one wrong password does not accumulate failures.
     static let wrongLifetime: Int64 = 900_000_000_000
     /// Maximum number of entries per table. Each password has two: the field value as sent, and name and
     /// password.

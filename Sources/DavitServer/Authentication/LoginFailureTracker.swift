@@ -60,7 +60,8 @@ package struct LoginFailureTracker: Sendable {
     }
 
     /// Records a failed login.
-    /// - Returns: how many seconds the address is blocked from now on; 0 if it is not blocked.
+    /// - Returns: the number of seconds for which the address is blocked from now on because of its own
+    ///   failures; 0 if it is not blocked.
     package mutating func failed(address: Int, account: Int, now: Int64) -> Int64 {
         Self.record(account, in: &accounts, Self.ofAccount, now)
         return Self.record(address, in: &addresses, Self.ofAddress, now)

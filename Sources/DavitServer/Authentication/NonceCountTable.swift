@@ -11,13 +11,14 @@ package struct NonceCountTable: Sendable {
         var seen: UInt128
     }
 
-    /// How far a count may lag behind the highest, because requests on several connections may arrive out of
-    /// order.
+    /// Counts are accepted if they are less than this far below the highest, because requests on several
+    /// connections may arrive out of order.
     package static let window: UInt32 = 128
     package static let limit = 4096
 
     private var records: [UInt64: Record] = [:]
-    /// Nonces up to this number have been discarded and are rejected.
+    /// Nonces up to this number that have no record are rejected, because their records may have been
+    /// discarded.
     private var forgotten: UInt64 = 0
 
     package init() {}
@@ -32,6 +33,7 @@ package struct NonceCountTable: Sendable {
     /// - Parameters:
     ///   - number: the number of the nonce; later nonces have higher numbers.
     ///   - time: when the nonce was created.
+    ///   - oldest: the earliest creation time of valid nonces; records of earlier ones may be removed.
     /// - Returns: false if the count was or may have been used before, or if the nonce belongs to another
     ///   account.
     package mutating func take(

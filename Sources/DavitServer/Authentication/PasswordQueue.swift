@@ -13,7 +13,7 @@ package struct PasswordQueue<Waiter: Sendable>: Sendable {
         case proven
         /// Nothing is known, or the address has both logged in to the account and failed recently.
         case unknown
-        /// The address has sent a wrong password recently.
+        /// The address has sent a wrong password recently, and has not logged in to the account.
         case failed
 
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

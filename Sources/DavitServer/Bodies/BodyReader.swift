@@ -4,8 +4,8 @@ public import DavitHTTP
 ///
 /// Content over a limit is answered with 413, malformed content with 400 and its offset, and an unsupported
 /// type, charset or coding with 415; the action is then not called. Content in gzip or deflate is decoded.
-/// Limits apply to both the encoded and the decoded content; content that grows to more than 200 times its
-/// encoded length is answered with 413.
+/// Limits apply to both the encoded and the decoded content. Decoded content over 1 MiB that is more than 200
+/// times as long as the encoded content is answered with 413.
 public struct BodyReader<Value>: Sendable {
     let read: @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value
 
@@ -81,10 +81,10 @@ extension BodyReader where Value == BodyChunks {
 }
 
 extension BodyReader where Value == TemporaryFile {
-    /// Stores content of any length and type: up to 256 KiB in memory, longer content in a file.
+    /// Stores content of any type: up to 256 KiB in memory, longer content in a file.
     ///
     /// The action is called once all content has arrived. If the length is known and exceeds the available
-    /// space, the request is answered with 507 before any content is read.
+    /// space, the request is answered with 507 after at most 1 MiB has been read.
     public static func file(limitBytes: Int64 = 4 << 30) -> Self {
         Self(withFiles: { request, files in
             let body = try request.decodedBody(limitBytes: limitBytes)

@@ -2,14 +2,16 @@ public import DavitHTTP
 internal import DavitZlib
 
 extension HTTPRequest {
-    /// Returns the content with its gzip or deflate coding removed: ``body`` itself if it has none.
+    /// Returns the content with its gzip or deflate coding removed, or ``body`` itself if the content has no
+    /// coding.
     ///
     /// The limit applies to both the encoded and the decoded content. Read only one of the two bodies; the
     /// connection handles anything left unread.
     /// - Throws: 415 for other codings and for more than one (RFC 9110 §8.4); 413 if Content-Length exceeds
-    ///   the limit. Reading throws 413 with the limit if the content exceeds it, or if it grows to more than
-    ///   200 times its encoded length; and 400 if the encoded content is malformed, truncated or followed by
-    ///   other data.
+    ///   the limit. Reading encoded content throws 413 if the content exceeds the limit, or if more than 1
+    ///   MiB is decoded and that is more than 200 times the encoded length; and 400 if the encoded content is
+    ///   malformed, truncated or followed by other data. The caller must enforce the limit for other content
+    ///   without a Content-Length.
     public func decodedBody(limitBytes: Int64) throws(HTTPError) -> any RequestBody {
         let coding: ContentCoding
         do throws(ContentCoding.Unsupported) { coding = try contentCoding() } catch {

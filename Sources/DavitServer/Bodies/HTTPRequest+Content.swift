@@ -2,8 +2,8 @@ package import DavitHTTP
 
 extension HTTPRequest {
     /// Returns the entire content, decoded; see ``decodedBody(limitBytes:)``.
-    /// - Throws: 413 if the content exceeds the limit, before reading if Content-Length does; 415 for
-    ///   unsupported codings.
+    /// - Throws: 413 if the content exceeds the limit, before anything is read if Content-Length exceeds it;
+    ///   415 for unsupported codings; 400 if the encoded content is malformed.
     package func content(limitBytes: Int) async throws(HTTPError) -> [UInt8] {
         let body = try decodedBody(limitBytes: Int64(limitBytes))
         var bytes: [UInt8] = []

@@ -3,7 +3,7 @@ internal import DavitHTTP
 /// The delimiter between the parts of a multipart body (RFC 2046 §5.1.1): CRLF, two dashes, the boundary.
 struct MultipartDelimiter: Sendable {
     private let text: [UInt8]
-    /// How far the search position can advance for each value of the byte at its end (Horspool's algorithm).
+    /// How far the search window can advance for each value of its last byte (Horspool's algorithm).
     private let shifts: [UInt8]
 
     enum Match: Hashable {
@@ -28,8 +28,8 @@ struct MultipartDelimiter: Sendable {
         self.shifts = shifts
     }
 
-    /// Returns the position of the next possible delimiter: its text, or as much of it as fits before the end
-    /// of `bytes`. Returns the end of `bytes` if there is none.
+    /// Returns the position of the next possible delimiter: its complete text, or a CR that is too close to
+    /// the end of `bytes` for the complete text. Returns the end of `bytes` if there is none.
     ///
     /// Skips by up to the length of the delimiter. A boundary contains no CR, so content crafted to resemble
     /// delimiters costs at most one comparison per byte.

@@ -44,7 +44,7 @@ public struct MultipartLimits: Sendable {
     public var files = 100
     /// Maximum total bytes of all files.
     public var fileBytes: Int64 = 4 << 30
-    /// Maximum bytes after the closing delimiter.
+    /// Maximum bytes after the closing delimiter; longer data is answered with 400.
     static let trailerBytes = 64 << 10
 
     /// Creates the default limits.

@@ -2,7 +2,7 @@ public import DavitHTTP
 
 /// A form sent as `multipart/form-data` (RFC 7578).
 public struct MultipartForm: Sendable {
-    /// A part with a file name. Its content is deleted with the form unless the file has been moved.
+    /// A part with a file name.
     public struct Upload: Sendable {
         /// The name of the form control.
         public let name: String
@@ -10,7 +10,8 @@ public struct MultipartForm: Sendable {
         public let fileName: String
         /// The content type sent by the client.
         public let contentType: ContentType?
-        /// The content, in memory or in an unnamed file; deleted when the last reference is released.
+        /// The content, in memory or in an unnamed file; deleted when the last reference is released, unless
+        /// the file has been moved.
         public let file: TemporaryFile
     }
 
@@ -78,7 +79,7 @@ private struct MultipartReceiver {
         self.expectedBytes = expectedBytes
     }
 
-    /// Reads the entire content, so that data after the form is detected as well.
+    /// Reads the entire content, to detect data after the form.
     mutating func receive(_ body: any RequestBody, _ parser: consuming MultipartParser) async throws {
         // Unparsed bytes never fill the buffer, unless it contains the entire content.
         let largest = max(BodyChunks.bufferBytes, 2 * limits.partHeadBytes)
@@ -119,6 +120,7 @@ private struct MultipartReceiver {
     }
 
     /// Reads and discards the epilogue after the form (RFC 2046 §5.1.1).
+    /// - Throws: 400 if it exceeds ``MultipartLimits/trailerBytes``.
     private static func drop(
         _ body: any RequestBody, _ buffer: IOBuffer, _ index: Int, _ received: Int64
     ) async throws {

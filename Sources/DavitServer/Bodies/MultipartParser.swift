@@ -7,7 +7,7 @@ internal import DavitHTTP
 /// loop: event = next(in: received, at: &index) →
 ///   .part(head): a part begins          .data(range): bytes of it, in `received`          .partEnd
 ///   .needMore: drop the bytes before `index`, append more; at the end of the content call endOfContent()
-///   .end: done; what follows is not part of the form
+///   .end: done; any further bytes are not part of the form
 /// ```
 /// Unconsumed bytes are shorter than a delimiter or a part header. A part of type `multipart/mixed` is
 /// expanded into its parts, which get its name (RFC 7578 §4.3); only one level of nesting is supported.
@@ -74,7 +74,8 @@ package struct MultipartParser: ~Copyable {
     /// Records that the caller has dropped `count` bytes, to keep error offsets correct.
     package mutating func didDrop(_ count: Int) { dropped += Int64(count) }
 
-    /// Must be called at the end of the content.
+    /// Checks that the form is complete. Call this at the end of the content.
+    /// - Parameter unused: the number of bytes that were received and not dropped.
     /// - Throws: ``MultipartError/truncated(offset:)`` unless the closing delimiter was found.
     package func endOfContent(unused: Int) throws(MultipartError) {
         if case .end = phase { return }

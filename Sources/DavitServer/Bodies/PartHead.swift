@@ -19,7 +19,7 @@ package struct PartHead: Hashable, Sendable {
     ///   - bytes: lines with their line terminators; a line that begins with white space continues the
     ///     previous one.
     ///   - offset: the offset of the first byte, for errors.
-    ///   - outerName: the name of the enclosing part.
+    ///   - outerName: the name of the enclosing part; nil for a part of the form itself.
     init(
         parsing bytes: borrowing Span<UInt8>, offset: Int64, inside outerName: String?
     ) throws(MultipartError) {

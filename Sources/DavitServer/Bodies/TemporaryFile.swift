@@ -49,7 +49,8 @@ public final class TemporaryFile: Sendable {
     /// The content in pieces. Each iteration starts at the beginning.
     public var chunks: Chunks { Chunks(file: self) }
 
-    /// Moves the content atomically to a path; from then on it is permanent. May be called only once.
+    /// Moves the content atomically to a path, where it is permanent. May succeed only once; after an error,
+    /// it may be called again.
     ///
     /// The caller must choose the path. Its last component may be a name sent by a client, such as
     /// ``MultipartForm/Upload/fileName``, which contains no slash; invalid file names are rejected. The

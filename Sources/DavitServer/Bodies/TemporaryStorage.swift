@@ -24,12 +24,13 @@ public protocol TemporaryContent: AnyObject, Sendable {
     /// - Returns: the number of bytes read; 0 at the end.
     func read(at offset: Int64, into buffer: IOBuffer) throws(TemporaryStorageError) -> Int
 
-    /// Moves the content atomically to `path`, where it remains when this object is released. Called at most
-    /// once.
+    /// Moves the content atomically to `path`, where it remains when this object is released. Called again
+    /// only after an error.
     ///
     /// - Parameters:
     ///   - path: the path of the file, in an existing folder.
-    ///   - isReplacing: whether an existing file may be replaced. If false, `alreadyExists` is thrown.
+    ///   - isReplacing: whether an existing file may be replaced. If false, an existing file causes
+    ///     `alreadyExists`.
     func keep(at path: String, isReplacing: Bool) throws(TemporaryStorageError)
 }
 

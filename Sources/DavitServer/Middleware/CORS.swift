@@ -4,15 +4,15 @@ public import DavitHTTP
 ///
 /// Applies only to the configured origins. Place it in front of authentication, because browsers send
 /// preflight requests without credentials and give up if they are refused. Requests from other origins are
-/// answered normally, and the browser withholds the response from their page.
+/// answered normally, but the browser withholds the response from the page.
 public struct CORS: Middleware {
     /// The methods of HTTP and WebDAV for reading and changing resources.
     public static let webDAVMethods: [HTTPMethod] = [
         .get, .head, .options, .put, .post, .patch, .delete, .mkcol, .copy, .move, .propfind, .proppatch,
         .report, .search, .lock, .unlock,
     ]
-    /// Request fields sent by WebDAV clients in a browser: those that a share evaluates, and two that
-    /// libraries add.
+    /// Request fields sent by WebDAV clients in a browser: those that a share evaluates, and Cache-Control
+    /// and X-Requested-With, which libraries add.
     public static let webDAVRequestFields = [
         "Authorization", "Brief", "Cache-Control", "Content-Digest", "Content-Encoding", "Content-Range",
         "Content-Type", "Depth", "Destination", "If", "If-Match", "If-Modified-Since", "If-None-Match",

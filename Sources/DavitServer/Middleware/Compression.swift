@@ -8,10 +8,10 @@ internal import DavitZlib
 /// that already has a coding; and content marked `Cache-Control: no-transform`. Live streams are flushed
 /// after each piece.
 ///
-/// If the coding depends on the client, the response has `Vary: Accept-Encoding`. A response to GET has it even
-/// if it is not compressed. A strong entity tag becomes weak, because the compressed and uncompressed bytes must
-/// not share a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in If-None-Match in either form;
-/// If-Match requires a strong match and fails.
+/// If the coding depends on the client, the response has `Vary: Accept-Encoding`. A response to GET or HEAD
+/// has it even if it is not compressed. A strong entity tag becomes weak, because the compressed and
+/// uncompressed bytes must not share a strong tag (RFC 9110 §8.8.3.3). The weak tag still matches in
+/// If-None-Match in either form; If-Match requires a strong match and fails.
 ///
 /// Do not use this middleware for pages that contain both a secret and data from the request, because the
 /// compressed length then reveals information about the secret (BREACH).
@@ -64,8 +64,9 @@ public struct Compression: Middleware {
         return response
     }
 
-    /// Whether the response to this request may change. Responses are compressed if the client accepts gzip, and
-    /// responses to GET have Vary even if they are not compressed, because caches store them.
+    /// Whether ``encode(_:for:)`` may change the response to this request. Responses are compressed if the
+    /// client accepts gzip. Responses to GET and HEAD have Vary even if they are not compressed, because
+    /// caches store them.
     private func mayEncode(_ request: HTTPRequest) -> Bool {
         request.method == .get || request.method == .head || isWanted(by: request)
     }
@@ -102,9 +103,9 @@ public struct Compression: Middleware {
         }
     }
 
-    /// A 304 response has the fields of the corresponding 200 response (RFC 9110 §15.4.5). A client that has
-    /// a compressed response sends the weak form of a strong tag; stored files are never compressed, so their
-    /// strong tags remain.
+    /// Returns a 304 response with the fields of the corresponding 200 response (RFC 9110 §15.4.5). If the
+    /// client sent only the weak form of a strong tag, it has a compressed response, so the tag becomes weak.
+    /// Stored files are never compressed, so their strong tags remain.
     private func unmodified(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         guard let tag = response.fields.entityTag, !tag.isWeak,
             let value = request.combinedBytes(of: .ifNoneMatch),

@@ -4,14 +4,16 @@ public import DavitHTTP
 /// browser.
 ///
 /// A browser submits a form with the user's credentials for this server and from within the user's network,
-/// even if the form is on another site. It sends the origin of the page in Sec-Fetch-Site (Fetch Metadata
-/// §2.2) or Origin. Only POST is checked, because other methods that change state need a preflight request,
-/// to which only ``CORS`` responds. Clients other than browsers send neither field and are allowed.
+/// even if the form is on another site. It reports the relation of the page to this server in Sec-Fetch-Site
+/// (Fetch Metadata §2.2), and the origin of the page in Origin. Only POST is checked, because other methods
+/// that change state need a preflight request, to which only ``CORS`` responds. Clients other than browsers
+/// send neither field and are allowed.
 public struct CrossOriginGuard: Middleware {
     private let origins: Set<[UInt8]>
     private let names: ServerNames
 
     /// - Parameters:
+    ///   - origins: origins whose requests are allowed, in the form `https://app.example`.
     ///   - names: host names of this server in addition to the one in Host, for example if a proxy changes
     ///     Host.
     ///   - secureNames: those of `names` that browsers reach only over TLS, even if a proxy terminates it.

@@ -33,7 +33,7 @@ public struct EventWriter: Sendable {
     ///   - event: the event name that scripts listen for; nil for the default, `message`.
     ///   - id: the ID that the browser sends as `Last-Event-ID` when it reconnects.
     ///   - retry: how long the browser waits before it reconnects.
-    /// - Throws: `CancellationError` if the client has disconnected.
+    /// - Throws: `CancellationError` if the client has disconnected or the server is stopping.
     public func send(
         _ data: String, event: String? = nil, id: String? = nil, retry: Duration? = nil
     ) async throws {
@@ -41,7 +41,7 @@ public struct EventWriter: Sendable {
     }
 
     /// Sends a comment, which browsers ignore.
-    /// - Throws: `CancellationError` if the client has disconnected.
+    /// - Throws: `CancellationError` if the client has disconnected or the server is stopping.
     public func comment(_ text: String) async throws {
         var bytes: [UInt8] = []
         Self.appendLines(of: text, name: "", to: &bytes)

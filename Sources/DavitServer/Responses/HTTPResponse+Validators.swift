@@ -4,8 +4,8 @@ public import DavitHTTP
 ///
 /// A GET route sets the version of its response, and the ``Router`` evaluates the preconditions of the
 /// request (§13): it responds with 304 if the client has that version, and with 412 if a precondition fails.
-/// Methods that change state must call ``DavitHTTP/HTTPRequest/evaluatePreconditions(version:modified:)`` before
-/// they do so.
+/// Routes for methods that change state must call
+/// ``DavitHTTP/HTTPRequest/evaluatePreconditions(version:modified:)`` before the change.
 extension HTTPResponse {
     /// Returns this response with an entity tag.
     ///
@@ -28,7 +28,8 @@ extension HTTPResponse {
     }
 
     /// Returns this response, or 304 or 412 if the preconditions of the request require it (RFC 9110 §13).
-    /// They are evaluated only for GET and HEAD, and only if the status would be 200 (§13.2.1).
+    /// Preconditions are evaluated only for GET and HEAD, and only if the status would be 200 (§13.2.1) and
+    /// the response has a validator.
     package func conditional(for request: HTTPRequest) -> HTTPResponse {
         guard status == .ok, request.method == .get || request.method == .head,
             fields.contains(.etag) || fields.contains(.lastModified), Preconditions.stand(in: request)
@@ -36,8 +37,8 @@ extension HTTPResponse {
         let modified = fields.lastModified
         let outcome = Preconditions.evaluate(
             request, tag: fields.entityTag, modified: modified,
-            // Only needed for dates with two-digit years, which clients do not send; the modification time is
-            // accurate enough.
+            // The current time is needed only to interpret dates with two-digit years, which clients do not
+            // send; the modification time is accurate enough.
             now: modified ?? Timestamp(seconds: 0))
         switch outcome {
         case .proceed: return self
@@ -46,7 +47,8 @@ extension HTTPResponse {
         }
     }
 
-    /// A 304 response with all fields except those that describe the content (§15.4.5).
+    /// A 304 response with all fields except those that describe the content, and without Last-Modified if
+    /// there is an entity tag (§15.4.5).
     private var notModified: HTTPResponse {
         var response = HTTPResponse(status: .notModified, fields: fields)
         let metadata: [FieldName] = [
@@ -58,7 +60,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// 412 (§15.5.13).
+    /// Returns a 412 response (§15.5.13).
     package static func preconditionFailed(for request: HTTPRequest) -> HTTPResponse {
         error(.preconditionFailed, "The resource has changed.", for: request)
     }

@@ -8,8 +8,8 @@ public protocol Handler: Mountable {
     /// must not block. Return ``Reply/ready(_:)`` if the response is available without waiting; this is the
     /// fastest path, because it needs no task. Content that has arrived with the head is available in
     /// ``DavitHTTP/RequestBody/arrived``. Return ``Reply/pending(_:)`` for everything else, and run each
-    /// blocking operation on a `BlockingPool`.
-    /// - Throws: ``HTTPError``; the connection sends its status and a short body.
+    /// blocking operation with a ``BlockingWorkRunner``.
+    /// - Throws: ``HTTPError``; the connection sends its status and a short text.
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply
 }
 

@@ -5,8 +5,8 @@ struct Mount: ScannedRoute {
     let prefix: ResourcePath
     private let segmentCount: Int
     private let mountable: any Mountable
-    /// The handler created by `mountable`. Until then, `mountable` itself if it is a handler, otherwise a
-    /// placeholder that fails.
+    /// The handler created by `mountable`. Before its creation, `mountable` itself if it is a handler,
+    /// otherwise a placeholder that fails.
     private let handler: any Handler
 
     init(prefix: ResourcePath, _ mountable: any Mountable) {

@@ -13,8 +13,8 @@ struct PathPattern: Sendable {
     private let endsInSlash: Bool
     private let segments: [Segment]
 
-    /// Returns nil for a path without parameters. Traps for a malformed or repeated parameter, and for one
-    /// in the syntax of other libraries, which would never match.
+    /// Returns nil for a path without parameters. Traps for a malformed or repeated parameter, and for a
+    /// parameter in the syntax of other libraries, `:id`, which would never match.
     init?(_ path: ResourcePath, endsInSlash: Bool = false) {
         var names: Set<String> = []
         var segments: [Segment] = []

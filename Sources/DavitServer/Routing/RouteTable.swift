@@ -20,7 +20,7 @@ struct RouteTable: Sendable {
     /// An action for requests below a prefix that match no route.
     struct Fallback: Sendable {
         var prefix: ResourcePath
-        /// Nil for every method without a fallback of its own.
+        /// Nil for every method that has no separate fallback.
         var method: HTTPMethod?
         var action: FullRouteAction
     }
@@ -120,15 +120,15 @@ struct RouteTable: Sendable {
         return sorted(found)
     }
 
-    /// The methods with a route at any path.
+    /// The methods with a route or a fallback at any path.
     var allMethods: [HTTPMethod] {
         sorted(
             Set(exact.values.flatMap { $0.compactMap(\.method) } + scanned.compactMap(\.route.method))
                 .union(fallbacks.compactMap(\.method)))
     }
 
-    /// Whether the method is implemented at all (RFC 9110 §9.1). A route for all methods implements every
-    /// named method.
+    /// Whether the method is implemented at all (RFC 9110 §9.1). GET, HEAD and OPTIONS always are. A route
+    /// for every method implements all methods with a case in ``DavitHTTP/HTTPMethod``.
     func knows(_ method: HTTPMethod) -> Bool {
         switch method {
         case .get, .head, .options: return true
@@ -140,7 +140,8 @@ struct RouteTable: Sendable {
 
     /// Returns the fallback of the innermost group that has one. Within a group, a fallback for the method takes
     /// precedence over a fallback for every method, and the one that was added last over earlier ones.
-    /// - Parameter path: nil for a request about the server, which fallbacks for every method do not answer.
+    /// - Parameter path: nil for a request about the server itself, to which fallbacks for every method do
+    ///   not apply.
     func fallback(for method: HTTPMethod, at path: ResourcePath?) -> FullRouteAction? {
         var best: (action: FullRouteAction, depth: Int, precision: Int)?
         for candidate in fallbacks where candidate.prefix.contains(path ?? .root) {

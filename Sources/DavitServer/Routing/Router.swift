@@ -49,7 +49,7 @@ public struct Router: Handler {
         return router
     }
 
-    /// The fields that its mounts announce.
+    /// The fields that the mounted applications announce.
     public var announcedFields: HTTPFields {
         table.announcements.reduce(into: HTTPFields()) { $0.appendMissing($1.fields) }
     }

@@ -12,9 +12,9 @@ typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws
 /// Paths are written decoded, not percent-encoded, and begin with a slash. Matching is case-sensitive and
 /// includes the trailing slash: `/notes` and `/notes/` are different resources.
 ///
-/// A segment in braces is a path parameter: `/users/{id}` matches `/users/` and any one segment that is valid
-/// UTF-8, and ``DavitHTTP/HTTPRequest/parameters`` returns its decoded value. As with all routes, the last
-/// one added is tried first: add `/users/me` after `/users/{id}`.
+/// A segment in braces is a path parameter: `/users/{id}` matches `/users/` followed by exactly one segment
+/// of valid UTF-8, and ``DavitHTTP/HTTPRequest/parameters`` contains its decoded value. As with all routes,
+/// the last one added is tried first: add `/users/me` after `/users/{id}`.
 ///
 /// A path that no request can have, such as one with `..`, and a malformed parameter are programming errors
 /// and trap.
@@ -45,7 +45,7 @@ public struct Routes {
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
     /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
-    /// Adds a route for OPTIONS, which replaces the default response with the methods of the path.
+    /// Adds a route for OPTIONS. It replaces the default response, which lists the methods of the path.
     public mutating func options(_ path: String, _ action: @escaping RouteAction) {
         on(.options, path, action)
     }
@@ -150,8 +150,8 @@ public struct Routes {
 
     // MARK: By anything in the head
 
-    /// Adds a route for requests that satisfy `condition`, which sees only the head, before any content is
-    /// read.
+    /// Adds a route for requests of any method that satisfy `condition`, which receives only the head, before
+    /// any content is read.
     public mutating func on(
         where condition: @escaping @Sendable (RequestHead) -> Bool, _ action: @escaping RouteAction
     ) {
@@ -183,9 +183,10 @@ public struct Routes {
     }
 
     /// Routes all requests at and below `prefix`, with any method, to a handler or to a value from which a
-    /// server creates one. A router without a server responds with 500 below such a value.
+    /// server creates one. A router that is not attached to a server responds to requests for such a value
+    /// with 500.
     ///
-    /// Routes and mounts added earlier for paths below `prefix` become unreachable; the server logs a
+    /// Routes and mounts added earlier for paths at or below `prefix` become unreachable; the server logs a
     /// warning. Mount at `/` first, then at more specific paths.
     ///
     /// The handler sees the path relative to the prefix; ``DavitHTTP/HTTPRequest/mountPath`` contains the
@@ -206,13 +207,13 @@ public struct Routes {
 
     // MARK: Fallbacks
 
-    /// Adds an action for requests that match no other route, with any method that has no fallback of its own;
-    /// in a group, for those at or below the group's prefix. It also replaces the responses 405 and 501.
-    /// OPTIONS for a path with routes is still answered from those routes.
+    /// Adds an action for requests that match no route and whose method has no separate fallback; in a group,
+    /// for those at or below the group's prefix. It also replaces the responses 405 and 501. OPTIONS for a
+    /// path with routes is still answered from those routes.
     public mutating func fallback(_ action: @escaping RouteAction) { addFallback(nil, action) }
 
-    /// Adds an action for requests with this method that match no other route; in a group, for those at or
-    /// below the group's prefix.
+    /// Adds an action for requests with this method that match no route; in a group, for those at or below
+    /// the group's prefix.
     public mutating func fallback(_ method: HTTPMethod, _ action: @escaping RouteAction) {
         addFallback(method, action)
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The route that matches a request.
 enum RouteMatch {
-    /// The action of a route, with the values that it found in the path. Closures must not have a capture
-    /// list; with one, they would leave the executor of their caller.
+    /// The action of a route, bound to the values that the route extracted from the path. Closures must not
+    /// have a capture list; with one, they would leave the executor of their caller.
     case action((HTTPRequest, TemporaryFiles) async throws -> HTTPResponse)
     /// A mount, which evaluates the preconditions of the request itself.
     case mount(Mount)
@@ -16,7 +16,7 @@ protocol ScannedRoute: Sendable {
     var method: HTTPMethod? { get }
     /// The path of a route that a mount can hide; nil for patterns and conditions.
     var path: ResourcePath? { get }
-    /// Returns the match, or nil if the path does not match. The caller has already checked the method.
+    /// Returns the match, or nil if the request does not match. Does not check the method.
     func answer(to subject: inout RouteSubject) -> RouteMatch?
 }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 public struct ServerEnvironment: Sendable {
     /// The severity of a log entry.
     public enum Severity: Sendable {
-        /// In this order: an error, a potential problem, and normal operation.
+        /// An error, a potential problem, or normal operation.
         case error, warning, info
     }
 
@@ -28,8 +28,8 @@ public struct ServerEnvironment: Sendable {
     /// Runs work on another thread, where it may block, without waiting for the result. Returns false, without
     /// running the work, if too much work is queued or the server is stopping.
     public let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    /// Paths below the prefix that other mounts handle. The handler's own resources there are unreachable,
-    /// and it should not create any.
+    /// Paths below the prefix of this handler that other mounts handle. The handler's own resources at these
+    /// paths are unreachable, and it should not create any.
     public private(set) var hiddenPaths: [ResourcePath] = []
     private let lifecycleObservers = LifecycleObserverList()
 
@@ -107,8 +107,8 @@ extension ServerEnvironment {
         for lifecycleObserver in lifecycleObservers.all.withLock({ $0 }) { body(lifecycleObserver) }
     }
 
-    /// Performs periodic maintenance of all lifecycle observers.
-    /// - Returns: false if nothing is left to do.
+    /// Performs the periodic maintenance of all lifecycle observers.
+    /// - Returns: false if no observer needs another call.
     package func performMaintenance() -> Bool {
         var hasMore = false
         forEachLifecycleObserver { if $0.performMaintenance() { hasMore = true } }
