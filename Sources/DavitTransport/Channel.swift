@@ -39,7 +39,7 @@ struct Channel: ~Copyable {
         return Input(outcome: outcome, isDrained: true)
     }
 
-    /// - Parameter isFollowed: whether the caller sends more immediately.
+    /// - Parameter isFollowed: whether the caller sends more bytes immediately afterwards.
     func send(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Socket.Outcome {
         if let tls { return unsafe tls.send(bytes, to: socket.rawValue, isFollowed: isFollowed) }
         return unsafe Socket.send(socket.rawValue, bytes, isFollowed: isFollowed)

@@ -10,7 +10,7 @@ extension Connection {
     private static let windowBytes: Int64 = 1024 * 1024
 
     /// Sends a part of a file after the buffered output.
-    /// - Parameter didSend: called with the number of bytes handed to the system since the last call.
+    /// - Parameter didSend: called with the number of bytes sent or buffered since the last call.
     /// - Throws: ``HTTPError/disconnected``, including when the file has become shorter: the response cannot
     ///   be completed, and closing the connection is the only way to signal that to the peer.
     nonisolated(nonsending) func send(

@@ -46,6 +46,7 @@ extension Connection {
         }
     }
 
+    /// Receives input for the handshake.
     /// - Returns: false if there is nothing to do before the next event.
     private func receiveHandshake(_ tls: TLSLayer) -> Bool {
         let input = tls.receiveHandshake(from: channel.descriptor)
@@ -62,6 +63,7 @@ extension Connection {
         }
     }
 
+    /// Sends the output of a handshake step, and completes or aborts the handshake if the step was the last.
     /// - Returns: true if more input is available for the handshake.
     private func advanceHandshake(after state: TLSSession.Handshake) -> Bool {
         switch state {

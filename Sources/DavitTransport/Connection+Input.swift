@@ -66,7 +66,8 @@ extension Connection {
         switch input.outcome {
         case .bytes(let count):
             bytesReceived += Int64(count)
-            // The end of the stream is reported only once, so keep the flag until the end has been read.
+            // The end of the stream is reported only once, so leave `isReadable` set until the end has been
+            // read.
             if input.isDrained && !hasEnded { isReadable = false }
             return true
         case .wouldBlock:

@@ -135,9 +135,9 @@ extension Connection {
         }
     }
 
-    /// Sends the loop's output buffer, which belongs to this connection; keeps a copy of what the socket does
-    /// not accept.
-    /// - Parameter isFollowed: whether the caller sends more immediately.
+    /// Sends the loop's output buffer, which belongs to this connection; keeps a copy of the bytes that the
+    /// channel does not accept.
+    /// - Parameter isFollowed: whether the caller sends more bytes immediately afterwards.
     func send(composed: IOBuffer, isFollowed: Bool = false) {
         var sent = 0
         if !hasUntaken {

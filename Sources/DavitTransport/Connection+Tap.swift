@@ -10,7 +10,7 @@ extension Connection {
         return input
     }
 
-    /// - Parameter isFollowed: whether the caller sends more immediately.
+    /// - Parameter isFollowed: whether the caller sends more bytes immediately afterwards.
     func sendBytes(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Socket.Outcome {
         let outcome = unsafe channel.send(bytes, isFollowed: isFollowed)
         if let tap, case .bytes(let count) = outcome {

@@ -47,7 +47,7 @@ internal import DavitSystem
     private(set) var isClosed = false
     /// Whether the connection closes after the request in flight.
     private var isLeaving = false
-    /// The endless stream that is being sent, if any.
+    /// The stream whose pieces are being sent as soon as they are generated, if any. It may be endless.
     var liveStream: (any BodyStream)?
     /// The time at which the connection began, on the clock of the loop.
     private var birth: Int64 = 0
@@ -59,7 +59,7 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) var sending: TransferRateMonitor
     /// Bytes transferred since other connections last had a turn.
     private var bytesInTurn = 0
-    /// Bytes that the peer had not acknowledged when the wait for space in the send buffer began.
+    /// Bytes that the peer had not acknowledged at the last check during a wait for space in the send buffer.
     private var outstanding = 0
 
     init(
@@ -100,7 +100,8 @@ internal import DavitSystem
         loop.schedule(self, at: handshakeEnd)
     }
 
-    /// Schedules closing the connection if no request arrives.
+    /// Schedules the close of the connection for the case that no request arrives; with TLS, first schedules
+    /// the release of its memory.
     private func scheduleEnd() {
         guard channel.tls != nil else { return loop.schedule(self, after: server.deadlines.keepAlive) }
         idleEnd = loop.now + server.deadlines.keepAlive
@@ -216,8 +217,8 @@ internal import DavitSystem
         if event.hasEnded { hasEnded = true }
         // A client that has closed the connection cannot be distinguished from one that has only shut down
         // its sending side. In both cases the task is cancelled: long work stops, while a short response is
-        // still sent. Endless content is cut off, because writes to a closed peer might not fail for a long
-        // time.
+        // still sent. Content that is generated live is cut off, because it may be endless, and writes to a
+        // closed peer might not fail for a long time.
         if event.isBroken || event.hasEnded && liveStream != nil { isBroken = true }
         if event.isBroken || event.hasEnded { task?.cancel() }
         if event.isWritable && !isOnPool {
@@ -261,8 +262,9 @@ internal import DavitSystem
         loop.schedule(self, at: idleEnd)
     }
 
-    /// Closes an idle connection unless its next request has already arrived: closing would then reset the
-    /// connection and leave the peer unsure whether the request was processed.
+    /// Closes the connection after its request in flight. Closes an idle connection immediately, unless its
+    /// next request has already arrived: closing would then reset the connection and leave the peer unsure
+    /// whether the request was processed.
     override func drain() {
         isLeaving = true
         liveStream?.finishEarly()

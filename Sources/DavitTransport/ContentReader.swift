@@ -53,7 +53,8 @@ final class ContentReader: RequestBody {
         return unsafe exchange.unread.withUnread { unsafe Array($0[..<count]) }
     }
 
-    /// Consumes content that has arrived completely, after the request was answered without a task.
+    /// Consumes content that has arrived completely, after the handler has returned a response without a
+    /// task.
     func dropArrived() {
         guard let exchange, let count = arrivedCount(exchange) else { return }
         exchange.unread.consume(count)
@@ -220,9 +221,9 @@ final class ContentReader: RequestBody {
     }
 
     /// Receives chunks directly into the destination buffer and removes their framing in place. A system call
-    /// for each chunk would cost more than moving the bytes, because TCP acknowledges each one and wakes the
-    /// sender.
-    /// - Returns: the number of content bytes; 0 if only framing or the end was received.
+    /// for each chunk would cost more than moving the bytes, because TCP acknowledges the data of each call
+    /// and wakes the sender.
+    /// - Returns: the number of content bytes; 0 if nothing, only framing, or the end was received.
     private func receiveChunks(
         _ known: ChunkedDecoder, into buffer: IOBuffer, _ exchange: Exchange
     ) async throws(HTTPError) -> Int {
@@ -246,7 +247,7 @@ final class ContentReader: RequestBody {
         }
     }
 
-    /// Receives framing, and any content that arrives with it, into the input buffer.
+    /// Receives framing and content of chunks into the input buffer.
     private func receiveMore(_ exchange: Exchange) async throws(HTTPError) {
         try await waitForInput(exchange)
         let before = exchange.unread.count

@@ -9,7 +9,7 @@ internal import Synchronization
 /// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs
 /// to the thread that runs late jobs; see `runAfterEnd()`.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
-    /// What other threads can ask the loop to do.
+    /// The requests that other threads can make to the loop.
     enum Request: Int, AtomicRepresentable { case none, drain }
 
     let queue: SystemEventQueue
@@ -178,7 +178,7 @@ internal import Synchronization
     }
 
     /// Runs the jobs that arrive after the end of the loop, so that tasks that were waiting can still end and
-    /// release their connections. This takes a thread of its own: the thread that resumes a task may hold
+    /// release their connections. This requires a separate thread: the thread that resumes a task may hold
     /// locks, and a task that never ends must not delay the end of the server.
     private func runLateJobs() {
         do {

@@ -34,14 +34,14 @@ extension Exchange {
     /// The result of writing a response without waiting.
     enum Written {
         case written
-        /// The socket accepted only a part of the content.
+        /// Only a part of the content was sent.
         case begun(RemainingFile)
         /// Nothing was written.
         case impossible
     }
 
     /// Writes a small response to the output buffer if all of it fits and the connection stays open. Sends
-    /// large stored content as far as the socket accepts it.
+    /// the first window of large stored content, as far as the socket accepts it.
     func writeNow(_ response: HTTPResponse) -> Written {
         guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else {
             return .impossible
@@ -117,8 +117,8 @@ extension Exchange {
         return (framing, Plan(isPersistent: isPersistent, unread: unread))
     }
 
-    /// Returns whether the connection stays open after the response, as far as the request and its content
-    /// determine that.
+    /// Returns the context for encoding the head, and what to do with unread content. `keepsAlive` of the
+    /// context does not yet take the framing of the response into account.
     private func planConnection(_ response: HTTPResponse) -> (HeadEncoder.Context, UnreadContent) {
         var exchange = HeadEncoder.Context(request)
         if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
@@ -191,8 +191,8 @@ extension Exchange {
 
 /// Writes content that is generated while it is sent.
 extension Exchange {
-    /// More content is collected while at least this much of the buffer is free, in case the stream ends
-    /// soon.
+    /// More content is collected while at least this many bytes of the buffer are free, in case the stream
+    /// ends soon.
     private static let collectFreeBytes = 16 * 1024
     /// Collected content is sent once the stream has processed this many bytes of input to generate it.
     private static let collectEffortBytes = 48 * 1024
@@ -222,7 +222,7 @@ extension Exchange {
         return plan
     }
 
-    /// Begins an endless stream, which may last until the server stops.
+    /// Begins content that is generated live, which may last until the server stops.
     /// - Throws: ``HTTPError/disconnected`` if the peer has already disconnected.
     private func begin(liveStream stream: any BodyStream) throws(HTTPError) {
         if connection.hasEnded { throw .disconnected }
@@ -232,6 +232,7 @@ extension Exchange {
         server.maintenance?.schedule(on: loop)
     }
 
+    /// Collects the beginning of the stream, so that the length of short content is known for the head.
     /// - Returns: true if the stream has ended.
     private nonisolated(nonsending) func collect(
         _ stream: any BodyStream, into buffer: IOBuffer

@@ -25,7 +25,7 @@ public final class HTTPServer: Sendable {
 
     private struct State {
         var phase = Phase.stopped
-        /// The port that the system chose at the last start; reused at the next one.
+        /// The port that the system chose at an earlier start; reused at later starts. 0 if there is none.
         var chosenPort: UInt16 = 0
         #if TLS
         /// The TLS context that has replaced the configured one.
@@ -39,8 +39,8 @@ public final class HTTPServer: Sendable {
     private let log: Log
     private let state = Mutex(State())
 
-    /// - Parameter pool: runs reads that wait for a disk. Without one, the server creates its own and shuts
-    ///   it down when it stops; a pool that is passed in is not shut down.
+    /// - Parameter pool: runs operations that block, such as reads that wait for a disk. If nil, the server
+    ///   creates a pool and shuts it down when it stops; a pool that is passed in is not shut down.
     public init(
         configuration: TransportConfiguration, handler: some Handler, pool: BlockingPool? = nil, log: Log
     ) {

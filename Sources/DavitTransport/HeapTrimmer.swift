@@ -15,8 +15,9 @@ final class HeapTrimmer: TimerEntry {
     private var count = 0
     private var pool: BlockingPool?
 
-    /// Records that a connection was parked or closed.
-    /// - Parameter pool: where the heap is trimmed, which takes too long for a loop.
+    /// Records that a connection was closed, or released its memory while idle.
+    /// - Parameter pool: the threads on which the heap is trimmed, because trimming takes too long for a
+    ///   loop.
     func connectionGaveUp(on loop: EventLoop, pool: BlockingPool) {
         count += 1
         guard count == Self.worthwhileCount else { return }

@@ -58,7 +58,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         drain()
     }
 
-    /// Closes the listener like ``drain()``, after the loop has ended.
+    /// Closes a listener that is not registered with the loop, or whose loop has ended.
     func abandon() {
         close()
     }

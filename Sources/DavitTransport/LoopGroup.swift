@@ -20,7 +20,7 @@ final class LoopGroup: Sendable {
     private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
     private struct Listening {
-        /// The active listeners. Used on the first loop, or after its end.
+        /// The active listeners. Each of them is used only on the first loop, or after the end of that loop.
         var listeners: [Listener] = []
         /// Whether listening has ended permanently.
         var isOver = false
@@ -55,8 +55,8 @@ final class LoopGroup: Sendable {
         _ sockets: [ListeningSocket], onEnd: @escaping @Sendable () -> ThreadCompletion.Announcement
     ) throws(SystemError) {
         for loop in loops.dropFirst() { loop.onDrain = { [grace] in GraceTimer(loop).start(grace) } }
-        // The other loops drain after the listeners are closed, so that no loop ends and is then assigned a
-        // connection.
+        // The other loops drain after the listeners are closed, so that no connection is assigned to a loop
+        // that has ended.
         loops[0].onDrain = { [self] in
             listening.withLock { $0.isOver = true }
             willStop?()
@@ -122,7 +122,8 @@ final class LoopGroup: Sendable {
         return listeners
     }
 
-    /// Called when the last thread ends.
+    /// Closes the remaining listeners and reports the end. Called when the last thread ends, or if no thread
+    /// could be started.
     private func finish(_ onEnd: () -> ThreadCompletion.Announcement) -> ThreadCompletion.Announcement {
         let (left, signalListener) = listening.withLock { state in
             state.isOver = true

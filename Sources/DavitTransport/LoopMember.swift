@@ -14,7 +14,8 @@ class LoopMember: TimerEntry {
     /// Closes a connection, now or after the request in flight; listeners are not affected.
     func dismiss() {}
 
-    /// Ends the member immediately, after the grace period.
+    /// Aborts a connection immediately, for example at the end of the grace period; listeners are not
+    /// affected.
     func abort() {}
 
     /// Aborts the request in flight, if any, if `isRevoked` selects it.

@@ -3,7 +3,7 @@ internal import DavitSystem
 
 /// Buffers that the connections of a loop borrow and return.
 struct LoopMemory {
-    /// Maximum number of unused buffers of each kind that are kept.
+    /// Maximum number of unused objects of each kind, and of volumes, that are kept.
     private static let keptCount = 64
 
     private var inputs: [InputBuffer] = []

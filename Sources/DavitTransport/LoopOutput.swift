@@ -34,8 +34,8 @@ final class LoopOutput {
     /// Discards the output that was appended after `mark`.
     func goBack(to mark: Int) { buffer.truncate(to: mark) }
 
-    /// Sends the buffered output; what the socket does not accept is kept by the connection.
-    /// - Parameter isFollowed: whether the owner sends more immediately.
+    /// Sends the buffered output; the connection keeps the bytes that its channel does not accept.
+    /// - Parameter isFollowed: whether the owner sends more bytes immediately afterwards.
     func flush(isFollowed: Bool = false) {
         guard let connection = owner else { return }
         owner = nil

@@ -124,8 +124,8 @@ internal import DavitSystem
     var isFull: Bool { session.outputIsFull }
 
     /// Encrypts as many bytes as the output buffer accepts, and sends them.
-    /// - Parameter isFollowed: whether the caller sends more immediately, so that the last records can be
-    ///   sent together with it.
+    /// - Parameter isFollowed: whether the caller sends more bytes immediately afterwards, so that the last
+    ///   records can be sent together with them.
     func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32, isFollowed: Bool) -> Socket.Outcome {
         var taken = 0
         while taken < bytes.count {

@@ -27,7 +27,7 @@ package struct TransferRateMonitor: Sendable {
     package mutating func didReachPeer(_ count: Int) { moved += count }
 
     /// Begins a wait.
-    /// - Returns: the time at which the wait must end unless bytes are transferred before then.
+    /// - Returns: the time at which the wait must end unless enough bytes are transferred before then.
     package mutating func beginWait(now: Int64) -> Int64 {
         if moved >= bytesPerWindow { reset() }
         waitStart = now

@@ -85,7 +85,7 @@ public struct TransportConfiguration: Sendable {
     /// next request; further ones release it immediately.
     public var maxWaitingPerLoop = 1024
     /// Maximum connections from one IPv4 address or one IPv6 /64 network; further ones are closed
-    /// immediately.
+    /// immediately. Local sockets are exempt.
     public var maxConnectionsPerAddress = 1024
     /// Peers exempt from ``maxConnectionsPerAddress`` because they connect on behalf of many clients.
     public var proxies: [IPNetwork] = []

@@ -29,10 +29,10 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// The reason for the failure.
     public var reason: Reason
-    /// The host as configured, or the path of a local socket; empty if the error does not concern a single
-    /// endpoint.
+    /// The host as configured, the path of a local socket, or the number of an inherited descriptor; empty if
+    /// the error does not concern a single endpoint. When listening is resumed, the numeric address.
     public var host: String
-    /// The port as configured; 0 for a local socket.
+    /// The port as configured; 0 for other sockets.
     public var port: UInt16
 
     /// Creates an error that concerns one endpoint or none.
