@@ -8,7 +8,8 @@ public struct ConnectionRecord: Hashable, Sendable {
     public var isSecure: Bool
     /// Bytes received, including message heads and framing but not TLS overhead.
     public var bytesReceived: Int64
-    /// Bytes passed to the operating system, counted like `bytesReceived`.
+    /// Bytes passed to the operating system or, with TLS, encrypted for sending; counted like
+    /// `bytesReceived`.
     public var bytesSent: Int64
     /// Time since the connection was accepted.
     public var duration: Duration

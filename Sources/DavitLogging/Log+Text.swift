@@ -11,7 +11,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a metadata value, in quotes if it is empty or contains white space or quotes.
+    /// Appends a metadata value, in quotes if it is empty or contains spaces, control characters or quotes.
     mutating func appendValue(_ bytes: some Collection<UInt8>) {
         let needsQuotes = bytes.isEmpty || bytes.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }
         if needsQuotes { append(UInt8(ascii: "\"")) }
@@ -55,8 +55,8 @@ extension [UInt8] {
         }
     }
 
-    /// Returns the Gregorian date of a day since 1970-01-01, computed in eras of 400 years that begin in
-    /// March.
+    /// Returns the Gregorian date of a day counted from 1970-01-01, computed in eras of 400 years that begin
+    /// in March.
     private static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = shifted / 146_097

@@ -2,8 +2,8 @@
 ///
 /// Messages are constant strings; variable data is passed as metadata.
 public struct Log: Sendable {
-    /// The level of detail; each level includes the ones before it. `access` adds a line for each response, and
-    /// `verbose` adds the state of connections.
+    /// The level of detail; each level includes the ones before it. `access` adds a line for each response,
+    /// and `verbose` adds connections that are refused because of the limit per address.
     public enum Level: Int, Comparable, CaseIterable, Sendable {
         /// In order from conditions that require action to details for developers.
         case error, warning, info, access, verbose, debug

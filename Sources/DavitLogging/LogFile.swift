@@ -4,8 +4,8 @@ internal import Synchronization
 /// A file to which a background thread appends lines, so that callers never wait for the disk.
 ///
 /// A line after a pause is written immediately; the background thread then sleeps for a few milliseconds, so
-/// that many lines cost one write and one wake-up. The buffer of pending lines is limited; lines that exceed
-/// it are dropped and counted, and the count is logged.
+/// that many lines cost one write and one wake-up. The buffer of pending lines is limited; further lines are
+/// dropped and counted, and the count is logged.
 public final class LogFile: Sendable {
     /// The destination of the lines.
     public enum Destination: Hashable, Sendable {
@@ -69,7 +69,7 @@ public final class LogFile: Sendable {
     /// Appends a line without waiting for the file. Costs a lock, and the wake-up of the thread if it is
     /// idle.
     /// - Parameter compose: appends the line and its line end to the buffer. Called synchronously; not called
-    ///   if the buffer is full.
+    ///   if the buffer is full, or after ``finish()``.
     public func append(_ compose: (inout [UInt8]) -> Void) {
         let wake = monitor.withLock { state -> Wake in
             guard !state.isEnded else { return .nothing }
