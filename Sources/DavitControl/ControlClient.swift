@@ -8,6 +8,7 @@ package enum ControlClient {
         case notListening
         /// The connection closed before the response was complete.
         case disconnected
+        /// The response is invalid.
         case malformed
         /// A system error.
         case failed(reason: String)

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Serves requests from other `davit` commands on this machine, through a socket in the state folder.
 ///
-/// It has its own thread and shares nothing with the threads that serve HTTP. It handles one connection at a
-/// time; others wait. This is acceptable, because all clients run as the owner of the folder or as root.
+/// Requests are handled on a separate thread, not on the threads that serve HTTP, and one connection at a
+/// time; other connections wait. This is acceptable, because all clients run as the server's user or as root.
 package final class ControlServer: Sendable {
     /// The name of the socket in the state folder.
     package static let fileName = "control.sock"
@@ -93,7 +93,7 @@ package final class ControlServer: Sendable {
             return !state.isStopping
         }
         guard isWanted else { return }
-        // Clear this before the descriptor is closed, because its number can be reused.
+        // Clear `state.connection` before the descriptor is closed, because its number can be reused.
         defer { state.withLock { $0.connection = nil } }
         // An error means that the peer has disconnected, so it is ignored.
         do { try connection.send(try reply(to: connection).bytes) } catch {}
@@ -114,7 +114,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Returns nil if the request does not arrive in time.
+    /// Receives a request. Returns nil if it does not arrive in time or the connection fails.
     private func receive(
         from connection: borrowing LocalConnection
     ) throws(ControlRequest.Refusal) -> ControlRequest? {

@@ -6,7 +6,8 @@ internal import DavitSystem
 /// Lists and removes locks for an administrator, in the server or, if none is running, in the command. Calls
 /// block.
 struct LockAdmin: Sendable {
-    /// How often to retry while another request changes the locked resource, and the delay between attempts.
+    /// The maximum number of attempts while other requests change the locked resource, and the delay between
+    /// attempts.
     private static let attempts = 200
     private static let restMilliseconds = 10
 

@@ -39,7 +39,7 @@ struct TrashAdmin: Sendable {
         return ["\(share.trashMaintenance.purge { days == 0 || $0.deleted < end })"]
     }
 
-    /// A message for the user.
+    /// Returns the reason why an entry could not be restored, as a message for the user.
     private static func reason(_ error: HTTPError) -> String {
         switch error.status {
         case .locked: "the original location is locked"
