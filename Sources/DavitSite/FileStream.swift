@@ -25,8 +25,8 @@ final class FileStream: BodyStream {
             guard let read else { throw .tooBusy }
             outcome = read
         }
-        // The file has become shorter, so the announced length cannot be sent; abort the connection so that
-        // the client notices.
+        // The file has become shorter or cannot be read. Abort the connection, so that the client can detect
+        // the truncation.
         guard case .bytes(let read) = outcome, read > 0 else { throw .disconnected }
         offset += Int64(read)
     }

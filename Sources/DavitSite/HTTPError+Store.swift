@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension HTTPError {
-    /// The error for a failed read. Callers that have a more specific response for a missing resource handle
-    /// its errors themselves.
+    /// Creates the error for a failed read. Callers that have a more specific response to some of these
+    /// errors handle those errors themselves.
     init(reading error: StoreError) {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop:

@@ -14,8 +14,8 @@ enum RepresentationChoice {
     /// Whether the request refers to the bytes of a specific representation, so that the entity tag of
     /// another representation must not match.
     ///
-    /// False if the precondition is a date and the client accepts gzip: both representations have the same
-    /// date, so it is unknown which of them the client already has part of.
+    /// False if If-Range is a date and the client accepts gzip: both representations have the same date, so
+    /// it is unknown of which one the client already has a part.
     static func wantsRange(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.contains(.range) else { return false }
         let hasTag = request.withValue(of: .ifRange) { EntityTag.parse($0) != nil } ?? true

@@ -26,7 +26,9 @@ final class Site: Sendable {
         notFoundPage = page.isEmpty ? nil : ResourcePath(segments: page)
     }
 
-    /// - Throws: `wouldBlock` if `wait` does not allow waiting; otherwise `forbidden`, `busy` or `failed`.
+    /// Resolves a request for a path in the folder.
+    /// - Throws: `wouldBlock` if the disk must be accessed and `wait` does not allow that; otherwise
+    ///   `forbidden`, `busy` or `failed`.
     func find(
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool, wait: Wait
     ) throws(StoreError) -> Finding {
