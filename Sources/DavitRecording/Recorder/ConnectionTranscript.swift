@@ -1,8 +1,8 @@
 /// The recording state of one connection: finds the messages in its bytes and matches responses to their
 /// requests.
 ///
-/// Owned by the writer thread. Formats each complete exchange as text; the owner numbers requests across all
-/// connections.
+/// Owned by the writer thread. Formats each complete exchange as text. The requests of all connections are
+/// numbered with a counter that the owner passes to each call.
 struct ConnectionTranscript {
     enum Direction: Sendable { case received, sent }
 

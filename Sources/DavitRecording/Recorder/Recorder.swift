@@ -54,7 +54,7 @@ package final class Recorder: Sendable {
 
     deinit { queue.end() }
 
-    /// Returns a tap for a new connection, or nil if the queue is full.
+    /// Returns a tap for a new connection, or nil if the queue is full or recording has stopped.
     package func tap(for peer: String) -> (any ConnectionTap)? {
         guard let number = queue.open(peer: peer) else { return nil }
         return RecordingTap(number, queue: queue)
@@ -74,7 +74,7 @@ private final class RecordingTap: ConnectionTap {
 
     private let number: Int
     private let queue: RecordingQueue
-    /// Bytes that did not fit into the queue.
+    /// The counts of bytes that did not fit into the queue and have not been queued yet, in order.
     private let missed = Exclusive<[Gap]>([])
 
     init(_ number: Int, queue: RecordingQueue) {

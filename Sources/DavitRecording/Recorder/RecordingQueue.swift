@@ -24,7 +24,7 @@ final class RecordingQueue: Sendable {
 
     init(_ limits: Recorder.Limits) { self.limits = limits }
 
-    /// Returns the number of a new connection, counted from 1, or nil if the queue is full.
+    /// Returns the number of a new connection, counted from 1, or nil if the queue is full or has ended.
     func open(peer: String) -> Int? {
         let number = monitor.withLock { state -> Int? in
             guard !state.isEnded, isFree(state) else {
@@ -56,7 +56,7 @@ final class RecordingQueue: Sendable {
     }
 
     /// Adds a count of missed bytes, even if the queue is full: these items are few, and without them the
-    /// rest is unreadable.
+    /// later bytes of the connection would be misinterpreted.
     func miss(_ number: Int, _ direction: ConnectionTranscript.Direction, _ count: Int64) {
         append(.missed(number, direction, count), bytes: 0)
     }

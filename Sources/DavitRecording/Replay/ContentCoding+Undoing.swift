@@ -8,7 +8,8 @@ package enum CodedContent {
     /// Decodes content.
     ///
     /// - Parameter codings: the value of `Content-Encoding`.
-    /// - Returns: nil if the content does not match its codings, or a coding is unknown.
+    /// - Returns: nil if the content does not match its codings, if a coding is unknown, or if the decoded
+    ///   content is too long.
     package static func decoded(_ bytes: [UInt8], codings: String?) -> [UInt8]? {
         var content = bytes
         for coding in (codings ?? "").split(separator: ",").reversed() {

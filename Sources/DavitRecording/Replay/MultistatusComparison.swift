@@ -95,8 +95,8 @@ struct MultistatusComparison {
         return before == now ? nil : "recorded '\(Excerpt.of(before))', now '\(Excerpt.of(now))'"
     }
 
-    /// Compares the children of the root element that are not responses: `sync-token` and
-    /// `responsedescription`.
+    /// Compares the names of the children of the root element that are not responses, such as
+    /// `responsedescription`, and the values of `sync-token` by role.
     private func otherFindings(_ roles: inout Roles) -> [Finding] {
         var findings: [Finding] = []
         let names = recorded.others.map(\.local)

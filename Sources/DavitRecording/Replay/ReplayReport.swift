@@ -27,7 +27,7 @@ package struct ReplayReport: Sendable {
     /// The number of requests sent.
     package var exchangeCount = 0
     package var differences: [Difference] = []
-    /// Failed optional checks.
+    /// Failed optional checks, and failures to remove the folder of a transcript.
     package var advice: [Difference] = []
     /// Recorded requests that were not sent, with the reason.
     package var skipped: [Difference] = []

@@ -32,7 +32,7 @@ struct ResponseComparison {
 
     // MARK: Fields
 
-    /// Fields that describe the transfer, not the response; they are not compared.
+    /// Fields that are not compared, because they describe the server, the transfer or a single request.
     private static let ignoredFields: Set<String> = [
         "server", "transfer-encoding", "keep-alive", "x-request-id", "age",
     ]
@@ -144,8 +144,8 @@ struct ResponseComparison {
         return expected == found ? "" : "SHA-256 is \(found), expected \(expected)"
     }
 
-    /// Compares text. Differences in times, origins and the free space alone are ignored; generated values are
-    /// already translated.
+    /// Compares text. Ignores differences in times, origins and the free space; generated values in the
+    /// recorded text have already been translated.
     private func textDifference(_ old: [UInt8], _ new: [UInt8]) -> String? {
         guard let oldText = String(validating: old, as: UTF8.self),
             let newText = String(validating: new, as: UTF8.self)

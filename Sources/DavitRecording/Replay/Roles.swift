@@ -26,7 +26,8 @@ struct Roles {
 
     /// Records the actual entity tag that corresponds to a recorded one.
     ///
-    /// - Returns: how the pair contradicts earlier ones; nil if it does not.
+    /// - Returns: a description of the problem if the pair contradicts earlier pairs, or if the tags differ
+    ///   in strength or the actual one is malformed; otherwise nil.
     mutating func bind(tag recorded: String, to actual: String, at path: [UInt8]) -> String? {
         guard recorded.hasPrefix("W/") == actual.hasPrefix("W/") else {
             return "recorded \(recorded), now \(actual)"
@@ -54,7 +55,7 @@ struct Roles {
     /// Records the actual value that corresponds to a recorded lock token, or to another name that is unique
     /// on the server.
     ///
-    /// - Returns: how the pair contradicts earlier ones; nil if it does not.
+    /// - Returns: a description of the contradiction if the pair contradicts earlier pairs, otherwise nil.
     mutating func bind(token recorded: String, to actual: String) -> String? {
         if let known = tokens[recorded], known != actual {
             return "the counterpart of '\(recorded)' was '\(known)', now '\(actual)'"
@@ -78,7 +79,8 @@ struct Roles {
 
     // MARK: Requests
 
-    /// Returns the value of a request field with recorded names replaced by their counterparts.
+    /// Returns the value of a request field with recorded tags, tokens and dates replaced by their
+    /// counterparts.
     func translated(_ field: WireField, at path: [UInt8]) -> String {
         switch field.name.lowercased() {
         case "if-match", "if-none-match": withTags(field.value, at: path)
@@ -91,14 +93,14 @@ struct Roles {
         }
     }
 
-    /// Returns content with recorded names replaced by their counterparts.
+    /// Returns content with recorded tokens replaced by their counterparts.
     func translated(_ content: [UInt8]) -> [UInt8] {
         let text = WireText.string(content)
         let result = translated(text)
         return result == text ? content : WireText.bytes(result)
     }
 
-    /// Returns text with recorded names replaced by their counterparts.
+    /// Returns text with recorded tokens replaced by their counterparts.
     func translated(_ text: String) -> String {
         var result = text
         for (recorded, actual) in tokens where text.contains(recorded) {

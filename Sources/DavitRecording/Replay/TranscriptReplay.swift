@@ -1,6 +1,6 @@
 internal import DavitSystem
 
-/// Replays a transcript against a server, in a new folder on it, and evaluates its checks.
+/// Replays a transcript in a new folder on a server, and evaluates the checks of the transcript.
 package final class TranscriptReplay {
     private let target: ReplayTarget
     private let transcript: Transcript

@@ -1,4 +1,4 @@
-/// Variables and their values: `${NAME}`.
+/// The values of variables, which texts contain as `${NAME}`.
 struct Variables {
     private var values: [String: String]
 

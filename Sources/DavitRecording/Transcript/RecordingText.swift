@@ -8,7 +8,8 @@ enum RecordingText {
     /// Maximum number of bytes in one line of escaped content.
     private static let lineBytes = 96
 
-    /// Appends printable ASCII unchanged and everything else as `\xNN`, `\r`, `\n`, `\t` or `\\`.
+    /// Appends printable ASCII except the backslash unchanged, and all other bytes as `\\`, `\r`, `\n`, `\t`
+    /// or `\xNN`.
     static func append(escaping bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
         for byte in bytes {
             switch byte {
@@ -25,7 +26,7 @@ enum RecordingText {
         }
     }
 
-    /// Decodes escapes; nil for an escape that ``append(escaping:to:)`` does not write.
+    /// Decodes the escapes of ``append(escaping:to:)``; returns nil for an invalid escape.
     static func unescape(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var iterator = text.makeIterator()
@@ -50,8 +51,8 @@ enum RecordingText {
         return bytes
     }
 
-    /// Appends content: a repeated byte as a line `~ fill`, text as lines that begin with `|`, and anything else
-    /// as escaped lines that begin with `:`.
+    /// Appends content: more than ``lineBytes`` repetitions of a byte as a line `~ fill`, text as lines that
+    /// begin with `|`, and anything else as escaped lines that begin with `:`.
     static func append(content bytes: [UInt8], to text: inout [UInt8]) {
         guard let first = bytes.first else { return }
         if bytes.count > lineBytes, bytes.allSatisfy({ $0 == first }) {

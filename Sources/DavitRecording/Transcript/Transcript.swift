@@ -122,7 +122,8 @@ package struct WireField: Hashable, Sendable {
 }
 
 extension [WireField] {
-    /// The value; values of repeated fields are joined into one list (RFC 9110 §5.3).
+    /// The value of a field, nil if it is missing; the values of repeated fields are joined into one list
+    /// (RFC 9110 §5.3).
     package subscript(_ name: String) -> String? {
         let values = filter { $0.isNamed(name) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")

@@ -12,7 +12,7 @@ package struct ContentSample {
     private var digest: SampleDigest?
     /// Whether part of the content was missed.
     private var hasGap = false
-    /// The byte value that all content so far consists of.
+    /// The first byte of the content. If `isUniform` is true, all content so far repeats it.
     private var onlyByte: UInt8?
     private var isUniform = true
 
@@ -55,8 +55,8 @@ package struct ContentSample {
     }
 }
 
-/// The SHA-256 of content. Without the trait TLS it is nil, and omitted content is recorded by its length
-/// alone.
+/// Computes the SHA-256 of content. Without the trait TLS the result is nil, and omitted content is recorded
+/// by its length alone.
 final class SampleDigest {
     #if TLS
     private var state: Digest?

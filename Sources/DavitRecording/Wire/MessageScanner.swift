@@ -95,7 +95,8 @@ package struct MessageScanner {
 
     /// Skips missing bytes.
     ///
-    /// - Returns: false if not all of them were content; nothing that follows can then be read.
+    /// - Returns: false unless all of them are known to be content; the bytes that follow can then not be
+    ///   read.
     package mutating func skip(_ count: Int64) -> Bool {
         switch phase {
         case .length(let left) where left >= count:
