@@ -8,7 +8,7 @@ package struct AccountLine: Equatable, Sendable {
         case notUTF8, missingColon, emptyPart
     }
 
-    /// The first line of a file that is invalid.
+    /// The first invalid line of a file.
     package struct FileError: Error, Equatable {
         /// The number of the line, from 1.
         package let line: Int

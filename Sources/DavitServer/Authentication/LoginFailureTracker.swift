@@ -22,11 +22,11 @@ package struct LoginFailureTracker: Sendable {
         var blockedUntil: Int64 = 0
     }
 
-    /// Allows for typing errors and for several users who share an address.
+    /// The backoff per address. Allows for typing errors and for several users who share an address.
     package static let ofAddress = Backoff(free: 4, limitSeconds: 60)
-    /// Limits guesses distributed over many addresses.
+    /// The backoff per account. Limits guesses distributed over many addresses.
     package static let ofAccount = Backoff(free: 9, limitSeconds: 30)
-    /// Failures are forgotten after this time without a new one, in nanoseconds.
+    /// The time in nanoseconds after which failures are forgotten if no new failure occurs.
     package static let memory: Int64 = 600 * second
     package static let addressLimit = 8192
     package static let accountLimit = 4096

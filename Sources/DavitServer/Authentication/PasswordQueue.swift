@@ -7,7 +7,7 @@
 /// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand
 /// times longer.
 package struct PasswordQueue<Waiter: Sendable>: Sendable {
-    /// What is known about the sender, highest trust first.
+    /// The trust in the sender of a password, highest first.
     package enum ClientTrust: Int, Comparable, Sendable {
         /// The address has logged in to the account before, and has not failed recently.
         case proven

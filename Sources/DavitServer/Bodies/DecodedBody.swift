@@ -36,7 +36,7 @@ private final class DecodedBody: RequestBody {
     /// Offset of the first byte of `input` that has not been decoded.
     private var offset = 0
     private var codedBytes: Int64 = 0
-    /// Whether the inflater holds more output that did not fit into the buffer.
+    /// Whether the inflater may hold more output that did not fit into the buffer.
     private var hasMore = false
 
     init(_ coded: any RequestBody, _ format: Inflater.Format, limitBytes: Int64) throws(HTTPError) {

@@ -57,8 +57,8 @@ public final class TemporaryFile: Sendable {
     /// folder must exist. Nothing is copied if the path is on the volume of the temporary folder. The file
     /// gets the default permissions of new files. Its content is not guaranteed to survive a power failure.
     /// - Parameter replacing: whether an existing file may be replaced. If false, the path must not exist.
-    /// - Throws: 409 if the path exists, 400 for an invalid file name, 507 if out of space, and other errors,
-    ///   which become 500, for example if the folder is missing.
+    /// - Throws: 409 if the path exists, 400 for an invalid file name, 507 if out of space, 503 if too much
+    ///   work is queued, and other errors, which become 500, for example if the folder is missing.
     public func move(to path: String, replacing: Bool = false) async throws {
         guard !isMoved.exchange(true, ordering: .relaxed) else {
             throw TemporaryStorageError.failed(reason: "the file has already been moved")

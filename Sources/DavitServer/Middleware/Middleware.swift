@@ -3,7 +3,7 @@ public import DavitHTTP
 /// Wraps a handler. A middleware can rewrite the request, respond instead of the handler, and inspect or
 /// replace the response.
 public protocol Middleware: Sendable {
-    /// Handles a request, once, like ``Handler/respond(to:)``.
+    /// Handles a request. Called once for each request, like ``Handler/respond(to:)``.
     ///
     /// To pass a request on, return the reply of `next` itself. To change the response, use
     /// ``Reply/map(_:)``; to wait before or after the call, use ``Reply/pending(_:)`` with

@@ -16,6 +16,7 @@ extension HTTPResponse {
         return response
     }
 
+    /// Returns a short error page without regard to a request.
     /// - Parameter asHTML: whether to return HTML instead of plain text.
     package static func error(
         _ status: HTTPStatus, _ message: String, asHTML: Bool = false

@@ -46,7 +46,7 @@ struct RouteTable: Sendable {
     private var exact: [Key: [ExactRoute]] = [:]
     private var scanned: [OrderedRoute] = []
     private var count = 0
-    /// Whether any route is for every method.
+    /// Whether any route accepts every method.
     private var hasRouteForEveryMethod = false
 
     /// - Parameter method: nil for every method.

@@ -37,11 +37,11 @@ public struct Routes {
     public mutating func get(_ path: String, _ action: @escaping RouteAction) { on(.get, path, action) }
     /// Adds a route for HEAD that takes precedence over earlier routes for GET.
     public mutating func head(_ path: String, _ action: @escaping RouteAction) { on(.head, path, action) }
-    /// Adds a route for POST that ignores the content.
+    /// Adds a route for POST without a body reader.
     public mutating func post(_ path: String, _ action: @escaping RouteAction) { on(.post, path, action) }
-    /// Adds a route for PUT that ignores the content.
+    /// Adds a route for PUT without a body reader.
     public mutating func put(_ path: String, _ action: @escaping RouteAction) { on(.put, path, action) }
-    /// Adds a route for PATCH that ignores the content.
+    /// Adds a route for PATCH without a body reader.
     public mutating func patch(_ path: String, _ action: @escaping RouteAction) { on(.patch, path, action) }
     /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ action: @escaping RouteAction) { on(.delete, path, action) }
@@ -209,7 +209,7 @@ public struct Routes {
 
     /// Adds an action for requests that match no route and whose method has no separate fallback; in a group,
     /// for those at or below the group's prefix. It also replaces the responses 405 and 501. OPTIONS for a
-    /// path with routes is still answered from those routes.
+    /// path with routes, or above a mount that announces fields, is still answered from the route table.
     public mutating func fallback(_ action: @escaping RouteAction) { addFallback(nil, action) }
 
     /// Adds an action for requests with this method that match no route; in a group, for those at or below

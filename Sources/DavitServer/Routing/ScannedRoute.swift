@@ -81,7 +81,8 @@ struct PatternRoute<Output: Sendable>: ScannedRoute {
 /// A pool of compiled expressions for one pattern, one for each concurrent match.
 private final class PatternPool<Output: Sendable>: Sendable {
     @safe private struct Expression: Sendable {
-        /// Belongs either to the pool or to the one call that took it out, never to two threads.
+        /// Either in the pool or in use by the call that removed it from the pool, so never used by two
+        /// threads.
         nonisolated(unsafe) let regex: Regex<Output>
     }
 
