@@ -2,11 +2,11 @@ internal import DavitHTTP
 
 /// Writes responses.
 extension Exchange {
-    /// What happens to the connection after a response.
+    /// The treatment of the connection after a response.
     struct Plan {
         /// Whether the connection stays open after the response.
         var isPersistent: Bool
-        /// What to do with content that the handler has not read.
+        /// The treatment of content that the handler has not read.
         var unread: UnreadContent
     }
 

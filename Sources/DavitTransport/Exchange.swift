@@ -9,7 +9,7 @@ internal import DavitSystem
 /// Belongs to the connection's task or, if there is none, to its loop. Exclusivity checks are disabled for
 /// the state that each request uses: no access lasts longer than a single call.
 final class Exchange {
-    /// What happens to the connection next.
+    /// The next step for the connection.
     enum Outcome {
         case park
         case close
@@ -17,7 +17,7 @@ final class Exchange {
         case linger
     }
 
-    /// What the task has to do to complete the response.
+    /// The work that is left for the task to complete the response.
     private enum Remaining {
         case response(HTTPResponse)
         case work(PendingResponse)
@@ -55,7 +55,8 @@ final class Exchange {
         request = loop.memory.takeRequest()
     }
 
-    /// Returns borrowed memory to the loop. No other method may be called afterwards.
+    /// Returns borrowed memory to the loop, and records an unfinished response as incomplete. No other method
+    /// may be called afterwards.
     func giveBack() {
         if case .rest = remaining { _ = ended(isComplete: false) }
         remaining = nil
@@ -64,7 +65,7 @@ final class Exchange {
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
 
-    /// Reads requests and sends responses until no request is left.
+    /// Reads requests and sends responses until the connection is to be parked or closed.
     nonisolated(nonsending) func run() async -> Outcome {
         let outcome = await serveRequests()
         giveBack()

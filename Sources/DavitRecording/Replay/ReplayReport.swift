@@ -8,7 +8,7 @@ package struct ReplayReport: Sendable {
         package var step: String
         /// The method and the target.
         package var request: String
-        /// What differs: `status`, a check as written, or a part of the response.
+        /// The part that differs: `status`, a check as written, or a part of the response.
         package var subject: String
         /// A description of the difference.
         package var detail: String
