@@ -4,7 +4,7 @@ internal import DavitHTTP
 /// bytes, so that a client cannot forge a line or disturb a terminal.
 public enum AccessFormat: String, CaseIterable, Sendable {
     /// `192.0.2.7 anna "PUT /a%20b HTTP/1.1" 201 0 bytes 1.250 ms`, followed by ` cut short` if the response
-    /// was truncated and by ` request 0123456789abcdef` if the request has an ID.
+    /// was truncated, and by ` request 0123456789abcdef` if the ID of the request was used.
     case davit
     /// The Common Log Format: `192.0.2.7 - anna [21/Nov/2026:17:53:08 +0000] "GET /a HTTP/1.1" 200 17`.
     case common

@@ -180,7 +180,7 @@ final class WireClient {
 
     // MARK: In
 
-    /// Waits for 100, for at most three seconds (RFC 9110 §10.1.1).
+    /// Waits for 100 until no bytes arrive for three seconds (RFC 9110 §10.1.1).
     ///
     /// - Returns: the head of a final response that arrived instead; nil if none did.
     private func continuation(

@@ -3,7 +3,7 @@ public import DavitHTTP
 /// An unexpected error thrown by a route action, for the log.
 public struct HandlerFailure: Sendable {
     /// ``DavitHTTP/HTTPRequest/requestID``. Also sent to the client in the content and in `X-Request-Id`, and
-    /// recorded in the access log.
+    /// recorded in the access log, except in the formats `common` and `combined`.
     public let requestID: String
     /// The error that the action threw. It may contain data sent by the client.
     public let error: any Error
