@@ -54,8 +54,8 @@ extension ResourcePath {
     private static func key(of segment: ArraySlice<UInt8>) -> [UInt8] {
         if segment.allSatisfy({ $0 < 0x80 }) { return Array(segment) }
         guard let name = CanonicalName(segment) else { return Array(segment) }
-        // The NUL distinguishes the key from every valid name. A hash collision merely serializes two
-        // requests that could run concurrently.
+        // The NUL distinguishes the key from every valid name. Two different names with the same 64-bit hash
+        // would be treated as equivalent, which is too improbable to matter.
         return name.asciiSpelling ?? [0] + Array(String(UInt(bitPattern: name.hashValue), radix: 16).utf8)
     }
 }

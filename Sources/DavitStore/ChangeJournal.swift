@@ -87,7 +87,7 @@ package struct WatchedFolders: Sendable {
     }
 }
 
-/// The state of a journal at one moment.
+/// The state of a journal at one point in time.
 public struct JournalPosition: Hashable, Sendable {
     /// Identifies the journal: 32 hexadecimal digits.
     public var journal: String
@@ -121,7 +121,7 @@ public struct ResourceChange: Hashable, Sendable {
     public var number: Int64
     /// The path of the member: canonical, except that the last segment may be a link.
     public var path: ResourcePath
-    /// Whether the member was changed or removed.
+    /// Whether the member was changed or removed, and whether it is a link to a collection.
     public var kind: Kind
     /// Whether the member is, or was, a collection.
     public var isCollection: Bool

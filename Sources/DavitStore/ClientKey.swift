@@ -27,7 +27,7 @@ public struct QuotaLimits: Hashable, Sendable {
     }
 }
 
-/// Counts entries and their bytes, per client and in total. O(1).
+/// Counts entries and their bytes, per client and in total. Each call takes constant time.
 struct QuotaTracker: Sendable {
     struct Charge: Sendable {
         var count = 0

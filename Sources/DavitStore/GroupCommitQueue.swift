@@ -4,13 +4,14 @@ internal import Synchronization
 /// A queue that combines requests into batches, for operations where a batch costs about as much as a single
 /// request, such as commits or the sync of a folder.
 ///
-/// One thread at a time is the leader: it performs its request together with all waiting ones, wakes their
-/// threads, and hands leadership to the first thread that arrived in the meantime. A request therefore waits
-/// for at most the running batch and the next one, regardless of the fairness of mutexes. A thread whose
-/// request is finished does not lead another batch, because that batch would contain only the few requests
-/// that arrived in the meantime, and groups would stay small. For requests whose callers must not wait, a
-/// `background` thread leads until the queue is empty. The queue does not depend on that thread, since all
-/// background threads may be waiting in this queue: whichever thread arrives first leads.
+/// One thread at a time is the leader: it performs its request together with all waiting ones, hands
+/// leadership to the first thread that arrived in the meantime, and then wakes the threads whose requests it
+/// performed. A request therefore waits for at most the running batch and the next one, regardless of the
+/// fairness of mutexes. A thread whose request is finished does not lead another batch, because that batch
+/// would contain only the few requests that arrived in the meantime, and groups would stay small. For
+/// requests whose callers must not wait, a `background` thread leads until the queue is empty. The queue does
+/// not depend on that thread, because all background threads may be waiting in this queue: if there is no
+/// leader, the first thread that arrives leads.
 package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendable {
     private enum Call: Sendable {
         case lead

@@ -1,16 +1,16 @@
 package import DavitHTTP
 
-/// How a share treats the metadata files that macOS creates in every folder it visits: `._*` and `.DS_Store`,
+/// How a share treats the metadata files that macOS creates: `._*` and `.DS_Store` in the folders it visits,
 /// and the system folders and files `.Trashes`, `.Spotlight-V100`, `.TemporaryItems`,
 /// `.DocumentRevisions-V100`, `.fseventsd` and `.apdisk`.
 public enum MacMetadataPolicy: String, CaseIterable, Sendable {
     /// Treat them as ordinary files.
     case keep
-    /// Store them in the folder and serve them by name, but omit them from listings.
+    /// Store them in the shared folder and serve them by name, but omit them from listings.
     case hide
     /// Respond with 403 to requests that write them, and do not serve existing ones.
     case refuse
-    /// Like `hide`, but store `._*` and `.DS_Store` outside the folder, for a limited time.
+    /// Like `hide`, but store `._*` and `.DS_Store` outside the shared folder, for a limited time.
     case aside
 }
 

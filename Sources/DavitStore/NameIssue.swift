@@ -16,7 +16,7 @@ public enum NameIssue: Hashable, Sendable {
     /// the two.
     case differsOnlyInNormalization(as: [UInt8])
 
-    /// Returns the first problem of a name considered by itself.
+    /// Returns the first issue with `name`, without regard to other names; nil if there is none.
     public static func issue(with name: [UInt8]) -> NameIssue? {
         guard let text = String(validating: name, as: UTF8.self) else { return .notUTF8 }
         for scalar in text.unicodeScalars {
@@ -47,7 +47,7 @@ public enum NameIssue: Hashable, Sendable {
         return found
     }
 
-    /// Folds case by single letters as file systems do: `ß` does not become two letters.
+    /// Folds the case of each letter separately, as file systems do: `ß` does not become two letters.
     private static func folded(_ text: String) -> String {
         var folded = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -15,7 +15,8 @@ public struct ResourceIdentity: Hashable, Sendable {
 
 /// The attributes of a resource that PROPPATCH can change.
 public struct ResourceAttributes: Hashable, Sendable {
-    /// Sets the execute bits of content to match its read bits, or clears them; nil leaves them unchanged.
+    /// If true, sets each execute bit of content whose read bit is set; if false, clears all execute bits.
+    /// Nil leaves them unchanged.
     public var isExecutable: Bool?
     /// The modification time, in whole seconds; the fraction is chosen so that content gets a new entity tag.
     /// Nil leaves it unchanged. A volume that cannot represent the second stores the nearest one it can.
@@ -46,7 +47,7 @@ public struct ResourceInfo: Sendable {
     public var identity: ResourceIdentity
     /// Identifies the volume; a rename cannot cross volumes.
     public var volume: UInt64
-    /// Whether the owner's execute bit is set; only for content.
+    /// Whether the owner's execute bit is set; false for a collection.
     public var isExecutable: Bool
     /// Distinguishes versions on a volume without nanosecond timestamps; 0 elsewhere.
     public var stamp: UInt64

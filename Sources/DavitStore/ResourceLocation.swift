@@ -25,7 +25,7 @@ extension ResourceStore {
         try stageContent(for: ResourceLocation(path), expectedLength: expectedLength, replaces: false)
     }
 
-    /// Copies all members, if members are included, regardless of their names and depth.
+    /// If `includesMembers` is true, copies all members, regardless of their names and depth.
     public func stageCopy(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {

@@ -22,8 +22,8 @@ public protocol ResourceReader: Sendable {
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
-    /// Reads content opened by ``open(_:wait:)`` for use by the server itself; response bodies are sent
-    /// without this call.
+    /// Reads content opened by ``open(_:wait:)`` that the server itself processes, for example for a digest
+    /// or an archive. Content that is sent unmodified is read from its file descriptor instead.
     /// - Returns: the number of bytes appended to `buffer`; 0 at the end.
     func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer

@@ -128,8 +128,8 @@ public protocol MemberCursor: AnyObject {
     /// and members that disappear during the iteration.
     func next(_ member: inout Member) throws(StoreError) -> Bool
 
-    /// The links that the cursor has skipped so far. They become members if their targets become servable
-    /// later.
+    /// The names of the links that the cursor has skipped so far. They become members if their targets become
+    /// servable later.
     var linksLeftOut: [[UInt8]] { get }
 }
 
@@ -150,8 +150,8 @@ extension MemberCursor {
     }
 }
 
-/// New content that is not yet visible. It is removed when the object is released without being published.
-/// May block.
+/// New content that is not yet visible. It is removed if the object is released before the content is
+/// published. Calls may block unless they take a ``Wait``.
 ///
 /// Used by one task at a time: calls must not overlap.
 public protocol StagedContent: AnyObject, Sendable {
@@ -177,8 +177,9 @@ public protocol StagedContent: AnyObject, Sendable {
     var needsSync: Bool { get }
     /// Makes the written bytes as durable as the store makes published content.
     func sync() throws(StoreError)
-    /// Copies the mode and extended attributes of the resource to be replaced, and sets the modification time
-    /// to `modified` with distinct nanoseconds, or to the current time. No writes are allowed afterwards.
+    /// Copies the mode, owner, group and extended attributes of the resource to be replaced, as far as
+    /// permitted, and sets the modification time to `modified` with a distinct fraction of a second, or to
+    /// the current time. No writes are allowed afterwards.
     /// - Returns: the metadata of the content once published, with its final entity tag.
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo
     /// Publishes the sealed content under its name, atomically.
@@ -190,7 +191,8 @@ public protocol StagedContent: AnyObject, Sendable {
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool
 }
 
-/// A copy of a resource, built under a reserved name in the destination's collection.
+/// A copy of a resource, or a new empty collection, built under a reserved name in the destination's
+/// collection.
 public protocol StagedTree: AnyObject, Sendable {
     /// The current location of the copy: the reserved name.
     var path: ResourcePath { get }
@@ -208,8 +210,8 @@ public protocol StagedTree: AnyObject, Sendable {
     func publish(isReplacing: Bool) throws(StoreError)
     /// Publishes a copy of content over existing content, which is removed, atomically.
     func publishOverContent() throws(StoreError)
-    /// Publishes the copy under its destination and moves the existing resource to the trash. For a moment,
-    /// the copy is in the trash.
+    /// Publishes the copy under its destination and moves the existing resource to the trash. The copy is
+    /// briefly in the trash before the two are exchanged.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError)
     /// Reverts the publication: the replaced or trashed resource is restored, and the copy returns to its
     /// reserved name.
@@ -249,7 +251,7 @@ public protocol ResourceStore: ResourceReader {
     /// - Parameter expectedLength: the length of the content, if known. The free space is then checked in
     ///   advance, so that `outOfSpace` and `quotaExceeded` are detected early; no space is reserved.
     /// - Parameter replaces: whether the content is already in memory and is about to replace other content.
-    ///   A store can then choose the way that is cheapest for a replacement.
+    ///   A store can then choose the method that is cheapest for a replacement.
     func stageContent(
         for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent

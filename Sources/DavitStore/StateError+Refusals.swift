@@ -1,6 +1,7 @@
 package import DavitHTTP
 
-/// Errors for invalid transactions, which indicate a bug in the caller. Every backend rejects the same ones.
+/// Errors for invalid transactions, which indicate a bug in the caller. Every backend rejects the same
+/// transactions.
 extension StateError {
     package static func unbound(_ path: ResourcePath) -> StateError {
         .failed(reason: "path has no binding: \(path)")

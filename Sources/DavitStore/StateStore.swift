@@ -23,13 +23,14 @@ public enum StateChange: Hashable, Sendable {
         from: ResourcePath, to: ResourcePath, binding: Binding, without: [PropertyName], limitBytes: Int?)
     /// Removes one dead property; not an error if the property does not exist (RFC 4918 §14.23).
     case removeProperty(ResourcePath, PropertyName)
-    /// Removes properties, locks and bindings at and below `path`.
+    /// Removes properties, locks and bindings at and below `path`, and the uploads to collections there.
     case removeRows(under: ResourcePath)
     /// Removes the locks at and below `path`, but not the properties.
     case removeLocks(under: ResourcePath)
-    /// Moves properties and bindings at and below `source` to `destination`. The rows at and below
-    /// `destination` are removed first, but locks of depth infinity above it are not. Locks at and below
-    /// `source` are removed, because locks do not move (RFC 4918 §7.5). Fails if one path contains the other.
+    /// Moves properties and bindings at and below `source`, and the uploads to collections there, to
+    /// `destination`. The rows at and below `destination` are removed first; locks on its ancestors remain.
+    /// Locks at and below `source` are removed, because locks do not move (RFC 4918 §7.5). Fails if one path
+    /// contains the other.
     case moveRows(from: ResourcePath, to: ResourcePath)
     /// Inserts or replaces the binding and properties of one resource: the rows of a copy. Locks are not
     /// changed.

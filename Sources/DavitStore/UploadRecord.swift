@@ -1,6 +1,6 @@
 public import DavitHTTP
 
-/// An upload that is spread over several requests: its target and the location of its bytes.
+/// An upload that can span several requests: its target and the location of its bytes.
 public struct UploadRecord: Hashable, Sendable {
     /// An unguessable id; the last segment of the upload's URL.
     public var id: String

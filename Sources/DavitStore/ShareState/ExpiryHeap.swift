@@ -50,7 +50,7 @@ struct ExpiryHeap {
         }
     }
 
-    /// Returns the child of a position that expires first.
+    /// Returns the child of the member at `position` that expires first; nil if there are no children.
     private func firstBelow(_ position: Int) -> LockEntry? {
         let left = 2 * position + 1
         guard left < members.count else { return nil }

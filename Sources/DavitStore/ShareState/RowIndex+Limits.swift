@@ -1,7 +1,8 @@
 internal import DavitHTTP
 
 extension RowIndex {
-    /// How many complete uploads are removed at a time, so that searches for them are rare.
+    /// The minimum number of complete uploads to remove in one step, if there are that many, so that such
+    /// steps, which examine all uploads, are rare.
     private static let removalBatch = 64
 
     /// See ``ShareState/admitsUpload(of:for:_:)``.

@@ -13,7 +13,7 @@ struct RowIndex {
     private(set) var expiries = ExpiryHeap()
     /// The uploads by id.
     var uploads: [String: UploadRecord] = [:]
-    /// The names under which the bytes of unfinished uploads are hidden.
+    /// The hidden names of the bytes of all uploads that have not been published.
     var stagedNames: Set<[UInt8]> = []
     /// Whether any path has, or had, a ``PropertyName/contentLanguage``.
     private(set) var hasSeenLanguages = false
@@ -137,7 +137,8 @@ struct RowIndex {
         return removed
     }
 
-    /// Removes `path` with all its descendants and returns its node. The root is not removed, but emptied.
+    /// Removes `path` with all its descendants and returns its node, or nil if it has none. The node of the
+    /// root is emptied instead, and the result is nil.
     @discardableResult
     mutating func detach(_ path: ResourcePath) -> RowNode? {
         _ = removeLocks(under: path)

@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// A path in ``RowIndex`` that has rows or descendants with rows.
+/// A path in ``RowIndex`` that has rows or uploads, or descendants that have them.
 ///
 /// Owned and accessed by one index only.
 final class RowNode {
@@ -29,7 +29,7 @@ final class RowNode {
     /// number.
     ///
     /// Uses an explicit stack: a tree can have more levels than fit on the stack of a thread.
-    /// - Parameter includes: whether to visit a node and its children.
+    /// - Parameter includes: whether to visit a node and its descendants.
     func forEach(where includes: (RowNode) -> Bool, do body: (RowNode) -> Void) {
         var pending = [self]
         while let node = pending.popLast() {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Locks, and the set of paths that have properties, are in memory, so that a request that involves neither
 /// does not query the store. A commit first changes the store; once it is durable, the index is updated in
-/// the same order. Throwing calls and ``expireLocks(now:)`` may block.
+/// the same order. Synchronous calls that throw, and ``expireLocks(now:)``, may block.
 public final class ShareState: Sendable {
     let store: any StateStore
     private let index: Mutex<RowIndex>
@@ -306,7 +306,7 @@ public final class ShareState: Sendable {
         return index.withLock { $0.uploads[id] }
     }
 
-    /// Whether `name` is the hidden name of an upload's bytes.
+    /// Whether `name` is the hidden name of the bytes of an upload that has not been published.
     public func keepsStaged(_ name: [UInt8]) -> Bool {
         guard hasUploads else { return false }
         return index.withLock { $0.stagedNames.contains(name) }

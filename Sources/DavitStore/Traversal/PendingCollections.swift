@@ -4,8 +4,7 @@ internal import DavitHTTP
 /// collection itself can be closed before they are entered.
 ///
 /// If they are entered in the order of their names, the last ones can be dropped when they need too much
-/// memory: after the others have been entered, the collection is read again for the names from the first
-/// dropped one on.
+/// memory: after the others have been entered, the collection is read again to find the dropped ones.
 struct PendingCollections {
     /// A collection to enter.
     struct Entry {
@@ -26,8 +25,8 @@ struct PendingCollections {
         }
     }
 
-    /// In directory order (unsorted) while the collection is being read, then in the reverse order in which
-    /// they are entered.
+    /// In directory order (unsorted) while the collection is being read, then in the reverse of the order in
+    /// which they are entered.
     private var entries: [Entry] = []
     /// Names before this one have been entered.
     private var floor: [UInt8]?
@@ -42,7 +41,7 @@ struct PendingCollections {
 
     /// Adds a subcollection found while reading, unless it has already been entered or will be read again
     /// later.
-    /// - Returns: The increase of ``bytes``.
+    /// - Returns: the increase of ``bytes``.
     mutating func add(_ entry: Entry) -> Int {
         if let floor, entry.name.lexicographicallyPrecedes(floor) { return 0 }
         if let ceiling, !entry.name.lexicographicallyPrecedes(ceiling) { return 0 }
@@ -67,8 +66,9 @@ struct PendingCollections {
         return entry
     }
 
-    /// Removes a subcollection, if it is stored. Linear in the number of those that were added after it.
-    /// - Returns: The decrease of ``bytes``.
+    /// Removes a subcollection, if it is stored. Takes time linear in the number of subcollections added
+    /// after it.
+    /// - Returns: the decrease of ``bytes``.
     mutating func remove(_ name: [UInt8]) -> Int {
         guard let index = entries.lastIndex(where: { $0.name == name }) else { return 0 }
         let cost = entries.remove(at: index).cost
@@ -78,9 +78,9 @@ struct PendingCollections {
 
     /// Drops the second half of the names. Only for subcollections that are entered in the order of their
     /// names.
-    /// - Parameter keepsOne: Whether at least one name is kept, so that a traversal that reads the collection
+    /// - Parameter keepsOne: whether at least one name is kept, so that a traversal that reads the collection
     ///   again advances.
-    /// - Returns: The decrease of ``bytes``.
+    /// - Returns: the decrease of ``bytes``.
     mutating func forgetHalf(keepsOne: Bool) -> Int {
         sort()
         let dropped = min((entries.count + 1) / 2, entries.count - (keepsOne ? 1 : 0))

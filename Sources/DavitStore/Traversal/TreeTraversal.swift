@@ -123,7 +123,8 @@ package struct TreeTraversal {
         return advance()
     }
 
-    /// Prevents a member from being entered. Linear in the number of collections that were returned after it.
+    /// Prevents a member from being entered. Takes time linear in the number of collections that were
+    /// returned after it.
     /// - Parameter name: the name of a member of the current collection, before the next one is entered.
     package mutating func skip(_ name: [UInt8]) {
         if candidate?.name == name {
