@@ -26,7 +26,7 @@ final class DiskSync: Sendable {
     /// Whether syncing is disabled.
     var isOff: Bool { level == .none }
 
-    /// Syncs complete content and its attributes, before it gets its name.
+    /// Syncs the content and attributes of a new file or empty folder, before it gets its final name.
     func content(_ file: borrowing FileDescriptor) throws(StoreError) {
         guard level != .none else { return }
         try storing { () throws(SystemError) in try file.sync() }

@@ -19,13 +19,13 @@ extension FileResourceReader {
         }
     }
 
-    /// Opens the path as content without a `stat` call first, which would take as long as all other steps
+    /// Opens the path as content without resolving it first, which would take as long as all other steps
     /// together.
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
         do throws(SystemError) {
             return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource
         } catch {
-            // The path refers to a collection or a link, has another spelling, or does not exist.
+            // For example, the path refers to a collection or a link, or is another spelling of the name.
             return try open(path, wait: .allowed)
         }
     }

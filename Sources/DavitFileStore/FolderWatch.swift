@@ -13,8 +13,8 @@ package final class FolderWatch: Sendable {
         watch = try? DirectoryWatch(root: share.directory.realPath)
     }
 
-    /// False if the system limit on watch instances (`max_user_instances`) is exhausted; nothing can be
-    /// watched then.
+    /// Whether folders can be watched; false if, for example, the system limit on watch instances
+    /// (`max_user_instances`) is exhausted.
     package var isPossible: Bool { watch != nil }
 
     /// Begins to watch the direct members of a folder.

@@ -17,8 +17,7 @@ final class LeftoverScan {
     private var pending: [[[UInt8]]] = [[]]
     private var leftovers: [ReservedName] = []
     private var isReading = true
-    /// Whether the current folder is a trash, in which only reserved names are leftovers and subfolders are
-    /// not visited.
+    /// Whether the current folder is a trash, whose subfolders are removed resources and are not visited.
     private var isInTrash = false
 
     init?(_ sweeper: LeftoverSweeper) {
@@ -29,9 +28,9 @@ final class LeftoverScan {
         self.position = position
     }
 
-    /// Reads one block of entries, removes one leftover or part of it, or enters another folder.
+    /// Reads one block of entries, removes one leftover or part of it, or enters or leaves a folder.
     ///
-    /// - Returns: false when the traversal is finished.
+    /// - Returns: false when the traversal has ended.
     func step() -> Bool {
         if isReading {
             readBlock()

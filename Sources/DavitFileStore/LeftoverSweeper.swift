@@ -34,7 +34,7 @@ final class LeftoverSweeper: Sendable {
         case .regular: mode = .content
         case .directory: mode = .entries
         case .symbolicLink, .special:
-            // Remains of a replaced link. Links cannot be locked, and are never in use under a reserved name.
+            // The rest of a replaced link. Links cannot be locked; those in use were excluded above.
             budget -= 1
             try? directory.unlink(name.bytes)
             return

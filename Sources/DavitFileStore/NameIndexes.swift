@@ -51,8 +51,8 @@ final class NameIndexes: Sendable {
     private func read(
         _ folder: consuming FileDescriptor, _ status: FileStatus
     ) throws(SystemError) -> (list: [CanonicalName], time: Int64) {
-        // Start the watch before reading, so that no change is missed; changes in between are reported as
-        // well.
+        // Start the watch before reading, so that no change is missed. A change in between is both read and
+        // reported, which is harmless.
         let number = folder.isOnLocalVolume ? folder.rawValue : nil
         state.withLock { $0.begin(status.identity, number) }
         let time = Clock.wallNow()

@@ -16,7 +16,7 @@ final class OpenFile: FileContent {
 
     var descriptor: Int32 { file.rawValue }
 
-    /// See ``ResourceStore/read(_:at:into:)``.
+    /// See ``ResourceReader/read(_:at:into:)``.
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
         try storing { () throws(SystemError) in
             try unsafe buffer.fill { bytes throws(SystemError) in

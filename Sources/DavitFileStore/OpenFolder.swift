@@ -10,8 +10,8 @@ final class OpenFolder: OpenCollection {
 }
 
 extension SharedFolder {
-    /// Returns the folder in which a change takes place: the one opened by the lookup or, if there is none,
-    /// opened by path.
+    /// Returns the folder in which a change takes place: the one that the lookup has left open, the root, or
+    /// one newly opened by its path.
     /// - Throws: `forbidden` for the root, which has no parent.
     func folder(of location: ResourceLocation) throws(StoreError) -> OpenFolder {
         if let folder = location.collection as? OpenFolder { return folder }
@@ -19,11 +19,12 @@ extension SharedFolder {
         return OpenFolder(try openParent(of: location.path))
     }
 
-    /// Like ``resolve(_:last:wait:reportsAbsence:)``, and also returns the open parent folder. Takes two
-    /// system calls, the first of which verifies that there is no link above the name.
+    /// Like ``resolve(_:last:wait:reportsAbsence:)``, and also returns the parent folder, opened. Without
+    /// links, takes at most two system calls: one opens the folder and verifies that there is no link above
+    /// the name, and one returns the status of the name.
     ///
-    /// With ``Wait/never``, succeeds only on the volume of the root if that is in memory, where neither this
-    /// call nor changing a name waits for disk I/O.
+    /// With ``Wait/never``, succeeds only on the volume of the root and only if that volume is in memory, so
+    /// that neither this call nor changing a name waits for disk I/O.
     func resolveForChange(
         _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {

@@ -69,6 +69,7 @@ struct Reservation: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
-    /// Returns false only if another process holds the lock. On volumes without locks, no sweeper runs.
+    /// Returns false only if the lock is already held, for example by a sweep. On volumes without locks,
+    /// sweeps remove neither files nor directories.
     borrowing func tryLockIfPossible() -> Bool { (try? tryLock()) ?? true }
 }

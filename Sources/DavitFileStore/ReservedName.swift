@@ -25,7 +25,7 @@ struct ReservedName: Hashable, Sendable {
     /// all practical purposes.
     static func random() -> ReservedName {
         var generator = SystemRandomNumberGenerator()
-        // Each call of the generator is a system call.
+        // Call the generator only once, because each call is a system call.
         var bits = UInt128(generator.next()) << 16
         bits |= UInt128(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFFFF)
         var bytes = prefix

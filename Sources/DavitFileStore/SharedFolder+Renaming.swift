@@ -89,7 +89,7 @@ extension SharedFolder {
         let first = try openParent(of: a)
         let second = try openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
-        // The caller removes one of the two resources next, so their cached files must be closed.
+        // The caller usually removes one of the two resources next, so their cached files must be closed.
         defer {
             kept.forgetTree(a)
             kept.forgetTree(b)

@@ -12,8 +12,8 @@ enum Resolution {
 }
 
 extension SharedFolder {
-    /// Resolves any path. Takes one system call if there are no links, because its success implies that the
-    /// path is canonical.
+    /// Resolves any path. If there are no links, a single lookup of the whole path is sufficient, because its
+    /// success implies that the path is canonical.
     ///
     /// - Parameter reportsAbsence: if false, may return `missingAncestor` instead of `unmapped`, which saves
     ///   checking the parent.
@@ -52,7 +52,7 @@ extension SharedFolder {
 
     private func resolveAbsent(_ path: ResourcePath, wait: Wait) throws(StoreError) -> Resolution {
         guard let parent = path.parent else { return .missingAncestor(path) }
-        // The name may have become a link in the meantime; the lookup of the parent decides.
+        // An ancestor may have become a link in the meantime, so use the canonical path of the parent.
         switch try resolve(parent, last: .followed, wait: wait, reportsAbsence: false) {
         case .found(let canonical, let status) where status.kind == .directory:
             guard let path = canonical.appending(path.name) else { throw .invalidName }

@@ -27,7 +27,7 @@ extension SharedFolder {
     ///   - path: the canonical path of the resource.
     ///   - volume: the volume of the resource. A mount point itself is not on its parent's volume and has no
     ///     trash.
-    /// - Returns: nil if the volume is not part of the share.
+    /// - Returns: nil if the parent of the resource is on another volume.
     func trash(for path: ResourcePath, volume: UInt64) throws(StoreError) -> Trash? {
         // The folder may have been removed or replaced by another program.
         let known = trashes.withLock { $0[volume] }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The state shared by a store, its cursors and its staged content.
 final class SharedFolder: Sendable {
     let directory: RootDirectory
-    /// The root as the folder of changes; nil if it could not be opened again.
+    /// The open root, for changes to its members; nil if it could not be opened a second time.
     let root: OpenFolder?
     /// The segments of the root's real path, to recognize absolute link targets beneath the root.
     let rootSegments: [[UInt8]]

@@ -2,12 +2,12 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// A copy under a reserved name in the destination's folder.
+/// A copy, or a new empty collection, under a reserved name in the destination's folder.
 final class StagedCopy: StagedTree {
     private struct State {
         var destination: ResourcePath
-        /// Whether this object must remove the resource under the reserved name: the copy, or what the copy
-        /// replaced.
+        /// Whether this object must remove the resource under the reserved name: the copy, or the resource
+        /// that the copy replaced.
         var isOwned = true
         /// The trash location of the replaced resource; nil if it was not moved to the trash.
         var kept: ResourcePath?

@@ -3,11 +3,11 @@ internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// New content: an unnamed file on the volume of its folder or, where unsupported, a file under a reserved
-/// name.
+/// New content: an unnamed file on the volume of its folder, or a file under a reserved name for uploads, for
+/// replacements, and on volumes without unnamed files.
 final class StagedFile: StagedContent {
-    /// From this length on, and if the length is unknown, space and permissions are checked before the bytes
-    /// arrive.
+    /// The minimum length of content for which space and permissions are checked before the bytes arrive.
+    /// They are also checked if the length is unknown.
     private static let earlyCheckBytes: Int64 = 1 << 16
 
     struct State {

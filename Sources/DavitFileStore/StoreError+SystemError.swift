@@ -4,7 +4,7 @@ internal import DavitSystem
 extension StoreError {
     /// Maps a system error to a store error.
     ///
-    /// - Parameter absent: the error for a missing name; `missingAncestor` if only the directory can be
+    /// - Parameter absent: the error for `ENOENT`; `missingAncestor` if only the directory of the name can be
     ///   missing.
     init(_ error: SystemError, absent: StoreError = .notFound) {
         self =

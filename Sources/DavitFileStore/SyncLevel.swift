@@ -1,4 +1,4 @@
-/// Which failures acknowledged changes survive. They always survive the end of the process.
+/// The failures that acknowledged changes survive. All changes survive the end of the process.
 public enum SyncLevel: String, CaseIterable, Sendable {
     /// Changes are not synced. After a power loss, a new file may be short or empty.
     case none

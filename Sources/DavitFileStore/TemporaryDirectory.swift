@@ -2,7 +2,7 @@ public import DavitHTTP
 public import DavitStore
 public import DavitSystem
 
-/// A folder for unnamed files, which are removed when the process ends.
+/// A folder for unnamed files, which are removed when they are closed, at the latest when the process ends.
 public final class TemporaryDirectory: Sendable {
     private let root: RootDirectory
 
@@ -73,11 +73,12 @@ public final class UnnamedFile: Sendable {
         }
     }
 
-    /// Gives the content a name, atomically: links the file itself if the name is on the same volume,
-    /// otherwise a copy.
+    /// Gives the content a name, atomically: links the file itself if the name is on the same volume and that
+    /// volume has unnamed files, otherwise a copy.
     ///
     /// - Parameters:
-    ///   - path: a file name in an existing folder. Symbolic links are followed, except in the last segment.
+    ///   - path: the path of a file in an existing folder. Symbolic links are followed, except in the last
+    ///     segment.
     ///   - isReplacing: whether an existing file is replaced, atomically. If false, an existing file causes
     ///     `alreadyExists`.
     public func keep(at path: String, isReplacing: Bool) throws(StoreError) {

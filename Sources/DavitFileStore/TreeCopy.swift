@@ -26,7 +26,7 @@ final class TreeCopy {
     /// Whether the volume of the copy may support shared blocks.
     private var canShare = true
 
-    /// The traversal of one real tree.
+    /// The traversal of the source, or of a folder that a link leads to.
     private final class SourceTree {
         /// The canonical path of the top.
         let start: ResourcePath

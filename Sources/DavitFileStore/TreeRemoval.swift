@@ -10,8 +10,8 @@ struct TreeRemoval {
         var error: StoreError
     }
 
-    /// Whether the tree is a copy that this server has built, or a leftover; permissions inside it are then
-    /// ignored.
+    /// Whether the tree is a copy that this server has built, or a leftover. The permissions of its folders
+    /// are then changed if they prevent the removal.
     let isOurs: Bool
     /// The number of files that may still be removed.
     private(set) var budget: Int

@@ -37,8 +37,8 @@ enum VersionStamp {
     /// Sets a modification time that no other content of this volume has had, which results in a new entity
     /// tag.
     ///
-    /// A client may request a time, but an entity tag must never repeat: the second is the client's, and the
-    /// fraction distinguishes versions, or a stamp does if the volume truncates the fraction.
+    /// A client may request a time, but an entity tag must never repeat: the seconds are as requested, and
+    /// the fraction distinguishes versions. If the volume truncates the fraction, a stamp distinguishes them.
     ///
     /// - Parameters:
     ///   - file: open for reading or writing, and owned by the user of this process.

@@ -182,8 +182,8 @@ extension SidecarStore {
     }
 
     /// Moves the sidecars of a folder that has been moved. The folder itself is already at its destination,
-    /// so a failure only separates it from its sidecars. The sidecars of a folder that moves to the trash are
-    /// not moved, in case the folder is restored.
+    /// so a failure only separates it from its sidecars. The sidecars of a folder that moves to the trash
+    /// remain in place, where they are found again if the folder is restored.
     private func carry(_ source: ResourcePath, to destination: ResourcePath) {
         if ReservedName.isTrash(above: source) || ReservedName.isTrash(above: destination) { return }
         clear(destination)
