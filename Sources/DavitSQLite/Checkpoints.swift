@@ -11,7 +11,7 @@ internal import Synchronization
 final class Checkpoints: Sendable {
     /// The number of log pages after which a checkpoint is scheduled.
     static let step: Int32 = 1_000
-    /// The number of log pages, 4 KiB each, after which a commit waits for a checkpoint: 16 MiB.
+    /// The number of log pages, 4 KiB each, from which on commits wait for checkpoints: about 16 MB.
     static let limit: Int32 = 4_000
 
     private let path: String
@@ -19,7 +19,7 @@ final class Checkpoints: Sendable {
     private let busyMilliseconds: Int32
     private let background: BackgroundWork
     private let connection = Mutex(Opened())
-    /// The length of the log at the last checkpoint.
+    /// The length of the log, in pages, when the last checkpoint became due.
     private let copied = Mutex<Int32>(0)
 
     private struct Opened: ~Copyable {

@@ -11,8 +11,8 @@ package import DavitStore
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var opened: OpaquePointer?
         // A single process uses the database, so with this VFS every connection keeps the WAL index in
-        // process memory. Locks between connections then need no system calls; otherwise each commit makes
-        // six.
+        // process memory. Locks between connections then need no system calls; with the default VFS, each
+        // commit would make six.
         let code = unsafe sqlite3_open_v2(path, &opened, flags, "unix-excl")
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = StateError(sqlite: opened)
@@ -50,7 +50,7 @@ package import DavitStore
     borrowing func promise(_ durability: SQLiteStateStore.Durability) throws(StateError) {
         switch durability {
         case .processDeath: try execute("PRAGMA synchronous = NORMAL")
-        // On Apple systems, a sync only reaches the drive's cache without this option.
+        // On Apple systems, a sync without `fullfsync` only reaches the cache of the drive.
         case .powerLoss: try execute("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
         }
     }

@@ -50,8 +50,8 @@ package final class GroupWriter {
             return Array(repeating: nil, count: requests.count)
         } catch {
             if requests.count <= 1 { return [error] }
-            // One request has rolled back the shared transaction. Retry each request separately; this is too
-            // rare to optimize.
+            // The shared transaction was rolled back, usually because of one request. Retry each request
+            // separately; this is too rare to optimize.
             return requests.flatMap { commit([$0]) }
         }
     }

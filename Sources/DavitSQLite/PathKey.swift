@@ -5,7 +5,8 @@ internal import DavitHTTP
 /// A resource is identified by its parent collection and its name: `("/a/", "b")` for `a/b`, `("/", "a")` for
 /// `a` and `("", "")` for the root, so that the root is not a member of itself. The `parent` of everything
 /// below `a` is then in the range from `"/a/"` up to but not including `"/a0"` ("0" is the character after
-/// "/"): one range of every key, in which the direct members are contiguous at `"/a/"`.
+/// "/"). Everything below `a` is therefore contiguous in every index on `parent`, and so are its direct
+/// members, whose `parent` is `"/a/"`.
 extension ResourcePath {
     /// The `parent` and `name` columns.
     var key: [SQLValue] {

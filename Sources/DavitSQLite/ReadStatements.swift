@@ -34,7 +34,8 @@ final class ReadStatements {
             WHERE r.parent = ?1 AND r.name = ?2
             ORDER BY p.namespace, p.local
             """, on: connection)
-        // The root is at ("", ""), outside the range of paths below it, as is any other path.
+        // The range of the paths below a path never includes the path itself, not even for the root, which is
+        // at ("", "").
         recordsUnder = try Statement(
             """
             SELECT * FROM (

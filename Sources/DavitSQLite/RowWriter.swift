@@ -8,7 +8,8 @@ final class RowWriter {
     /// Paths whose binding may have become unused. They are checked after all changes, because a later change
     /// of the same transaction can rely on the binding.
     private var touched: Set<ResourcePath> = []
-    /// The path bound by the last change, which the next change usually refers to.
+    /// The path of the last `bind`, to which the following changes usually refer; nil after a change that
+    /// could remove its binding.
     private var bound: ResourcePath?
     /// The number of the last lock; numbers used by failed transactions are skipped.
     private var lastLockNumber: Int64

@@ -9,11 +9,11 @@ internal import Synchronization
 ///
 /// Concurrent transactions are combined into one commit; see ``GroupCommitQueue``.
 public final class SQLiteStateStore: StateStore {
-    /// Which failures committed changes survive.
+    /// The failures that committed changes survive.
     public enum Durability: Sendable {
         /// The end of the process, including crashes (`synchronous = NORMAL`).
         case processDeath
-        /// Power loss as well: each commit waits for the disk (`synchronous = FULL`).
+        /// Also a power loss: each commit waits for the disk (`synchronous = FULL`).
         case powerLoss
     }
 
@@ -142,7 +142,7 @@ public final class SQLiteStateStore: StateStore {
     public func integrityCheck() throws(StateError) -> [String] {
         try readers.withReader { (reader) throws(StateError) in
             checks.withLock { $0.running.append(reader) }
-            // The check reports being interrupted as damage.
+            // An interrupted check reports the interruption as damage.
             let findings = Result { () throws(StateError) in try reader.integrityProblems() }
             let areOver = checks.withLock { checks in
                 checks.running.removeAll { $0 === reader }

@@ -6,7 +6,8 @@ package import DavitStore
 /// PathKey.swift. Both are BLOBs, because names need not be UTF-8. Times are nanoseconds since the epoch in
 /// UTC.
 package enum Schema {
-    /// The step at index `n` migrates version `n` to version `n + 1`. Steps are only appended, never edited.
+    /// The migration at index `n` converts version `n` to version `n + 1`. Migrations are only appended,
+    /// never edited.
     package static let migrations: [StaticString] = [
         """
         CREATE TABLE resource (

@@ -144,7 +144,7 @@ package final class JournalDatabase {
 
     // MARK: Entries
 
-    /// Returns the entry of a member, existing or removed; nil if the name was never recorded.
+    /// Returns the entry of a member, existing or removed; nil if no entry is stored.
     package func entry(_ name: [UInt8], in folder: Int64) throws(StateError) -> JournalEntry? {
         var entry: JournalEntry?
         try statements.entry.forEachRow([.integer(folder), .blob(name)]) { row in

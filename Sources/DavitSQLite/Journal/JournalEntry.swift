@@ -97,6 +97,7 @@ package struct JournalEntry: Hashable, Sendable {
 package struct JournalFolder: Hashable, Sendable {
     package let id: Int64
     package let path: ResourcePath
-    /// The identity of the folder when it was last read; 0 if it has never been read.
+    /// The identity of the folder when it was last read; 0 if it has not been read since it was added, or no
+    /// longer exists.
     package var identity: ResourceIdentity
 }
