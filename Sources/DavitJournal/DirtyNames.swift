@@ -1,16 +1,16 @@
 /// The names and folders that must be compared again because of events.
 package struct DirtyNames {
-    /// What events have reported about a name.
+    /// The changes of a name that events have reported.
     package struct Hints: OptionSet {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Something was created or moved to this name.
+        /// A member was created with this name, or moved to it.
         package static let arrived = Hints(rawValue: 1)
-        /// The name was removed or renamed.
+        /// The member with this name was removed or renamed.
         static let left = Hints(rawValue: 2)
-        /// The permissions of a folder have changed.
+        /// The member is a folder whose permissions may have changed.
         static let access = Hints(rawValue: 4)
         /// The removed or renamed member was a folder.
         static let folder = Hints(rawValue: 8)
@@ -21,7 +21,7 @@ package struct DirtyNames {
 
     /// The maximum number of names per folder; beyond it, the entire folder is marked.
     package static let namesOfFolder = 8_192
-    /// The maximum number of names in total.
+    /// The maximum number of names in total; beyond it, all folders with marked names are marked entirely.
     package static let nameLimit = 32_768
 
     private var names: [Int64: [[UInt8]: Hints]] = [:]

@@ -6,8 +6,8 @@ internal import DavitStore
 ///
 /// The folders to read, and their order, follow from events, from the database and from the folder that each
 /// pass is for; reading stops and resumes between passes, and folders that are removed or renamed in the
-/// meantime are forgotten. A `TreeTraversal`, which visits one tree from its top in one go, cannot replace
-/// ``PendingFolders``. Members are read in the same way, with a `MemberListing`.
+/// meantime are forgotten. A `TreeTraversal` visits a single tree in a fixed order, so it cannot replace
+/// ``PendingFolders``. Like a `TreeTraversal`, the journal reads members through a `MemberListing`.
 extension JournalCore {
     /// Reads a folder and records the differences. If the folder no longer exists, forgets it; it is then not
     /// in ``visited``.
@@ -156,6 +156,7 @@ extension JournalCore {
         return hints.contains(.folder) || !rules.refuses(content: path.name)
     }
 
+    /// Records the removal of all members at any depth below `path`, and of the folders.
     /// - Parameter kept: the id of a folder that still exists, but without its members.
     func removeSubtree(_ path: ResourcePath, but kept: Int64? = nil) throws(JournalError) {
         let folders = try rows { () throws(StateError) in try database.folders(under: path) }
@@ -177,7 +178,8 @@ extension JournalCore {
 
     // MARK: Lookup
 
-    /// Returns the state of a member as PROPFIND would list it, or nil if it would not.
+    /// Returns the state of a member as PROPFIND would list it: nil if it would not be listed, `hidden` if
+    /// the name exists but is not served now.
     func look(_ folder: ResourcePath, _ name: [UInt8]) throws(JournalError) -> JournalEntry? {
         guard let path = folder.appending(name) else { return nil }
         if let rules, !rules.lists(name) { return nil }

@@ -174,7 +174,8 @@ final class JournalCore {
         }
     }
 
-    /// Compares everything within the pass that can change without an event.
+    /// Compares the members within the pass that can change without an event, and schedules the folders
+    /// without a watch to be read.
     private func lookAgain(_ pass: JournalPass) throws(JournalError) {
         for (id, path) in watches.unwatched where pass.covers(path) { pending.push(id, path) }
         let names = try rows { () throws(StateError) in try database.volatileEntries(under: pass.path) }
@@ -183,7 +184,8 @@ final class JournalCore {
         }
     }
 
-    /// Schedules the folder itself to be read, even if its ancestors have not been read yet.
+    /// Schedules the folder of a pass to be read if it has not been read yet, even if its ancestors have not
+    /// been read either, or if it was replaced.
     private func reach(_ path: ResourcePath, isNew: Bool) throws(JournalError) {
         let folder = try folder(at: path)
         // Ancestors may have no watch, and may have been replaced.

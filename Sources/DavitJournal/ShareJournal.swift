@@ -17,7 +17,8 @@ public final class ShareJournal: ChangeJournal {
         package var watchLimit = Int.max
         /// The maximum number of removals to store.
         package var removalLimit = 200_000
-        /// The duration of one step of comparing several folders, in nanoseconds.
+        /// The duration in nanoseconds after which a step of the comparison ends, once it has compared the
+        /// current folder.
         package var step: Int64 = 25_000_000
         /// Whether folders are compared in the background after the first query and after a restart.
         package var walksInBackground = true
@@ -93,7 +94,7 @@ public final class ShareJournal: ChangeJournal {
         walk()
     }
 
-    /// Interrupts running work at the next small step. Returns immediately; subsequent calls throw
+    /// Interrupts running work at the next opportunity. Returns immediately; subsequent queries throw
     /// `interrupted`.
     public func stop() { isEnding.store(true, ordering: .relaxed) }
 
