@@ -72,15 +72,15 @@ static inline long davit_copy_file_range(int from, int to, size_t count) {
     return syscall(SYS_copy_file_range, from, (void *)0, to, (void *)0, count, 0u);
 }
 
-// FICLONE: makes `to` share the whole content of `from`.
+// Makes `to` share the blocks of the entire content of `from` (FICLONE).
 static inline int davit_clone_into(int to, int from) { return (int)syscall(SYS_ioctl, to, 0x40049409ul, from); }
 
 static inline long davit_flistxattr(int file, char *names, size_t capacity) {
     return syscall(SYS_flistxattr, file, names, capacity);
 }
 
-/* Returns the size of the list of attribute names in bytes. Linux 6.13; the system call number is the same on all
-   architectures that Swift supports. */
+/* Returns the size of the list of attribute names in bytes. Requires Linux 6.13. The number of the system call is the
+   same on all architectures that Swift supports. */
 static inline long davit_listxattrat(int directory, const char *path) {
     return syscall(465, directory, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, (char *)0, (size_t)0);
 }

@@ -19,8 +19,8 @@ static inline int davit_ctx_set_versions(SSL_CTX *context, int least, int most) 
     return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
 }
 
-/* Writes each record as soon as it is full, from memory that may move. Idle connections release their buffers. The
-   configured chain is sent unmodified and not completed from the trusted certificates. */
+/* Lets SSL_write return after each record, and lets the bytes move in memory before a retry. Idle connections release
+   their buffers. The configured chain is sent unmodified and not completed from the trusted certificates. */
 static inline void davit_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
@@ -33,7 +33,7 @@ static inline void davit_ctx_set_server_options(SSL_CTX *context) {
         | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
 }
 
-/* Sessions are stored only in the tickets of the clients. */
+/* Disables the session cache: sessions are stored only in the tickets that clients hold. */
 static inline void davit_ctx_set_session_cache_off(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }

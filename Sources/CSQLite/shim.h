@@ -25,7 +25,7 @@ static inline int davit_note_log(void *pages, sqlite3 *connection, const char *d
     return SQLITE_OK;
 }
 
-/* Stores the length of the write-ahead log in `pages` after each commit. This turns off automatic checkpoints. */
+/* Stores the length of the write-ahead log in `pages` after each commit. The hook replaces automatic checkpoints. */
 static inline void davit_watch_log(sqlite3 *connection, int *pages) {
     sqlite3_wal_hook(connection, davit_note_log, pages);
 }
@@ -39,7 +39,7 @@ static inline int davit_is_out_of_space(int number) {
     return number == ENOSPC || number == EDQUOT;
 }
 
-/* Creates a folder that only its owner can access, if it does not exist. Returns 0 or an error number. */
+/* Creates a folder that only its owner can access, unless the path exists. Returns 0 or an error number. */
 static inline int davit_make_private_folder(const char *path) {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) { return 0; }
     return errno;

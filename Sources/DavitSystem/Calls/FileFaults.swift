@@ -93,7 +93,7 @@ public enum FileFaults {
 }
 
 #if DAVIT_FAULTS
-/// A plan of the steps that fail, and the count of steps so far.
+/// The steps that fail or kill the process, and the number of steps so far.
 package final class FaultPlan: Sendable {
     enum Verdict {
         case proceed
@@ -128,7 +128,7 @@ package final class FaultPlan: Sendable {
     /// The number of steps so far.
     package var count: Int { steps.load(ordering: .relaxed) }
 
-    /// The names of the calls so far, in order.
+    /// The names of the steps so far, in order; recorded only while a test has set ``FileFaults/plan``.
     package var calls: [String] { names.withLock { $0 } }
 
     func next(_ name: SystemError.StaticName) -> Verdict {

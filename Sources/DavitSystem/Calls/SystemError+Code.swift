@@ -77,7 +77,7 @@ extension SystemError {
 
 /// Errors that originate in this process.
 extension SystemError {
-    /// The result is no longer needed.
+    /// The work was canceled, because its result is no longer needed.
     package static var cancelled: SystemError { SystemError(errno: ECANCELED, call: "checkpoint") }
 
     /// The path contains too many symbolic links.

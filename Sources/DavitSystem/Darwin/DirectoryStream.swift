@@ -152,7 +152,7 @@ internal import Dispatch
     }
 }
 #elseif canImport(Darwin)
-/// A placeholder for systems without directory events, where every folder is read on each access.
+/// A placeholder for systems without directory events, where every query reads the folders again.
 package final class DirectoryWatch: Sendable {
     private let woken = Latch(count: 1)
 

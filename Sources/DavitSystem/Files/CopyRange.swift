@@ -12,7 +12,7 @@ extension FileDescriptor {
     /// kernel, otherwise through memory. Holes are preserved.
     ///
     /// - Parameters:
-    ///   - status: the status of this file; content appended later is not copied.
+    ///   - status: the status of this file. Content appended since then is copied only if blocks are shared.
     ///   - canShare: false if the target's volume is known not to share blocks; set to false if the volume
     ///     reports that.
     package borrowing func copyContent(
@@ -37,7 +37,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Copies from the current positions of both files, `count` bytes or up to the end.
+    /// Copies `count` bytes, or fewer at the end of this file, from its current position to that of `target`.
     borrowing func copyRange(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {

@@ -1,5 +1,5 @@
 extension FileDescriptor {
-    /// Copies from the current positions of both files, `count` bytes or up to the end.
+    /// Copies `count` bytes, or fewer at the end of this file, from its current position to that of `target`.
     borrowing func copyThroughMemory(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {

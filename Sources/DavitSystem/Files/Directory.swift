@@ -9,8 +9,8 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Operations on the members of a directory, relative to its descriptor. Names are single path components;
-/// none of these calls follows a symbolic link in the last component.
+/// Operations on the members of a directory, relative to its descriptor. Names are single path components.
+/// Only ``checkWritable(_:)`` follows a symbolic link.
 extension FileDescriptor {
     /// Creates a directory.
     /// - Parameter mode: as for mkdir(2); the umask applies.
@@ -82,8 +82,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Checks whether this process, with its effective IDs, may write to a member, which rename(2) does not
-    /// check.
+    /// Checks whether this process, with its effective IDs, may write to a member or to the target of a link,
+    /// which rename(2) does not check.
     ///
     /// - Throws: `noEntry` if the member does not exist; otherwise the reason why writing is refused.
     package borrowing func checkWritable(_ name: [UInt8]) throws(SystemError) {

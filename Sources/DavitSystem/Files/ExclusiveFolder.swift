@@ -34,7 +34,7 @@ public final class ExclusiveFolder: Sendable {
     // descriptor until exec, and with it the lock.
     deinit { _ = flock(lock.rawValue, LOCK_UN) }
 
-    /// Waits until the folder and the names of its files are on the disk.
+    /// Waits until the name of the folder and the names of its files are on the disk.
     public func sync() throws(SystemError) {
         for place in [path, path + "/.."] {
             let number = try unsafe withCPath(Array(place.utf8)) { text throws(SystemError) in

@@ -15,8 +15,8 @@ package struct RootDirectory: ~Copyable, Sendable {
     /// The absolute path without links at the time of opening.
     package let realPath: [UInt8]
 
-    /// Whether paths are resolved component by component, because the system cannot resolve a path beneath a
-    /// directory in one call.
+    /// Whether paths are resolved component by component, on request or because the system cannot resolve a
+    /// path beneath a directory in one call.
     let walksComponents: Bool
     /// How the root's volume compares names. Only Apple's systems report it.
     package let matching: NameMatching

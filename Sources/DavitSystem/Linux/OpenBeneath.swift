@@ -29,8 +29,7 @@ extension RootDirectory {
         let flags = Int32(DAVIT_O_PATH) | O_CLOEXEC | (acceptsLink ? O_NOFOLLOW : 0)
         let file = try open(path, flags: flags, permissions: 0, mayWait: mayWait)
         let status = try file.status()
-        // Reached only when components are resolved one by one, because the last one is opened without
-        // following links.
+        // True only if components are resolved one by one: O_PATH with O_NOFOLLOW then opens the link itself.
         if status.kind == .symbolicLink, !acceptsLink { throw SystemError(errno: ELOOP, call: "openat") }
         return status
     }
@@ -113,9 +112,9 @@ extension RootDirectory {
         var hasCachedLookup: Bool
     }
 
-    /// What the kernel supports, determined once: kernels before 5.6 and some sandboxes have no openat2, and
-    /// kernels before 5.12 have no cached-only lookup. Without it, metadata is read on the calling thread
-    /// even if `mayWait` is false.
+    /// The features that the kernel supports, determined once: kernels before 5.6 and some sandboxes have no
+    /// openat2, and kernels before 5.12 have no cached-only lookup. Without cached-only lookup, metadata is
+    /// read on the calling thread even if `mayWait` is false.
     private static let features: Features = {
         func opens(_ resolve: Int) -> Bool {
             let flags = UInt64(DAVIT_O_PATH) | UInt64(O_CLOEXEC)

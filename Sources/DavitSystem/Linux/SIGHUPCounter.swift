@@ -10,7 +10,7 @@ internal import Synchronization
 /// Counts SIGHUP in an event descriptor for all queues of the process. Like ``SignalPipe``, it works on
 /// whichever thread receives the signal.
 enum SIGHUPCounter {
-    /// Stays open for the rest of the process's lifetime.
+    /// The shared descriptor, which stays open for the rest of the process's lifetime.
     private static let counter = Mutex<Int32?>(nil)
 
     /// - Returns: a new descriptor of the shared counter, owned by the caller, who must not read from it.

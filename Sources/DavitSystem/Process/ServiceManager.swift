@@ -40,7 +40,7 @@ public enum ServiceManager {
     /// Reports that the configuration is being reloaded; ``ready()`` follows.
     public static func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.now() / 1000)") }
 
-    /// Reports that the service is alive. Must be called more often than ``watchdogInterval``.
+    /// Reports that the service is alive. Must be called at intervals shorter than ``watchdogInterval``.
     public static func alive() { notify("WATCHDOG=1") }
 
     /// The time without ``alive()`` after which the manager restarts the service; nil if the watchdog is

@@ -15,7 +15,8 @@ package enum Terminal {
     ///
     /// Signals from the keyboard are disabled, so that Ctrl-C cannot end the process before the terminal
     /// settings are restored.
-    /// - Returns: the line without its line end; nil if the user canceled with Ctrl-C or Ctrl-D.
+    /// - Returns: the line without its line end; nil if the user canceled with Ctrl-C or Ctrl-D, or if the
+    ///   input ends before the line does.
     package static func readHidden(_ prompt: String) throws(SystemError) -> [UInt8]? {
         var settings = termios()
         guard unsafe tcgetattr(0, &settings) == 0 else { throw SystemError(errno: errno, call: "tcgetattr") }

@@ -44,8 +44,9 @@ package struct LocalConnection: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Sets the flags of a socket on Apple systems, which have no flags for new sockets, and makes it
-    /// blocking, because an accepted socket inherits the non-blocking mode of the listener.
+    /// On Apple systems, where sockets cannot be created with flags, sets the flags of a socket and makes it
+    /// blocking, because an accepted socket inherits the non-blocking mode of the listener. Does nothing on
+    /// other systems.
     private static func prepare(_ number: Int32) {
         #if canImport(Darwin)
         Socket.prepare(number)

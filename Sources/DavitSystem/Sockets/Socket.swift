@@ -9,12 +9,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Operations on non-blocking stream sockets.
+/// Operations on sockets, most of which are non-blocking stream sockets.
 package enum Socket {
     /// The result of a transfer.
     package enum Outcome: Equatable, Sendable {
         case bytes(Int)
-        /// The peer has closed its sending side.
+        /// The peer has closed its sending side or, when sending a file, the file has ended.
         case ended
         case wouldBlock
         case failed(SystemError)
@@ -105,7 +105,8 @@ package enum Socket {
         }
     }
 
-    /// Connects and blocks until the connection is established. For clients and tests.
+    /// Connects and blocks until the connection is established; the socket stays blocking. For clients and
+    /// tests.
     package static func connect(to address: SocketAddress) throws(SystemError) -> FileDescriptor {
         try connect(to: address, type: streamType)
     }

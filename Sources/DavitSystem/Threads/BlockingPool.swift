@@ -69,8 +69,8 @@ public final class BlockingPool: Sendable {
     @discardableResult
     public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(ClosureJob { work() }) }
 
-    /// Refuses further jobs and blocks until all accepted ones have ended; cancels long work whose result is
-    /// no longer needed. Must not be called on a thread of the pool.
+    /// Refuses further jobs and blocks until all accepted ones have ended; drops or cancels all cancelable
+    /// long work. Must not be called on a thread of the pool.
     public func shutdown() {
         longWork.shutdown()
         monitor.withLock { $0.isShutDown = true }

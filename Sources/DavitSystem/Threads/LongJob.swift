@@ -36,7 +36,7 @@ internal import Synchronization
         self.work = work
     }
 
-    /// Whether the result is no longer needed.
+    /// Whether the job is to be aborted, because its caller no longer waits or the threads are shut down.
     var isCancelled: Bool {
         isCancellable && (!hasCaller.load(ordering: .relaxed) || threads.isEnding)
     }

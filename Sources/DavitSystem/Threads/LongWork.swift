@@ -8,7 +8,8 @@ package enum LongWork {
 
     /// Pauses the job if its slice is used up, and returns when it gets its next turn.
     /// - Parameter bytes: the number of bytes processed since the last call.
-    /// - Throws: `cancelled` once the result is no longer needed.
+    /// - Throws: `cancelled` if the job is cancelable and its result is no longer needed, or the threads are
+    ///   shut down.
     package static func checkpoint(bytes: Int = 0) throws(SystemError) {
         guard let job = current else { return }
         job.advance(bytes)

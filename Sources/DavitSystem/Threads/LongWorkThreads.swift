@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// Threads for long work: copying or removing trees, computing digests, searching.
 ///
-/// As many jobs run concurrently as there are cores, at low priority. Clients take turns: a job that has used
-/// up its slice pauses in ``LongWork/checkpoint(bytes:)`` until the other clients have had a turn. A paused
-/// job keeps its thread, so that work can be written as plain synchronous code; the number of started jobs is
-/// limited.
+/// By default, as many jobs run concurrently as there are cores, at low priority. Clients take turns: a job
+/// that has used up its slice pauses in ``LongWork/checkpoint(bytes:)`` until the other clients have had a
+/// turn. A paused job keeps its thread, so that work can be written as plain synchronous code; the number of
+/// started jobs is limited.
 public final class LongWorkThreads: Sendable {
     private struct State {
         var schedule: LongWorkSchedule
