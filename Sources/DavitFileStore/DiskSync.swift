@@ -56,8 +56,8 @@ final class DiskSync: Sendable {
         if let failure = folder.line.perform(()) { throw failure }
     }
 
-    /// Syncs the names in two folders, the one with the new name first, so that a crash in between loses
-    /// nothing.
+    /// Syncs the names in two folders, first in the folder with the new name, so that a crash in between
+    /// loses nothing.
     func names(
         to new: borrowing FileDescriptor, from old: borrowing FileDescriptor
     ) throws(StoreError) {

@@ -31,7 +31,7 @@ extension FileResourceReader {
     }
 
     /// Closes cached files that were not requested since the last call: an open file keeps its disk space
-    /// after removal, and nothing else closes it while there are no requests. May block.
+    /// after removal, and without this call it would stay open while there are no requests. May block.
     /// - Returns: whether the caller should call this again later.
     public func closeUnusedFiles() -> Bool { kept.closeUnused() }
 

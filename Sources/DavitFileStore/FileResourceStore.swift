@@ -29,7 +29,7 @@ public final class FileResourceStore: ResourceStore {
 
     /// Opens the folder; the store keeps using it even if it is renamed.
     /// - Parameters:
-    ///   - sync: what each call syncs to disk before it returns.
+    ///   - sync: the data that each call syncs to disk before it returns.
     ///   - rules: determine the header fields of content.
     ///   - keepsFree: number of bytes to keep free on the volume. The reported available space is reduced by
     ///     it, and content that does not fit is refused with `StoreError.quotaExceeded`, 507. Nil for none.

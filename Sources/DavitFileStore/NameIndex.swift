@@ -19,7 +19,7 @@ package struct NameIndex {
     /// timestamps to be conclusive.
     package static let coarsestNanoseconds: Int64 = 3_000_000_000
 
-    /// The names; of several equivalent ones, only the first in byte order.
+    /// The names in the folder. Of several equivalent names, only the first in byte order is stored.
     private(set) var names: Set<CanonicalName> = []
     /// Names that occur in more than one spelling.
     private var ambiguous: Set<CanonicalName> = []

@@ -57,7 +57,7 @@ struct Reservation: ~Copyable, Sendable {
                 if error.code == .noEntry, (try? directory.status()).map({ $0.linkCount > 0 }) == true {
                     continue
                 }
-                // Remove what may have been created; the name is unique.
+                // Remove the file or directory if it was created; no other one has this name.
                 _ =
                     kind == .file
                     ? try? directory.unlink(name.bytes) : try? directory.removeDirectory(name.bytes)

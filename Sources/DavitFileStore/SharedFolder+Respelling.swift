@@ -58,7 +58,7 @@ extension SharedFolder {
         }
     }
 
-    /// Returns which of two names exist in a folder as exact bytes.
+    /// Returns those of two names that a folder contains with exactly these bytes.
     private static func entries(
         _ name: [UInt8], _ other: [UInt8], in folder: borrowing FileDescriptor
     ) throws(SystemError) -> Set<[UInt8]> {

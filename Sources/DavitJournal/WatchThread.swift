@@ -16,7 +16,7 @@ final class WatchThread: Sendable {
     private let end = Latch(count: 1)
 
     /// - Parameter body: called on the thread when there are events.
-    /// - Throws: if the thread cannot be created.
+    /// - Throws: an error if the thread cannot be created.
     init(_ watch: FolderWatch, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         self.watch = watch
         try SystemThread.start(named: "davit-journal") { [self] in

@@ -3,7 +3,7 @@ package import DavitStore
 
 /// The writing connection, which commits concurrent transactions together.
 ///
-/// Used by one thread at a time, the one that holds the mutex of ``SQLiteStateStore``.
+/// Used only by the thread that holds the mutex of ``SQLiteStateStore``.
 package final class GroupWriter {
     private let connection: DatabaseConnection
     private let rows: RowWriter
@@ -56,7 +56,7 @@ package final class GroupWriter {
         }
     }
 
-    /// - Throws: if nothing was committed.
+    /// - Throws: the error of a request or of the commit; nothing was committed then.
     private func commitTogether(_ requests: [Transaction]) throws(StateError) {
         var emptying: [Set<Int>] = []
         try begin.run([])

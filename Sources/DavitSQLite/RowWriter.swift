@@ -117,7 +117,7 @@ final class RowWriter {
         bound = path
     }
 
-    /// - Throws: if `path` has no binding.
+    /// - Throws: an error if `path` has no binding.
     private func requireBinding(at path: ResourcePath) throws(StateError) {
         if bound == path { return }
         guard try statements.binding.hasRow(path.key) else { throw .unbound(path) }

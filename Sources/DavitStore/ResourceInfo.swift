@@ -49,7 +49,7 @@ public struct ResourceInfo: Sendable {
     public var volume: UInt64
     /// Whether the owner's execute bit is set; false for a collection.
     public var isExecutable: Bool
-    /// Distinguishes versions on a volume without nanosecond timestamps; 0 elsewhere.
+    /// Distinguishes versions of content whose timestamps are too coarse to do so; otherwise 0.
     public var stamp: UInt64
     /// Whether the content has other hard links, under which it can also be modified.
     public var hasOtherNames: Bool

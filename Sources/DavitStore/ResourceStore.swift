@@ -7,7 +7,7 @@ public enum Wait: Sendable {
     case allowed
 }
 
-/// What happens when the last segment of a path is a symbolic link.
+/// The treatment of a symbolic link in the last segment of a path.
 public enum SymlinkMode: Sendable {
     /// Follow the link; for reading and for writing content.
     case followed
@@ -410,6 +410,7 @@ public protocol DetachedTree: AnyObject, Sendable {
     /// Removes the resource with all its descendants, as far as possible. Traverses the tree.
     /// - Returns: the original paths of the resources that could not be removed; empty if all were removed.
     func destroy() -> [(path: ResourcePath, error: StoreError)]
-    /// Moves what remains back to its original name, if that name is still free.
+    /// Moves the resource, or the part of it that still exists, back to its original name.
+    /// - Throws: `alreadyExists` if that name is no longer free; other errors.
     func restore() throws(StoreError)
 }

@@ -111,11 +111,11 @@ public struct RenameIntent: Hashable, Sendable {
     public var isCopy: Bool
     /// The source of a copy, to be removed once the copy is in place: a move across volumes.
     public var origin: Origin?
-    /// If not nil, the intent is not a rename: the attributes that the resource at `destination` receives
-    /// together with the rows of the same commit.
+    /// The attributes that the resource at `destination` receives together with the rows of the same commit.
+    /// If not nil, the intent is not a rename.
     public var attributes: ResourceAttributes?
-    /// If not nil, the intent is not a rename: the new `getcontentlanguage` once the content with the
-    /// identity `moved` is at `destination`; empty to remove it.
+    /// The `getcontentlanguage` to set once the content with the identity `moved` is at `destination`; empty
+    /// to remove the property. If not nil, the intent is not a rename.
     public var contentLanguage: String?
     /// The trash location of the replaced resource, if it was moved to the trash; its properties move with
     /// it. For a copy, the replaced resource is exchanged with the copy at this location.

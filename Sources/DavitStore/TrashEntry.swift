@@ -78,7 +78,8 @@ public struct TrashTotals: Hashable, Sendable {
     public var count = 0
     /// The number of bytes of content in measured entries.
     public var bytes: Int64 = 0
-    /// The highest number of an entry so far; 0 if there has been no entry.
+    /// The highest number of any entry since the totals were loaded, including removed entries; 0 if there
+    /// was none.
     public var lastNumber: Int64 = 0
 
     /// Creates the totals of an empty trash.

@@ -33,6 +33,7 @@ public final class SidecarStore: ResourceStore {
 
     enum Home { case share, sidecarFolder }
 
+    /// Returns the store that contains the resource at `path` or, if it does not exist, would contain it.
     /// - Parameter path: canonical.
     func home(of path: ResourcePath) throws(StoreError) -> Home {
         guard let sidecar = MacMetadataName.sidecar(in: path) else { return .share }

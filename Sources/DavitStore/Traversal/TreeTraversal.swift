@@ -17,7 +17,7 @@ package struct TreeTraversal {
         case asListed
     }
 
-    /// What a call of ``TreeTraversal/next(_:)`` has done.
+    /// The effect of a call of ``TreeTraversal/next(_:)``.
     package enum Event {
         /// The next member of the current collection was read. If it is a collection, it is entered later,
         /// unless ``TreeTraversal/skip(_:)`` is called or the limits of the traversal exclude it.
@@ -29,7 +29,7 @@ package struct TreeTraversal {
         case passed
         /// A subcollection with this name was entered and is the current collection.
         case entered(name: [UInt8])
-        /// The current collection was left; the one that contains it is the current collection.
+        /// The current collection was left; the collection from which it was entered is current again.
         case left
         /// The remaining members of the current collection cannot be read. The traversal continues with the
         /// subcollections found before.

@@ -45,7 +45,7 @@ internal import Dispatch
     nonisolated(unsafe) private let stream: FSEventStreamRef
 
     /// - Parameter root: an ancestor of all directories that will be watched; absolute and without links.
-    /// - Throws: if no stream can be created or started.
+    /// - Throws: an error if no stream can be created or started.
     package init(root: [UInt8]) throws(SystemError) {
         // The stream owns one reference, so that a callback in progress keeps the inbox alive.
         var context = unsafe FSEventStreamContext()
@@ -107,7 +107,7 @@ internal import Dispatch
     /// Starts watching a directory.
     /// - Parameter directory: open in any mode.
     /// - Returns: the key that identifies the directory in events; the existing one if it is already watched.
-    /// - Throws: if its path cannot be determined.
+    /// - Throws: an error if its path cannot be determined.
     package func watch(_ directory: borrowing FileDescriptor) throws(SystemError) -> Int32 {
         var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
         let number = directory.rawValue
@@ -158,7 +158,7 @@ package final class DirectoryWatch: Sendable {
 
     package init(root: [UInt8]) throws(SystemError) {}
 
-    /// - Throws: always.
+    /// - Throws: an error, always.
     package func watch(_ directory: borrowing FileDescriptor) throws(SystemError) -> Int32 {
         throw SystemError(errno: 45, call: "FSEventStreamCreate")
     }

@@ -14,7 +14,7 @@ package enum CachedFile {
     package enum Outcome: Equatable, Sendable {
         /// The number of bytes read; 0 at the end of the file.
         case bytes(Int)
-        /// Not in memory. Use ``read(_:into:offset:)`` where blocking is allowed.
+        /// The content is not in memory. Use ``read(_:into:offset:)`` where blocking is allowed.
         case notCached
         /// The system or the volume cannot report what is in memory.
         case unknown

@@ -84,7 +84,8 @@ extension FileDescriptor {
         _ = try FileCall.run("fchown") { fchown(number, owner ?? uid_t.max, group ?? gid_t.max) }
     }
 
-    /// Sets the modification time, in nanoseconds since the epoch, and the access time to now.
+    /// Sets the modification time, in nanoseconds since the epoch, and sets the access time to the current
+    /// time.
     package borrowing func setModified(_ nanoseconds: Int64) throws(SystemError) {
         let number = rawValue
         var nanoseconds = nanoseconds
@@ -170,7 +171,7 @@ private func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawPointer?, _ c
     unsafe read(number, buffer, count)
 }
 
-/// Returns the absolute path without links, for messages and for resolving absolute link targets.
+/// Returns the absolute path without links, as realpath(3) does.
 package func realPath(_ path: String) throws(SystemError) -> [UInt8] {
     #if DAVIT_FAULTS
     try FileFaults.pass("realpath")

@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file of settings or secrets, read completely at startup.
+/// The content and mode of a small file, such as settings, secrets or a system table, read completely.
 public struct SmallFile: Sendable {
     public let bytes: [UInt8]
     /// The permission bits.

@@ -52,7 +52,7 @@ package struct LocalListener: ~Copyable, Sendable {
     }
 
     /// Accepts the next pending connection; returns nil if there is none.
-    /// - Throws: if no descriptor or memory is left; the connection remains pending.
+    /// - Throws: an error if no descriptor or memory is left; the connection remains pending.
     package func accept() throws(SystemError) -> LocalConnection? {
         let (number, code) = uninterrupted {
             #if canImport(Darwin)

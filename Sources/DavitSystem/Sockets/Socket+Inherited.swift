@@ -22,7 +22,7 @@ extension Socket {
         _ = try checked("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
         let second = FileDescriptor(owning: try checked("dup") { dup(number) })
         _ = fcntl(second.rawValue, F_SETFD, FD_CLOEXEC)
-        // Fails for a local socket, which has no such option.
+        // Has no effect on a local socket, which has no such option.
         sendWithoutDelay(number)
         return second
     }

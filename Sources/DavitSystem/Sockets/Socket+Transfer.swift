@@ -36,7 +36,7 @@ extension Socket {
         return count >= 0 ? .bytes(count) : outcome(of: code, "send")
     }
 
-    /// Sends two buffers in one call.
+    /// Sends as many bytes of two consecutive buffers as the socket accepts, in one system call.
     package static func send(
         _ socket: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
         isFollowed: Bool = false

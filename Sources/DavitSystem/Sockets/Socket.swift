@@ -112,7 +112,7 @@ package enum Socket {
     }
 
     /// Returns the local address from which datagrams to `address` would be sent. Sends nothing.
-    /// - Throws: if there is no route to `address`.
+    /// - Throws: an error if there is no route to `address`.
     package static func source(towards address: SocketAddress) throws(SystemError) -> SocketAddress {
         let socket = try connect(to: address, type: datagramType)
         var source = try localAddress(of: socket.rawValue)

@@ -17,7 +17,7 @@ package struct SocketAddress: Hashable, Sendable {
     /// The address, most significant byte first. An IPv4 address occupies the lower 32 bits of `low`.
     package let high: UInt64
     package let low: UInt64
-    /// The interface of a link-local IPv6 address, otherwise 0.
+    /// The index of the interface of a link-local IPv6 address; 0 for other addresses.
     package let scope: UInt32
     package var port: UInt16
 }

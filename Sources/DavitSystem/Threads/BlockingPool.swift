@@ -13,7 +13,7 @@ public final class BlockingPool: Sendable {
         var isWaking = false
         var isShutDown = false
 
-        /// Returns whether to signal an idle thread; marks it as waking if so.
+        /// Returns whether the caller must signal an idle thread; if so, sets ``isWaking``.
         mutating func shouldWake() -> Bool {
             guard idleCount > 0, !isWaking else { return false }
             isWaking = true

@@ -40,8 +40,8 @@ public final class LongWorkThreads: Sendable {
     ///   - client: the client to which the work is charged.
     ///   - isAdmitted: whether the job continues work that was admitted earlier, and must not be refused
     ///     because of the number of waiting jobs.
-    ///   - isCancellable: whether canceling the calling task drops a job that has not started, and makes
-    ///     ``LongWork/checkpoint(bytes:)`` throw in one that has.
+    ///   - isCancellable: whether canceling the calling task drops the job if it has not started, and
+    ///     otherwise makes ``LongWork/checkpoint(bytes:)`` throw.
     /// - Returns: the result of `work`; nil, without running `work`, if it was refused or dropped, or the
     ///   threads are shut down.
     public func run<T: Sendable>(
