@@ -1,4 +1,4 @@
-/// Identifies the client charged for what the server remembers, computes or holds open: the account or,
+/// Identifies the client to which the server charges stored entries, work and open resources: the account or,
 /// without authentication, the network of the client's address.
 public enum ClientKey: Hashable, Sendable {
     case account(String)

@@ -1,6 +1,6 @@
 /// Reports the readiness of descriptors to one waiting thread.
 ///
-/// Only ``wake()`` may be called from another thread.
+/// Once a thread waits, only ``wake()`` may be called from other threads.
 package protocol EventQueue: AnyObject, Sendable {
     init() throws(SystemError)
 
