@@ -8,7 +8,7 @@ extension Configuration {
         of application: any Handler, behind authentication: Authentication?
     ) throws(ServerError) -> any Handler {
         let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
-        // The application's middleware sees content before it is compressed.
+        // The application's middleware sees response bodies before they are compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
         // Before authentication: preflights have no credentials.

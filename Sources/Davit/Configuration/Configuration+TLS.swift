@@ -14,10 +14,10 @@ extension Configuration {
             /// The content of two such PEM files.
             case pem(certificate: [UInt8], key: [UInt8])
             /// A certificate authority that the server creates, and a certificate for the names and addresses
-            /// of this machine. They are stored in `folder`; nil means `tls` in the state folder of the first
-            /// share, or in the user's state folder if there is no share. The certificate is replaced 30 days
-            /// before it expires, and when the names or addresses of the machine change. See
-            /// ``WebServer/certificateAuthority``.
+            /// of this machine, of ``Configuration/hosts`` and of ``Configuration/publicURLs``. They are
+            /// stored in `folder`; nil means `tls` in the state folder of the first share, or in the user's
+            /// state folder if there is no share. The certificate is replaced 30 days before it expires, and
+            /// when it does not cover all names and addresses. See ``WebServer/certificateAuthority``.
             case selfSigned(folder: String? = nil)
         }
 

@@ -4,7 +4,8 @@ public import DavitServer
 public import DavitSystem
 public import DavitTransport
 
-/// The reason why a server cannot be created or started, or cannot apply new accounts or certificates.
+/// The reason why a server cannot be created, started or resumed, or cannot apply new accounts or
+/// certificates.
 public enum ServerError: Error, Sendable, Equatable {
     /// The folder to share does not exist, is not a folder, or cannot be read.
     case shareNotUsable(path: String, FileResourceStore.RootError)
@@ -43,7 +44,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case authenticationNotUsable(Accounts.Problem)
     /// There are no accounts to replace, or the new list is empty.
     case noAccounts
-    /// The server name contains characters other than printable ASCII.
+    /// The server name is empty or contains characters other than printable ASCII.
     case serverNameMalformed(String)
     /// The host is not a loopback address and requires accounts, unless
     /// ``Configuration/allowsAnonymousVisitors`` is set.
@@ -55,6 +56,7 @@ public enum ServerError: Error, Sendable, Equatable {
     case noTLS
     /// The folder for temporary content cannot be opened.
     case temporaryFolderNotUsable(path: String, SystemError)
-    /// The server cannot listen on an address, a socket or a descriptor, or it is already running.
+    /// The server cannot listen on an address, a socket or a descriptor. Also thrown when a server that is
+    /// running is started again, or one that is not running is resumed.
     case cannotListen(TransportError)
 }

@@ -12,8 +12,7 @@ package struct ConnectedState: Sendable {
     private let interval: Int64
     /// The state that was reported last.
     package private(set) var isConnected = false
-    /// The time at which to report that the last connection has closed; nil while connections are open or
-    /// none was reported.
+    /// The time at which to report the end of the last connection; nil if no such report is pending.
     private var deadline: Int64?
     private var hasTimer = false
 

@@ -37,7 +37,8 @@ package struct Lifecycle: Hashable, Sendable {
     }
 
     package private(set) var phase = Phase.stopped
-    /// False if the application also serves in the background, or the system has no background state.
+    /// Whether the server stops listening while the application is in the background and no client is
+    /// connected.
     private let suspendsInBackground: Bool
     private var isStopWanted = false
     /// Whether the application has suspended the server.

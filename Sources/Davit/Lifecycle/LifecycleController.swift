@@ -5,7 +5,7 @@ internal import Synchronization
 /// Carries out the decisions of ``Lifecycle`` and ``ConnectedState``, and notifies observers.
 ///
 /// Events are sent under the lock, so that all observers receive them in the same order. Actions are carried
-/// out after it is released, on the thread that passed the input.
+/// out after the lock has been released, on the thread that passed the input.
 package final class LifecycleController: Sendable {
     private struct State {
         var lifecycle: Lifecycle

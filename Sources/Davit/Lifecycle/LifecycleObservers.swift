@@ -36,7 +36,8 @@ final class LifecycleObservers: Sendable {
         }
     }
 
-    /// Stops the lifecycle observers and then the pool. Blocks.
+    /// Notifies the lifecycle observers before and after shutting down the pool, and then closes the access
+    /// log. Blocks.
     func end() {
         phase.withLock { phase in
             phase = .ended

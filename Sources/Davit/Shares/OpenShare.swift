@@ -23,7 +23,7 @@ final class OpenShare: LifecycleObserver {
     /// Nil if sync-collection is disabled.
     private let journal: ShareJournal?
     private let environment: BorrowedEnvironment
-    /// Nil while the server does not run, or if the volume does not support sockets.
+    /// Nil while the server does not run, or if its socket cannot be created.
     private let control = Mutex<ControlServer?>(nil)
     private let isEnding = Atomic<Bool>(false)
 

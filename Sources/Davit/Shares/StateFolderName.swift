@@ -19,7 +19,8 @@ package enum StateFolderName {
         return base + "/" + key(forShare: share)
     }
 
-    /// Returns the folder for all state of the user, or nil if neither XDG_STATE_HOME nor HOME is set.
+    /// Returns the folder for all state of the user, or nil if neither XDG_STATE_HOME nor HOME is an absolute
+    /// path.
     package static func base(environment: (String) -> String?) -> String? {
         // The XDG Base Directory Specification: relative paths are invalid and ignored.
         if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") { return base + "/davit" }

@@ -48,9 +48,9 @@ public struct WebDAVShare: Mountable {
     public var hooks = ShareHooks()
     /// The settings of the browser page.
     public var page = PageSettings()
-    /// Whether clients can request changes since a previous request (sync-collection, RFC 6578). There is no
-    /// cost until a client does so; then a journal of the folder is kept in the state folder, across
-    /// restarts.
+    /// Whether clients can request changes since a previous request (sync-collection, RFC 6578) and receive
+    /// change events. There is no cost until a client does so; then a journal of the folder is kept in the
+    /// state folder, across restarts.
     public var answersSyncCollection = true
 
     /// Creates the settings of a share. Opens nothing yet.

@@ -138,7 +138,8 @@ package struct SelfSignedCertificates {
 
     // MARK: Hosts
 
-    /// Returns the names and addresses of this machine that the certificate covers.
+    /// Returns the names and addresses that the certificate covers: those of this machine, and the valid ones
+    /// in `given`.
     static func hosts(of given: [String]) -> (names: [String], addresses: [String]) {
         var names = ["localhost"]
         var addresses: [String] = []
