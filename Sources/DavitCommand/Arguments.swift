@@ -48,7 +48,8 @@ package struct Arguments {
 
     private static let commands = Subcommand.allCases.map(\.rawValue)
 
-    /// Like ``others(_:)``, for commands that take exactly one argument, a folder.
+    /// Returns the only argument, a folder, and passes each option to `option`. Returns nil if `--help` is
+    /// among the words.
     mutating func folder(
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
     ) throws(UsageError) -> String? {
@@ -93,7 +94,7 @@ package struct Arguments {
         return value
     }
 
-    /// Parses `--state-dir`, the only option of commands that inspect the state of a share.
+    /// Parses `--state-dir`, the only option of `davit check` and `davit locks`.
     mutating func stateFolder(_ word: String) throws(UsageError) -> String {
         let (name, value) = Self.parts(of: word)
         let known = ServeOption.stateDir.rawValue

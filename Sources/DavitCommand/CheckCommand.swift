@@ -37,10 +37,10 @@ package struct CheckCommand {
         package var share: String
         package var stateFolder: String
         package var findings: [String]
-        /// One line for each name that some clients cannot use. Such names are valid on this system and are
-        /// not errors.
+        /// One line for each problem with a name that some clients cannot use, and for each folder that
+        /// cannot be listed. Such names are valid on this system and are not errors.
         package var names: [String]
-        /// The number of names that are not listed because of the limit.
+        /// The number of lines that were omitted because of the limit.
         package var unlistedNames: Int
 
         package init(

@@ -9,7 +9,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case unknownHost(String)
     /// Another process listens on the socket, or the file at this path is not a socket.
     case socketInUse(String)
-    /// The reason, including the path.
+    /// The Unix socket cannot be created; the reason includes the path.
     case socketNotUsable(String)
     case accessLogNotWritable(String, reason: String)
     /// The access log cannot be written to standard error.
@@ -29,7 +29,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// A request to the server that uses the state folder failed; `process` is 0 if the server's process ID is
     /// unknown.
     case serverSilent(String, process: Int32, reason: String)
-    /// Neither HOME nor XDG_STATE_HOME is set.
+    /// Neither HOME nor XDG_STATE_HOME is an absolute path.
     case noStateFolder
     case userFileUnreadable(String, reason: String)
     /// Users other than the owner can read or change the user file.

@@ -3,12 +3,12 @@ internal import DavitStore
 
 /// Finds names in a share that some clients cannot use.
 struct NameCheck {
-    /// The maximum number of lines; limited, because every name in a share can be affected.
+    /// The maximum number of lines. There is a limit because every name in a share can be affected.
     private static let limit = 1_000
 
-    /// One line for each name, escaped for display.
+    /// One line for each problem with a name and for each folder that cannot be listed, escaped for display.
     private(set) var lines: [String] = []
-    /// The number of names that are not listed because of the limit.
+    /// The number of lines that were omitted because of ``limit``.
     private(set) var unlisted = 0
 
     /// Traverses a share without following links. Blocks. Holds the names of one collection at a time in

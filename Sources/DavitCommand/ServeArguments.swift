@@ -202,7 +202,8 @@ extension Arguments {
         }
     }
 
-    /// Checks that depend on more than one option, made after all options have been parsed.
+    /// Validates combinations of options after all of them have been parsed, and removes the default hosts if
+    /// a Unix socket replaces them.
     static func checkDeployment(_ options: inout ServeOptions) throws(UsageError) {
         if options.unixSocket == nil, options.unixSocketMode != nil {
             throw useless(.unixSocketMode, without: .unixSocket)
@@ -217,7 +218,6 @@ extension Arguments {
         where url.prefix != .empty && url.prefix.removing(suffix: options.prefix) == nil {
             throw .publicURLOutsidePrefix(url.text)
         }
-        // A Unix socket replaces the default hosts.
         if options.unixSocket != nil, options.listensByDefault { options.hosts = [] }
     }
 

@@ -33,7 +33,8 @@ struct ServeCommand {
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
             if options.printsQRCode { Self.draw(server.url) }
-            // Arm the faults before the ready line is printed, because the crash tests start counting there.
+            // Arm the faults before the ready line is printed, because the crash tests count steps from that
+            // line on.
             FileFaults.arm(.ready)
             StandardStreams.writeOutput("davit is ready at \(urls)\n")
             ServiceManager.ready()
@@ -61,7 +62,8 @@ struct ServeCommand {
         }
     }
 
-    /// Keeps the current accounts if the new ones cannot be used.
+    /// Reads the user file again and replaces the accounts. Prints an error and keeps the current accounts if
+    /// the new ones cannot be used.
     private func replaceAccounts(of server: WebServer) {
         guard options.userFile != nil else { return }
         do throws(CommandFailure) {

@@ -32,7 +32,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var hosts = ["localhost"]
     /// 0 selects a free port.
     package var port: UInt16 = 8080
-    /// Whether neither a host nor a port was specified. Sockets passed by systemd then replace the default.
+    /// Whether neither a host nor a port was specified. A Unix socket or sockets passed by systemd then
+    /// replace the default hosts.
     package var listensByDefault = true
     package var unixSocket: String?
     /// Nil for the default of ``Configuration/UnixSocket``.
@@ -71,7 +72,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var printsQRCode = false
     /// Nil disables recording.
     package var recordingFolder: String?
-    /// How long requests in flight can take to finish after SIGTERM.
+    /// How long requests in flight can take to finish when the server stops.
     package var graceSeconds = 30
 
     package init(folder: String) { self.folder = folder }
