@@ -6,7 +6,8 @@ internal import DavitStore
 /// The browser page of a share. Without scripts, it is plain HTML with forms for all basic actions. When the
 /// scripts load, they replace it.
 public struct BrowserPage: CollectionPage {
-    /// The maximum number of folders offered as the destination of a move or copy.
+    /// The maximum number of subfolders offered as the destination of a move or copy, in addition to the
+    /// ancestors.
     private static let knownFolderLimit = 200
 
     private let settings: PageSettings

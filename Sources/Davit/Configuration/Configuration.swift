@@ -122,7 +122,7 @@ public struct Configuration: Sendable {
     /// The maximum number of open connections. Further ones are accepted when others have closed.
     public var maxConnections = 16384
     /// The maximum number of connections from one IPv4 address or one IPv6 /64 network. Further ones are
-    /// closed immediately. Unix sockets and the addresses of trusted ``proxies`` are exempt. Unix sockets and the addresses of trusted ``proxies`` are exempt.
+    /// closed immediately. Unix sockets and the addresses of trusted ``proxies`` are exempt.
     public var maxConnectionsPerAddress = 1024
     /// The size limits of request heads, chunk framing and trailers. Requests that exceed one are answered
     /// with 400, 414 or 431.

@@ -22,8 +22,8 @@ enum AddressCode {
         return response
     }
 
-    /// Whether the request uses a loopback address, which other devices cannot reach: 127.0.0.0/8, ::1, and
-    /// names below `localhost` (RFC 6761 §6.3).
+    /// Whether the request uses a loopback address, which other devices cannot reach: 127.0.0.0/8, ::1,
+    /// `localhost` and the names below it (RFC 6761 §6.3).
     static func isLoopback(_ visit: PageContext) -> Bool {
         guard let host = visit.request.host else { return false }
         let name = String(decoding: host.host, as: UTF8.self)
@@ -34,7 +34,8 @@ enum AddressCode {
         }
     }
 
-    /// - Returns: nil if the request has no host.
+    /// Returns the URL of the collection as the visitor's browser shows it, or nil if the request has no
+    /// host.
     static func address(of visit: PageContext) -> [UInt8]? {
         guard let host = visit.request.host else { return nil }
         let isSecure = visit.isSecure

@@ -15,7 +15,7 @@ final class ArchiveDownloads: Sendable {
     /// The maximum number of entries in `broken`.
     private static let brokenLimit = 64
 
-    /// Collections that changed while they were archived; their next archive is sent without a length.
+    /// Collections that changed while they were archived; later archives of them are sent without a length.
     private let broken = Mutex<[ResourcePath]>([])
 
     init(listedEstimateLimit: Int, estimateLimit: Int) {
@@ -23,7 +23,8 @@ final class ArchiveDownloads: Sendable {
         self.estimateLimit = estimateLimit
     }
 
-    /// - Throws: 404 if none of the chosen members exists; 501 without libarchive.
+    /// Returns the archive; 404 if none of the chosen members exists; 501 without libarchive.
+    /// - Throws: 500 if the archive cannot be created, and any error from reading the collection.
     func response(
         to visit: PageContext, _ choice: ArchiveChoice
     ) async throws(HTTPError) -> HTTPResponse {

@@ -78,9 +78,9 @@ final class ArchiveEstimate: Sendable {
         }
     }
 
-    /// Opens files from an index on, to find unreadable ones; these are reported and removed from the
-    /// entries.
-    /// - Returns: the index to continue with; nil at the end.
+    /// Opens a limited number of files, beginning at `index`, to update their metadata and to find unreadable
+    /// ones, which are reported and removed from the entries.
+    /// - Returns: the index to continue with; nil at the end of the entries.
     func open(from index: Int) -> Int? {
         state.withValue { state in
             var index = index

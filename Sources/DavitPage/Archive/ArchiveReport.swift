@@ -1,6 +1,7 @@
 internal import DavitEngine
 
-/// Lists resources that are missing or incomplete in an archive; becomes its last entry.
+/// The list of resources that are missing or incomplete in an archive; its text is the last entry of the
+/// archive.
 struct ArchiveReport: Sendable {
     /// The maximum size of the text in bytes; further problems are only counted.
     private static let limitBytes = 256 << 10

@@ -8,7 +8,7 @@ package enum CompactText {
         if name.hasSuffix(".js") { return lines(of: bytes) { $0.starts(with: "//".utf8) } }
         if name.hasSuffix(".css") { return lines(of: bytes) { $0.starts(with: "/*".utf8) } }
         if name.hasSuffix(".svg") { return lines(of: bytes) { _ in false } }
-        // Texts with this prefix are only used by the server, in the page without scripts.
+        // Texts whose key begins with `server.` are only used by the server, in the page without scripts.
         if name.hasPrefix("strings/") {
             return lines(of: bytes) { $0.starts(with: "#".utf8) || $0.starts(with: "server.".utf8) }
         }

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class PageFiles: Sendable {
     package static let shared = PageFiles()
 
-    /// One file.
+    /// A file in the form in which it is sent.
     struct File: Sendable {
         let bytes: [UInt8]
         /// The content compressed with gzip; nil until it is first requested, or if it is not shorter.

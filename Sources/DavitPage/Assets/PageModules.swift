@@ -5,7 +5,7 @@ package enum PageModules {
     /// The script that shows the folder; referenced by the document.
     package static let main = "main.js"
 
-    /// The transitive static imports of these scripts, without duplicates, those of `first` first. Excludes
+    /// ``first`` and its transitive static imports, then those of ``main``, without duplicates. Excludes
     /// modules that are loaded on demand.
     package static let imported: [String] = {
         let early = [first] + imported(by: first)

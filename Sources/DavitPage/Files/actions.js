@@ -10,7 +10,8 @@ const running = new Set()
 /// - `id`; `label`, a key of strings or a function of the context; `icon`
 /// - `key`: a shortcut such as `"Delete"`, `"F2"`, `"Mod+c"` or `"Shift+Delete"` (Mod is ⌘ or Ctrl), or an array of them
 /// - `group` ("open", "new", "edit", "transfer" or "other") and `order`: its position
-/// - `isBar: false`: shown only in menus; `isPrimary`: highlighted when nothing is selected
+/// - `isBar: false`: shown only in menus; `isPrimary`: highlighted and first in the toolbar; `isDanger`: shown as dangerous in
+///   menus; `isKeyOnly`: not shown in the toolbar
 /// - `scope`: "entries" (the default), "folder" for the folder itself, or "both"
 /// - `enabled(context)`: whether it is available; `run(context)`
 ///

@@ -1,11 +1,12 @@
-// The page's WebDAV client. All requests use fetch; all failures are DavErrors.
+// The page's WebDAV client. All requests use fetch. All failures are DavErrors, except cancelled requests.
 
 import { Entry } from "./entry.js"
 import { locale } from "./page.js"
 import { MultistatusScanner } from "./scan.js"
 
-/// A failed request. `status` is 0 if there was no response; `condition` is the element of RFC 4918 §16 or the last component
-/// of a problem type (RFC 9457); `retryAfter` is in seconds; `failures` lists members that were refused: {href, status}.
+/// A failed request. `status` is 0 if there was no complete response; `condition` is the element of RFC 4918 §16, the last
+/// component of a problem type (RFC 9457), or "cut" for an incomplete listing; `retryAfter` is in seconds; `failures` lists
+/// members that were refused: {href, status}.
 export class DavError extends Error {
     constructor(status, { href, condition = "", retryAfter, failures = [] } = {}) {
         super(`${status} ${condition} ${href}`)
@@ -145,7 +146,7 @@ const fields = ({ etag, ifNoneMatch, lock }) => ({
 
 export const mkcol = (href) => request("MKCOL", href)
 
-/// Sends DELETE. Returns the ID of the trash entry if the share has a trash.
+/// Sends DELETE. Returns the ID of the trash entry; null if the resource was not moved to the trash.
 export const remove = async (href, conditions) =>
     (await request("DELETE", href, { headers: fields(conditions) })).headers.get("Davit-Trash")
 

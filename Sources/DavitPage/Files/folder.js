@@ -111,7 +111,7 @@ export class Folder extends EventTarget {
         await this.#read(early !== undefined)
     }
 
-    /// Reads the folder again, keeping the selection and the scroll position.
+    /// Repeats the current search, or reads the folder again, keeping the selection and the scroll position.
     refresh() {
         return this.query ? this.search(this.query) : this.#read(this.state === "ready")
     }

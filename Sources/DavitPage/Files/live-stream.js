@@ -18,7 +18,7 @@ export class LiveStream {
 
     /// Calls `notify` with {type, lines}: "change", "locks", "gone" and "reset" with hrefs as in docs/live.md; "open" when all
     /// further changes in `folders` will be reported, with `isWhole` if no change since the last event was missed; "lost" when
-    /// the stream is down.
+    /// the browser has given up reconnecting, before this class retries.
     constructor(root, notify) {
         this.#root = root
         this.#notify = notify

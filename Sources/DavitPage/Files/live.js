@@ -55,7 +55,7 @@ export const follow = (app) => {
         case "open":
             if (!folders.includes(folder.href)) break
             document.documentElement.dataset.live = "true"
-            // Changes between reading the folder and this moment were not reported.
+            // Changes after the folder was read and before the stream was opened were not reported.
             if (!isWhole && folder.state === "ready") folder.refresh()
             break
         case "change":

@@ -32,7 +32,7 @@ const [sortKey, sortOrder] = readSetting("sort", orders).split(" ")
 folder.sort = { key: sortKey, isDescending: sortOrder === "descending" }
 folder.addEventListener("sort", () => writeSetting("sort", `${folder.sort.key} ${folder.sort.isDescending ? "descending" : "ascending"}`))
 
-/// Events: `route` (the address, and perhaps its query, has changed; detail: URL).
+/// Events: `route` (the path or the query of the address has changed; detail: URL).
 class App extends EventTarget {
     folder = folder
     /// The view of the entries: {items} with `decorate`, `nameElement`, `elementOf`, `focusOn`.
@@ -345,7 +345,7 @@ register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
     run: async () => (await help()).showHelp(),
 })
-// The action has its own button in the header.
+// Not offered in menus and in the toolbar, because the action has its own button in the header.
 register({ id: "connect", enabled: () => false, run: async () => (await connect()).showConnect() })
 
 // Offline state

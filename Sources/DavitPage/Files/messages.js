@@ -1,5 +1,5 @@
-// Messages: announcements for screen readers, toasts at the bottom, which disappear unless hovered or focused, and banners above
-// the entries. A modal dialog makes everything outside it inert, so these elements move into the topmost dialog.
+// Messages: announcements for screen readers, toasts at the bottom, and banners above the entries. A modal dialog makes
+// everything outside it inert, so the announcements and toasts move into the topmost dialog.
 
 import { element, icon, iconButton } from "./element.js"
 import { t } from "./strings.js"
@@ -38,8 +38,8 @@ export const announce = (text) => {
 const toasts = element("div.toasts", { role: "region", "aria-label": t("core.messages") })
 keepOnTop(toasts)
 
-/// Shows a toast, optionally with an action {label, run}. `timeout` is in ms; errors stay until they are dismissed. Returns a
-/// function that removes the toast.
+/// Shows a toast, optionally with an action {label, run}. Removes it after `timeout` ms without hover or focus; errors stay until
+/// they are dismissed. Returns a function that removes the toast.
 export const toast = (text, { action, kind = "info", timeout = kind === "error" ? 0 : action ? 10_000 : 5_000 } = {}) => {
     let timer
     const end = () => {

@@ -1,5 +1,5 @@
 // Streaming parser for multistatus responses (RFC 4918 §14.16). It handles only the elements that listings request, keeps one
-// element in memory at a time and builds no tree: a folder can have 100,000 members.
+// `response` element in memory at a time and builds no tree, because a folder can have 100,000 members.
 
 const named = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }
 const text = (raw) =>

@@ -1,4 +1,4 @@
-// The search box: typing filters the folder, Enter searches its subfolders.
+// The search box: typing filters the folder, Enter searches it and its subfolders.
 
 import { element, icon, iconButton } from "./element.js"
 import { t } from "./strings.js"

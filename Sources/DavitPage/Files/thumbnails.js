@@ -154,7 +154,7 @@ const make = async (entry, signal, spend) => {
     return reduced(new Blob([content]))
 }
 
-/// Loads the first bytes of a file, at most `most`.
+/// Loads at most the first `most` bytes of a file.
 const load = async (href, signal, most, spend) => {
     const response = await fetch(href, { signal, headers: { Range: `bytes=0-${most - 1}` } })
     if (!response.ok) throw new Error(String(response.status))

@@ -9,14 +9,14 @@ struct FolderQuery {
 
     var order = FolderOrder()
     var edge = FolderSelection.Edge.start
-    /// Shows only names that contain this text; empty for all.
+    /// The text that the names of listed members contain; empty to list all members.
     var find = ""
     /// The requested language, if supported.
     let language: PageLanguage?
     /// The action that a form has just completed.
     let done: (action: FormAction, count: Int)?
-    /// The trash IDs of the deleted entries, without duplicates. Their names come from the trash, not from
-    /// the URL.
+    /// The trash IDs of the members that a form has just deleted, without duplicates. Their names come from
+    /// the trash, not from the URL.
     let kept: [String]
     private static let keptLimit = 100
 

@@ -88,9 +88,9 @@ package final class FolderSelection: Sendable {
     /// The members of one page.
     package struct Page: Sendable {
         package let entries: [ListingEntry]
-        /// The number of members before the page.
+        /// The number of members before the page that match the filter.
         package let first: Int
-        /// The total number of members.
+        /// The total number of members that match the filter.
         package let count: Int
 
         package var isLast: Bool { first + entries.count >= count }

@@ -2,8 +2,8 @@ internal import DavitEngine
 internal import DavitHTTP
 internal import DavitListing
 
-/// The frame of a plain HTML page. All links are relative, so that it works behind a proxy that maps it to
-/// another path.
+/// The frame of a plain HTML page. All links to folders and files of the share are relative, so that they
+/// work behind a proxy that maps the page to another path.
 struct PlainPage {
     let visit: PageContext
     let settings: PageSettings

@@ -33,7 +33,7 @@ struct HTMLText {
 
     mutating func attribute(_ name: StaticString, _ value: String) { attribute(name, Array(value.utf8)) }
 
-    /// Adds JSON in a script element; JSON needs no further escaping.
+    /// Adds JSON in a script element. ``JSONWriter`` has escaped all characters that HTML would interpret.
     mutating func json(_ json: JSONWriter) { bytes.append(contentsOf: json.bytes) }
 
     /// Adds the name of a resource, isolated because it may be in a right-to-left script.

@@ -13,7 +13,7 @@ enum PageFeature: String, CaseIterable, Sendable {
     case uploads
     /// `?events` streams changes.
     case events
-    /// Deleted and overwritten resources are kept; `Davit-Trash` contains the ID.
+    /// Deleted and overwritten resources are kept; the response field `Davit-Trash` contains the trash ID.
     case trash
     /// `?archive` downloads a folder as a ZIP file.
     case archive

@@ -1,7 +1,7 @@
 /// The owner's settings for the browser page. All texts are plain text; markup in them is shown literally.
 public struct PageSettings: Hashable, Sendable {
-    /// Whether the page is enabled. If not, GET on a folder returns only header fields; WebDAV and forms are
-    /// not affected.
+    /// Whether the page is enabled. If not, GET on a folder returns only header fields, and archives are not
+    /// available; WebDAV and other form actions are not affected.
     public var isEnabled = true
     /// The name of the share, used as the title and the first breadcrumb. Nil for the name of the shared
     /// folder.

@@ -5,7 +5,8 @@ internal import DavitServer
 /// The parts of the document that load the scripts and pass data to them.
 struct PageShell {
     let data: PageData
-    /// The nonce in the content security policy and the script element; only that script and its imports run.
+    /// The nonce in the content security policy and in the script elements; only these scripts and their
+    /// imports run.
     let nonce: String
 
     init(_ visit: PageContext, _ settings: PageSettings) {

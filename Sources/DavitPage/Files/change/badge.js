@@ -9,7 +9,7 @@ export const lockText = (lock) => {
     return Number.isFinite(lock.created) ? t("change.lockedSince", { who, time: dateTime(lock.created) }) : t("change.lockedBy", { who })
 }
 
-/// A decorator for `Items.decorate`.
+/// Adds a badge to the row of a locked entry. For `Items.decorate`.
 export const lockBadge = (row, entry) => {
     if (entry.locks.length === 0) return
     const text = entry.locks.map(lockText).join("\n")

@@ -5,7 +5,7 @@ import { element } from "../element.js"
 import { lastSegment } from "../href.js"
 import { bytes, t } from "../strings.js"
 
-/// Downloads of at least this many bytes need confirmation.
+/// Downloads of ZIP files with at least this many bytes of content need confirmation.
 const large = 500_000_000
 
 const follow = (href, name) => {
@@ -42,7 +42,8 @@ export const downloadFolder = async (href) => {
     follow(`${href}?archive`, "")
 }
 
-/// Returns the expected content of a ZIP file, {size, count}, if the server determines them within 3 seconds.
+/// Returns the size of the content of a ZIP file and the number of its files, {size, count}; undefined if the server does not
+/// respond within 3 seconds.
 const estimateOf = async (href) => {
     try {
         const { headers } = await fetch(href, { method: "HEAD", signal: AbortSignal.timeout(3000) })

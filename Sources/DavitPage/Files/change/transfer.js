@@ -78,7 +78,7 @@ const resolvePlans = async (plans, target, beside) => {
     const conflicts = inTheWay.filter((plan) => !beside.has(plan))
     const choices = await askAboutConflicts(conflicts.map(({ entry, name, href }) => ({ name: entry.name, href, old: taken.get(name), new: entry })))
     if (!choices) return undefined
-    // Names are bytes. If one is not valid UTF-8, the number is added to its bytes.
+    // Names are bytes. In a free name for one that is not valid UTF-8, the number is added to the bytes.
     const names = new Set([...taken].flatMap(([name, entry]) => [entry.name, unescape(name)]))
     const result = []
     for (const plan of plans) {

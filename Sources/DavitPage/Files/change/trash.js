@@ -30,7 +30,7 @@ const read = async (href) => {
 
 let shown
 
-/// A click handler that disables its button; the button is created again when the action is finished.
+/// Returns a click handler that disables its button; the button is created again when the action is finished.
 const once = (run) => ({ target }) => {
     target.disabled = true
     run()

@@ -19,8 +19,8 @@ const quiet = 500
 const listedFailures = 200
 const locks = later(() => import("./locks.js"))
 
-/// Runs `change(item)` for each of `items` until the user stops it: {done: [{item, result}], failed: [{item, error}]}. `label`
-/// describes the operation.
+/// Runs `change(item)` for each of `items` until the user stops it. Returns {done: [{item, result}], failed: [{item, error}]}.
+/// `label` describes the operation.
 export const work = async (items, change, { label }) => {
     const done = []
     const failed = []

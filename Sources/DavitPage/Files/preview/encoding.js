@@ -15,7 +15,7 @@ function decoded(bytes, encoding, isPart) {
     }
 }
 
-/// Detects UTF-16 without a byte order mark: nearly every other byte is zero.
+/// Detects UTF-16 without a byte order mark: more than half of the high bytes are zero, and none of the low bytes.
 function guess(bytes) {
     const count = Math.min(bytes.length, 4096) & ~1
     let even = 0

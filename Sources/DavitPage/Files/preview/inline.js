@@ -10,8 +10,8 @@ export function element(name, ...children) {
 const special = /[\\`*_~[\]!<&\n]|https?:\/\//g
 const entities = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: "\u00A0", copy: "©", reg: "®", mdash: "—", ndash: "–", hellip: "…", rarr: "→", larr: "←" }
 
-/// Nested emphasis creates nested elements, which browsers lay out recursively. A longer run of a mark is text. If there would
-/// be more open marks, the outermost one becomes text.
+/// Limits of nested emphasis, which creates nested elements that browsers lay out recursively. A longer run of a mark is text.
+/// If more marks are open, the outermost one becomes text.
 const maximumRun = 4
 const maximumOpeners = 32
 

@@ -15,13 +15,14 @@ const pictures = /\.(?:jpe?g|jfif|png|apng|gif|webp|avif|bmp|ico|svg)$/i
 const active = /\.(?:html?|xhtml?|svg)$/i
 const swipe = 60
 
+// The preview modules. Each has `show(view)`, which receives the view that `fill` creates and may return {close(), key(event),
+// isChanged(), isZoomed(), mayLeave()}.
 const kinds = {
     editor: later(() => import("./editor.js")), image: later(() => import("./image.js")),
     player: later(() => import("./player.js")), text: later(() => import("./text.js")),
 }
 
-/// Returns the kind of preview: its module has `show(view)`, which receives {entry, stage, tools, signal, fail} and may return
-/// {mayLeave(), close()}.
+/// Returns the kind of preview for an entry: a key of `kinds`, or "other".
 const kindOf = (entry) => {
     const { name, type } = entry
     if (pictures.test(name)) return "image"

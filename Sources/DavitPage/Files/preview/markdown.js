@@ -15,7 +15,7 @@ const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const quote = /^ {0,3}> ?/
 const item = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4}(?=\S)|[ \t]|$)/
 const definition = /^ {0,3}\[([^\]\n]{1,300})\]:\s*<?([^\s>]+)>?/
-/// Applies to a line without trailing spaces.
+/// Matches the delimiter row of a table, without trailing spaces.
 const delimiterRow = /^ {0,3}\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?$/
 
 /// Renders a document as a fragment.
@@ -264,7 +264,7 @@ class Renderer {
     }
 }
 
-// Without regular expressions, which could take quadratic time on malicious documents.
+// These functions do not use regular expressions, which could take quadratic time on malicious documents.
 
 /// Removes comments. An unclosed comment is text.
 function withoutComments(text) {

@@ -7,7 +7,8 @@
 // Folders are read through entries, never through handles: Chromium silently omits names it considers unsafe from the members
 // of a handle (`a?b`, `~a`, `a.lnk`, `desktop.ini`, …). Handles are used only to reopen files.
 
-/// Must be called in the event handler: the items are readable only there.
+/// Returns a generator function for the folders and files in `items`. Must be called in the event handler, because the items
+/// are readable only there.
 export function gather(items) {
     const found = []
     for (const [index, item] of items.entries()) {

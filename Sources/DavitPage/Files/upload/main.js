@@ -16,7 +16,7 @@ import { claim, share } from "./store.js"
 import { isSame, reset, resumableBytes } from "./transfer.js"
 import { Upload, aliveSessions, session } from "./upload.js"
 
-// Clipboard images up to this size are stored in the database, because they exist nowhere else.
+// Files from the clipboard up to this size are stored in the database, because they may not exist elsewhere.
 const maxStoredBytes = 64 << 20
 
 export const queue = new Queue()
@@ -52,7 +52,7 @@ export function start(app) {
     })
 }
 
-/// Resolves problems and conflicts, and queues the rest. `found` yields the entries of gather.js.
+/// Asks about problems and conflicts, and adds the remaining uploads to the queue. `found` is a result of `gather`.
 export async function upload(folder, found, { isPasted = false, isChosenFolder = false } = {}) {
     try {
         const entries = await read(found)

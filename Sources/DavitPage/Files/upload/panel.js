@@ -151,7 +151,7 @@ export class Panel {
         if (isBusy) this.#timer = setTimeout(() => this.#render(), 1000)
     }
 
-    // The number of uploads that are waiting for their files.
+    // The number of uploads that wait for the user to choose their files or to permit reading them.
     get #asked() { return this.#queue.count("missing") + this.#queue.count("locked") }
 
     #title(totals) {
@@ -166,7 +166,7 @@ export class Panel {
         return t("upload.doneCount", { count: totals.done })
     }
 
-    // When the queue is empty, shows how many of the found files were not uploaded.
+    // When no upload can continue any more, shows how many of the files that were found were not uploaded.
     #renderCounts() {
         const queue = this.#queue
         const { found, done } = queue.files

@@ -5,7 +5,7 @@ const input = (attributes) => new Promise((resolve) => {
     node.className = "unseen"
     node.tabIndex = -1
     node.setAttribute("aria-hidden", "true")
-    // Keep the input in the document; some browsers collect a detached one before the user has chosen.
+    // Keep the input in the document, because some browsers garbage-collect a detached one before the user has chosen.
     document.body.append(node)
     const end = () => {
         node.remove()

@@ -32,7 +32,7 @@ export async function resolveNames(entries) {
     return renamed(entries, better)
 }
 
-// Two members of a folder must not get the same name.
+// Renames entries, so that no two members of a folder get the same name. `better` contains the new names.
 function renamed(entries, better) {
     const byPath = new Map()
     const key = (path) => path.join("/")

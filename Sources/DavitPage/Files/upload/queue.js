@@ -108,7 +108,7 @@ export class Queue extends EventTarget {
         this.#pump()
     }
 
-    /// Marks an upload as waiting for its file.
+    /// Marks an upload as waiting for the user to choose its file.
     park(upload) { this.#move(upload, "missing") }
 
     /// Cancels uploads. `isReplaced`: they are replaced by other uploads of the same files.
@@ -238,7 +238,7 @@ const filesIn = (uploads) => uploads.filter(({ isFolder, problem }) => !isFolder
 // Folders need no record: they are created again with their files.
 const remember = (upload) => { if (!upload.isFolder) save(upload.record) }
 
-// 405: the folder exists.
+// Creates a folder. Status 405 means that it already exists.
 async function makeOne(href) {
     try {
         await mkcol(href)

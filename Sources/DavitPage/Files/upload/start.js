@@ -29,7 +29,7 @@ const chooseFolder = async (folder) => {
     if (items.length > 0) await startUpload({ folder, items, isChosenFolder: true })
 }
 
-/// Does nothing for users without write access.
+/// Registers the upload actions and the listeners for files. Does nothing for users without write access.
 export const start = (application) => {
     if (!page.canWrite) return
     app = application

@@ -59,7 +59,7 @@ async function flush() {
                 }
             })
         } catch {
-            // If a handle cannot be stored, store the records without handles.
+            // If a handle or content cannot be stored, store the records without them, one by one.
             for (const [id, record] of batch) {
                 const { handle, blob, ...plain } = record ?? {}
                 await transact("readwrite", (store) => { record ? store.put(plain) : store.delete(id) }).catch(() => {})
@@ -85,8 +85,8 @@ export function forget(id) {
     return schedule(forgetMilliseconds)
 }
 
-/// Takes over the records of closed pages; `isAlive` checks a session. Transactions ensure that two pages that start at the
-/// same time do not get the same record.
+/// Takes over the records of closed pages and returns them. `isAlive` returns whether the page of a session is open.
+/// Transactions ensure that two pages that start at the same time do not get the same record.
 export async function claim(share, session, isAlive) {
     try {
         return await transact("readwrite", (store, answer) => {

@@ -82,7 +82,7 @@ async function whole(upload, context) {
     upload.loaded = upload.size
 }
 
-/// Whether an entry is the uploaded file and not the one that it was to replace, which may have the same size and time.
+/// Whether `found` is the uploaded file, and not the version that it replaces, which may have the same size and time.
 export const isSame = ({ etag, size, modified }, found) => found?.size === size && found.etag !== etag
     && Math.floor(found.modified / 1000) === Math.floor(modified / 1000)
 
@@ -99,7 +99,7 @@ async function isThere(upload) {
 
 // Uploads in parts ("Resumable Uploads for HTTP"): the server reports its offset and keeps the received bytes
 
-// A part takes about a second: little is lost with a connection, and few requests are needed.
+// A part takes about a second: little is lost if the connection breaks, and few requests are needed.
 const minPartBytes = 4 << 20
 const maxPartBytes = 64 << 20
 const firstPartBytes = 8 << 20
@@ -160,7 +160,7 @@ export const discard = (url) => send("DELETE", url).catch(() => {})
 // Resets the progress, so that the upload starts again on the server.
 const begin = (upload) => Object.assign(upload, { url: undefined, offset: 0, loaded: 0, isUnsure: false, isComplete: false })
 
-/// Turns the upload into another one and discards its progress.
+/// Replaces properties of an upload, such as its file or name, and discards its progress.
 export function reset(upload, values) {
     if (upload.url) discard(upload.url)
     Object.assign(begin(upload), { mayBeThere: false, ...values })

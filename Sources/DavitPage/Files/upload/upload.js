@@ -37,10 +37,10 @@ export async function aliveSessions() {
 
 export class Upload {
     id = newId()
-    /// waiting, running, paused, failed, done, missing (the user must choose the file again) or locked (reading the file
-    /// requires a click)
+    /// waiting, running, paused, failed, done, cancelled, missing (the user must choose the file again) or locked (reading the
+    /// file requires a click)
     state = "waiting"
-    /// The share, and the target folder.
+    /// The share, the folder that was chosen as the target, and the resource to create in or below it.
     share
     base
     href
