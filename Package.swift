@@ -138,8 +138,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Example programs, and the code blocks of docs/embedding.md. `make bench` also uses Uploads and
-        // Website.
+        // Example programs, and the other code blocks of the documentation (Guide). `make bench` also uses
+        // Uploads and Website.
         example("Hello"),
         example("Forms"),
         example("Uploads"),

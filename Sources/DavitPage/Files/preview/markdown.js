@@ -264,7 +264,7 @@ class Renderer {
     }
 }
 
-// These functions do not use regular expressions, which could take quadratic time on malicious documents.
+// These functions do not search with regular expressions, which could take quadratic time on malicious documents.
 
 /// Removes comments. An unclosed comment is text.
 function withoutComments(text) {
