@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks the documentation against the code.
 
-Every Swift code block is part of Examples, which are compiled: its lines must occur consecutively in an example, optionally
-indented. Every file that docs/life-of-a-request.md names with its folder exists in Sources, and each of its lists of files
-has at most 25 entries, without repetition.
+Every Swift code block of the README, the tutorials and the pages in PAGES is part of Examples, which are compiled: its lines
+must occur consecutively in an example, optionally indented. Every file that docs/life-of-a-request.md names with its folder
+must exist in Sources, and each of its lists of files has at most 25 entries, numbered and without repetition.
 """
 import pathlib
 import re

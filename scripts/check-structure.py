@@ -6,8 +6,8 @@ uses a member of an extension that is declared only there. Names are matched by 
 whose name is also declared elsewhere in the target, or in an imported target, is ignored. Files directly in the folder of
 the target belong to the folder ".".
 
-scripts/structure-allowed.txt lists the references that are tolerated although they are part of a cycle. A reference that
-is missing in the list, or an entry that is no longer needed, is an error.
+scripts/structure-allowed.txt lists the references that are tolerated although they are part of a cycle or forbidden. Any other
+such reference, and an entry that is no longer needed, is an error.
 
     check-structure.py                  prints one error per line; exits with status 1 if there are any
     check-structure.py --report [NAME]  prints each cycle with its references, fewest first, and which ones to remove

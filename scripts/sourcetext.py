@@ -1,6 +1,6 @@
 """Splits source files into code, comments and strings, for the checks of `make lint`.
 
-Every function returns a `Parts`. Its `code` has the same length and the same lines as the file, with comments and string
+Every `split_…` function returns a `Parts`. Its `code` has the same length and the same lines as the file, with comments and string
 contents replaced by spaces, so that offsets and line numbers stay valid. Interpolated expressions are code.
 """
 import bisect

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs all suites in order.
+# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs the suites of the gate in order,
+# and with --all also the suites plain, tls and reference.
 #
-# Without --all, runs only a sample of the longest suites; this is the check that each change must pass. SEED, by default the
-# commit, selects the sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With --all, every
-# suite is complete.
+# Without --all, runs only a sample of the tests in the longest suites; this is the check that each change must pass. SEED, by
+# default the commit, selects the sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With
+# --all, every suite is complete.
 #
 # Every suite runs, even if an earlier one failed, and prints its duration in seconds. Tests that cannot run on this machine
 # print a line that begins with `SKIPPED:`, and are counted. The last line is `davit: N passed, M failed`; the exit status is
@@ -47,7 +48,7 @@ section() { printf '\n== %s\n' "$1"; }
 # Removes the progress lines of a build, which are only written to the log.
 without_progress() { grep --line-buffered -vE '^\[[0-9]+/[0-9]+\] ' || true; }
 
-# keep LOG: writes all input to a log, and prints it without progress lines.
+# keep LOG: writes all input to a log, prints it without progress lines, and counts the skipped tests in it.
 keep() {
     tee "$logs/$1" | without_progress
     grep -c '^SKIPPED:' "$logs/$1" >>"$logs/skipped"
