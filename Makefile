@@ -39,7 +39,7 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## run the gate: every suite, and a sample of the longest ones: make test [SEED=…]
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
 	@scripts/test.sh
 
 test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash packages-lab packages-docs ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference

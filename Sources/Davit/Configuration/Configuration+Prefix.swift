@@ -21,8 +21,8 @@ extension Configuration {
 
     /// Returns the prefix that a proxy removes from paths, or nil if none does.
     ///
-    /// Clients request paths below that of a public URL, and the server receives paths below ``prefix``: the
-    /// proxy removes the difference.
+    /// Clients request paths below the path of a public URL, and the server receives paths below ``prefix``:
+    /// the proxy removes the difference.
     /// - Throws: ``ServerError/publicURLOutsidePrefix(_:)`` if the path of a public URL does not end with the
     ///   prefix. A URL without a path implies nothing about the prefix.
     func publicPrefix() throws(ServerError) -> PublicPrefix? {

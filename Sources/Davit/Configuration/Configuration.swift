@@ -38,7 +38,8 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Names or numeric addresses to listen on. `localhost` means both loopback addresses, on the same port.
+    /// Names or numeric addresses to listen on. `localhost` means both loopback addresses, and `*` all
+    /// addresses, on the same port.
     public var hosts = ["localhost"]
     /// The TCP port; 0 selects a free port.
     public var port: UInt16 = 8080
@@ -63,16 +64,16 @@ public struct Configuration: Sendable {
     /// The authentication schemes and realm, used if there are accounts.
     public var authentication = AuthenticationSettings()
     /// Allows non-local addresses without accounts. Requests may then contain any host name; if there are
-    /// ``publicURLs``, only the names in these are accepted. Only for public content: everyone can change a
-    /// share that is not read-only.
+    /// ``publicURLs``, only their hosts, `localhost` and IP addresses are accepted. Only for public content:
+    /// everyone can change a share that is not read-only.
     public var allowsAnonymousVisitors = false
     /// The URLs of this server on a proxy, such as `https://files.example.com`. If a URL has a path, clients
     /// see the server below it, and the proxy removes the part of the path that is not in ``prefix``: with
     /// `https://example.com/dav` and no prefix, the proxy requests `/a` when a client requests `/dav/a`.
     public var publicURLs: [String] = []
     /// The prefix of all request paths, such as `/dav`, percent-encoded; empty for none. Everything is served
-    /// below it, and OPTIONS on the paths above reports what the server supports. For a proxy that forwards
-    /// the paths of one folder unmodified.
+    /// below it, and OPTIONS on the paths above reports what the server supports. Use it behind a proxy that
+    /// forwards the paths below a prefix unmodified.
     public var prefix = ""
     /// The proxies whose forwarding fields are trusted.
     public var proxies = Proxies()

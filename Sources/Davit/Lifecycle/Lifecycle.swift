@@ -46,7 +46,8 @@ package struct Lifecycle: Hashable, Sendable {
     private var isInBackground = false
     private var isBackgroundTimeOver = false
     private var isConnected = false
-    /// Whether the last attempt to resume failed; the next one waits for another event.
+    /// Whether the last attempt to resume failed. If so, the next attempt waits for `suspend`, `resume` or
+    /// `becameActive`.
     private var hasFailedToResume = false
     /// Whether the server stopped while it was starting.
     private var hasEnded = false

@@ -36,8 +36,8 @@ final class LifecycleObservers: Sendable {
         }
     }
 
-    /// Notifies the lifecycle observers before and after shutting down the pool, and then closes the access
-    /// log. Blocks.
+    /// Notifies the lifecycle observers before and after shutting down the pool, and then waits until the
+    /// access log is written. Blocks.
     func end() {
         phase.withLock { phase in
             phase = .ended

@@ -38,7 +38,7 @@ export class Panel {
 
     get isReading() { return this.#reading !== undefined }
 
-    /// Shows the number of items found so far; undefined when the search is complete.
+    /// Shows the number of items found so far. `count` is undefined when all items have been read.
     reads(count) {
         this.#reading = count
         if (count !== undefined) this.show()
@@ -53,7 +53,7 @@ export class Panel {
         this.#render()
     }
 
-    /// Shows a note about the uploads.
+    /// Shows the text for a key as a note, until the panel is closed.
     notes(key) {
         this.#parts.note.textContent = t(key)
         this.#parts.note.hidden = false

@@ -154,7 +154,7 @@ function startOver(upload, problem) {
     announce(`${upload.name}: ${t("upload.startedOver")}`)
 }
 
-/// Deletes the partial upload on the server. If that fails, it expires there.
+/// Deletes the partial upload on the server. If the request fails, the upload expires there.
 export const discard = (url) => send("DELETE", url).catch(() => {})
 
 // Resets the progress, so that the upload starts again on the server.
