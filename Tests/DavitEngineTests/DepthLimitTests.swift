@@ -50,7 +50,7 @@ struct DepthLimitTests {
         name: String, method: String, query: String, fields: [(String, String)], body: String?, status: UInt16
     )
 
-    /// Each request is sent to the name `new` in a collection, or to the collection itself if it has a query.
+    /// Requests for the name `new` in a collection, or for the collection itself if the request has a query.
     static let requests: [Request] = [
         ("MKCOL", "MKCOL", "", [], nil, 201),
         (

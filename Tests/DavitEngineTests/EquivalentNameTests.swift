@@ -127,7 +127,7 @@ struct EquivalentNameTests {
                 step("PUT /%E2%84%AB", [], "A", 201), step("GET /A%CC%8A", [], nil, 200, holds: ["A"]),
                 // Compatibility equivalence is not canonical equivalence: the ligature is a different name.
                 step("PUT /%EF%AC%81", [], "fi", 201), step("GET /fi", [], nil, 404),
-                // The Kelvin sign is equivalent to the letter.
+                // The Kelvin sign is canonically equivalent to the letter K.
                 step("PUT /K", [], "letter", 201), step("PUT /%E2%84%AA", [], "sign", 204),
             ]),
         Scenario(
@@ -192,7 +192,7 @@ struct EquivalentNameTests {
         ("COPY", [201: 1, 204: 39]), ("MOVE", [201: 1, 412: 39]),
     ]
 
-    /// Forty concurrent requests use four spellings of each name.
+    /// Forty concurrent requests use three spellings of one name.
     @Test(arguments: races, ["/tmp", "/dev/shm"])
     func concurrentSpellingsCreateOneResource(race: (method: String, statuses: [UInt16: Int]), parent: String)
         async throws
@@ -216,7 +216,8 @@ struct EquivalentNameTests {
         #expect(listing.text.components(of: "<D:response>") == 42 - moved)
     }
 
-    /// Changes by other programs are visible immediately.
+    /// The names known to the server must not hide a file that another program creates, or show one that it
+    /// removes.
     @Test(arguments: ["/tmp", "/dev/shm"])
     func changesByOtherProgramsAreVisibleImmediately(parent: String) async throws {
         let folder = try TemporaryFolder(in: parent)

@@ -22,7 +22,7 @@ struct ExtendedMkColTests {
                 step("PROPFIND /d", [("Depth", "0")], nil, 207, holds: ["<x:in/>", "<D:collection/>"]),
                 step("PUT /d/a", [], "x", 201), step("MOVE /d", [("Destination", "/e")], nil, 201),
                 step("PROPFIND /e", [("Depth", "0")], askProperty("p"), 207, holds: ["one"]),
-                // In document order: the last value applies.
+                // Values are set in document order, so the last one applies.
                 step("MKCOL /f/", [("Content-Type", "text/xml")], body("<x:p>1</x:p><x:p>2</x:p>"), 201),
                 step("PROPFIND /f", [("Depth", "0")], askProperty("p"), 207, holds: [">2<"], lacks: [">1<"]),
                 step("MKCOL /g", [], body(plain), 201),

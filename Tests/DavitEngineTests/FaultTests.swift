@@ -138,7 +138,7 @@ struct FaultTests {
             case .rename, .exchange: return .crossVolume
             case .stageCopy:
                 isCopied.open()
-                // The request is answered, or waits for the move.
+                // Now the PUT has been answered, or waits for the move.
                 executor.waitUntilIdle()
                 return nil
             default: return nil
@@ -199,7 +199,7 @@ struct FaultTests {
             return nil
         }
         #expect(try await share.client.send("PROPFIND", "/d", [("Depth", "1")]).status == 403)
-        // Below the target, the folder is listed without its members.
+        // A PROPFIND of the parent lists the unreadable folder without its members.
         #expect(try await share.client.send("PROPFIND", "/").text.contains("/d/<"))
 
         share.resources.watch { call in

@@ -113,7 +113,7 @@ struct FormUploadTests {
         #expect(
             share.shell(
                 "[ \"$(find . -type f | sort | tr '\\n' ' ')\" = './d/in.txt ./d/up.txt ./d/w.txt ' ]") == 0)
-        // An empty file input, and a form without files.
+        // An empty file input, an invalid name, a form without files, and a malformed form.
         #expect(try await send(share, Self.form(Self.file("", ""))).status == 400)
         #expect(try await send(share, Self.form(Self.file("..", "x"))).status == 400)
         #expect(try await send(share, Self.form(.field("a", "b"))).status == 400)

@@ -50,7 +50,8 @@ struct InlineCommitTests {
         }
     }
 
-    /// The assumption that a name does not exist must not affect the response.
+    /// Changes on the event loop first assume that a name is free; a wrong assumption must not affect the
+    /// response.
     @Test(
         arguments: [
             ("MKCOL", "/file", [], nil, 405), ("MKCOL", "/folder", [], nil, 405),
@@ -89,7 +90,7 @@ struct InlineCommitTests {
         }
     }
 
-    /// Collections, large content, and resources with rows.
+    /// Copies, and changes of collections with members, of large content, and of resources with stored rows.
     @Test func longChangesRunOnAnotherThread() async throws {
         let share = try await makeShare(in: "/dev/shm")
         #expect(share.shell("head -c 2000000 /dev/zero >large; cp large larger; mkdir rows") == 0)

@@ -40,7 +40,7 @@ struct LargePropertyTests {
             self.stream = stream
         }
 
-        /// - Returns: false at the end.
+        /// Reads the next piece; returns false at the end of the response.
         func next() async throws -> Bool {
             buffer.removeAll()
             try await stream.next(into: buffer)
@@ -138,7 +138,7 @@ struct LargePropertyTests {
         #expect(try await waiting.value.hasSuffix("</D:multistatus>"))
     }
 
-    /// The same limit applies to large bodies that arrive slowly.
+    /// The number of large bodies that a client sends at the same time is limited, too.
     @Test func slowBodiesOfAClientAreLimited() async throws {
         let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
         let text = setProperty("p", String(repeating: "v", count: 70_000))
@@ -165,7 +165,7 @@ struct LargePropertyTests {
         #expect(try await second.value == 207)
     }
 
-    /// The total limit applies to all clients together.
+    /// `largeBodyLimit` applies to the bodies of all clients together.
     @Test func slowBodiesOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(0) { $0.largeBodyLimit = 2 }
         let text = setProperty("p", String(repeating: "v", count: 70_000))

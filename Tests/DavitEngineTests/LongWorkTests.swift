@@ -11,7 +11,7 @@ struct LongWorkTests {
     /// Long enough for more than one slice, so that copying is long work.
     private static let largeBytes = 9 << 20
 
-    /// Uses a volume without reflinks, so that a copy copies the data.
+    /// Creates a share on a volume without reflinks, so that COPY copies the data.
     private func share(
         threads: Int = 0, _ change: (inout LongWorkLimits) -> Void = { _ in }
     ) throws -> (share: TestShare, pool: BlockingPool) {

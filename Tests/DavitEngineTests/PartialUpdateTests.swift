@@ -168,7 +168,7 @@ struct PartialUpdateTests {
         #expect(share.shell("[ $(ls -A | wc -l) = 1 ]") == 0)
     }
 
-    /// Between the copy and the commit, another program appends a line to the file.
+    /// Between the copy and the commit, another program appends to the file.
     @Test(arguments: [10, 100_000])
     func changeDuringTheCopyIsNotLost(length: Int) async throws {
         let share = try TestShare()

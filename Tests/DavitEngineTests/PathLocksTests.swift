@@ -66,7 +66,7 @@ struct PathLocksTests {
         var table = PathLockTable()
         let reader = table.enter([Self.lockRequest("a/b", .shared)]).ticket
         let writer = table.enter([Self.lockRequest("a", .exclusive)]).ticket
-        // Compatible with the reader that holds the lock, but not with the writer that came earlier.
+        // This request is compatible with the reader that holds the lock, but not with the waiting writer.
         let late = table.enter([Self.lockRequest("a/b", .shared)]).ticket
         let elsewhere = table.enter([Self.lockRequest("b", .exclusive)])
         #expect(elsewhere.isGranted)

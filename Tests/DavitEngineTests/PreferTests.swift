@@ -26,7 +26,7 @@ struct PreferTests {
                 // Prefer takes precedence over Brief.
                 step(
                     "PROPFIND /d", [("Depth", "1"), ("Brief", "t"), representation], ask, 207, holds: ["404"]),
-                // The grammar requires an element for each resource.
+                // A `response` needs a `propstat` or a `status`, so a resource without properties has a status.
                 step(
                     "PROPFIND /d", [("Depth", "0"), minimal], askProperty("p"), 207,
                     holds: ["<D:href>/d/</D:href><D:status>HTTP/1.1 200 OK</D:status>"], lacks: ["404"]),

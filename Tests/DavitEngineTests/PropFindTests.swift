@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 struct PropFindTests {
-    /// Returns every name in a response with its value of `x:p`, or "none".
+    /// Returns the value of `x:p` for each href in a multistatus; "none" if the property is missing.
     static func values(in body: [UInt8]) -> [String: String] {
         var values: [String: String] = [:]
         for response in pieces(of: String(decoding: body, as: UTF8.self), at: "<D:response>").dropFirst() {

@@ -112,7 +112,7 @@ struct RecoveryTests {
             .putRecord(source, PropertyRecord(binding: Binding(identity: moved), properties: [property])),
         ]
         if row.hasOrigin && row.rows == "b" {
-            // The rows of the original are dropped with it.
+            // Recovery must remove these rows together with the original.
             changes.append(
                 .putRecord(
                     path("a"), PropertyRecord(binding: Binding(identity: original), properties: [property])))

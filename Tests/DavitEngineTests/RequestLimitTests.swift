@@ -282,7 +282,8 @@ struct RequestLimitTests {
 
     // MARK: Memory
 
-    /// Above the limit all entries are dropped; the only effect is that the trash keeps one more version.
+    /// Above the limit all entries are dropped; the only effect is that the trash may keep one more version of
+    /// each path.
     @Test func recentVersionsAreLimited() throws {
         let versions = RecentVersions()
         let tag = EntityTag(opaque: Array("t".utf8))

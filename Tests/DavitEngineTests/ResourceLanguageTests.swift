@@ -36,7 +36,7 @@ struct ResourceLanguageTests {
         return get["Content-Language"]
     }
 
-    /// Runs `body` with a share on disk and one in memory.
+    /// Runs `body` with shares on disk and in memory, each with and without a trash.
     static func play(_ body: (TestShare) async throws -> Void) async throws {
         for parent in ["/tmp", "/dev/shm"] {
             try await body(TestShare(TemporaryFolder(in: parent)))
@@ -56,7 +56,7 @@ struct ResourceLanguageTests {
             #expect(try await put([("Content-Language", " mi ,, en")], 201) == "mi, en")
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([], 204) == nil)
-            // The resource has no rows at first, then rows of a lock or a property, and then a language.
+            // Set a language on a resource without stored rows, then on one with a dead property.
             #expect(try await put(Self.de, 204) == "de")
             #expect(try await put([("Content-Language", " , ")], 204) == nil)
             #expect(try await client.send("PROPPATCH", "/a", text: setProperty("p", "1")).status == 207)
@@ -160,8 +160,8 @@ struct ResourceLanguageTests {
         }
     }
 
-    /// Number of commits of one PUT: none without rows, one if the language is the only row, one more if
-    /// other rows exist.
+    /// Counts the commits of one PUT: none without rows; one if the resource has no rows yet, or keeps its
+    /// language; two if the language of a resource with rows changes.
     @Test func languageNeedsFewCommits() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
@@ -172,7 +172,7 @@ struct ResourceLanguageTests {
         }
         #expect(try await commits([]) == 0)
         #expect(try await commits(Self.de) == 1)
-        // Other rows exist: they are bound to the new content.
+        // The language is unchanged; its row is bound to the new content.
         #expect(try await commits(Self.de) == 1)
         #expect(try await commits([]) == 2)
         #expect(try await commits([]) == 0)

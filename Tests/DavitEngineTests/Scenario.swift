@@ -11,9 +11,9 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         var fields: [(String, String)] = []
         var body: String?
         var status: UInt16
-        /// Texts that the body must contain.
+        /// Texts that the response body must contain.
         var holds: [String] = []
-        /// Texts that the body must not contain.
+        /// Texts that the response body must not contain.
         var lacks: [String] = []
         var principal: String?
     }

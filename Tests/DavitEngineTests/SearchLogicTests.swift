@@ -2,7 +2,8 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// Compares random conditions with a slow but simple evaluator (RFC 5323 §5.5, appendix A).
+/// Compares the results of random conditions with those of a slow but simple evaluator (RFC 5323 §5.5,
+/// appendix A).
 struct SearchLogicTests {
     /// A file as known to the oracle: its length, and an optional property.
     struct File {

@@ -7,7 +7,8 @@ import Testing
 
 /// Memory use of a search of 20,000 members, and how long it occupies a thread.
 struct SearchStreamTests {
-    /// Creates 200 collections of 100 members, each with its number as its length: 0 to 19,999.
+    /// Creates 200 collections of 100 files each. All files are empty except `7/7`, `150/0` and `33/99`, which
+    /// have 7, 8 and 9 bytes.
     static func makeShare(_ configure: (inout ShareConfiguration) -> Void = { _ in }) throws -> TestShare {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"), configure)
         let made = share.shell(
@@ -73,7 +74,7 @@ struct SearchStreamTests {
         #expect(share.hopCount - before < 3)
     }
 
-    // Sorted results are limited in number.
+    // If there are more results than can be sorted, the first ones are returned with a 507.
     @Test func sortedResultsAreLimited() async throws {
         let share = try Self.makeShare { $0.orderedSearchLimit = 3 }
         let order = ordered("D:getcontentlength", "<D:descending/>") + ordered("D:displayname")

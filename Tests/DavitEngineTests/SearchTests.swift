@@ -240,7 +240,7 @@ struct SearchTests {
             }
         }
         #expect(plain == found)
-        // §5.17.1: the first results of the order.
+        // §5.17.1: a limit returns the first results in sort order.
         for limit in [0, 1, 3, 100] {
             let part = try await share.client.send(
                 "SEARCH", "/", text: query(condition, order: order, limit: limit))

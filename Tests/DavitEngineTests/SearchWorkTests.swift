@@ -25,7 +25,7 @@ struct SearchWorkTests {
         (0..<count).map { compare("like", "x:p", "%aaaaaaaab\($0)%") }.joined()
     }
 
-    // The thread is released within a resource, not only between resources.
+    // The thread is released during the evaluation of one resource, not only between resources.
     @Test func evaluationOfOneMemberIsSplitIntoManyJobs() async throws {
         let share = try await Self.share { $0.searchPieceSteps = 100_000 }
         let before = share.hopCount

@@ -1,6 +1,6 @@
 import DavitHTTP
 
-/// Content sent in pieces that counts how much of it was read.
+/// Content that is received in pieces and counts the bytes that were read.
 final class SentBody: RequestBody {
     private let bytes: [UInt8]
     private let pieceLength: Int

@@ -245,7 +245,7 @@ struct ShareHooksTests {
                 guard let content = action.content else { return false }
                 let bytes = (try? await content.bytes(count: 4)) ?? []
                 notes.add("\(content.length) \(String(decoding: bytes, as: UTF8.self))")
-                // The second time, another program changes the content in the meantime.
+                // During the second request, another program changes the content.
                 return content.length == count + 3 || other.shell("echo else >a") == 0
             }
         }

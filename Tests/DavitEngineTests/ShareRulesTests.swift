@@ -166,7 +166,7 @@ struct ShareRulesTests {
                     shell("test -e moved.x/ok.jpg && ! test -e moved.x/\(inside)"),
                     shell(
                         "mkdir -p moved.x/\(inside) && rmdir moved.x/\(inside) && echo x >moved.x/\(inside)"),
-                    // A lock forces the slow path.
+                    // If a member is locked, DELETE removes the members one by one.
                     step("PUT /moved.x/locked.jpg", [], "x", 201), lock("/moved.x/locked.jpg"),
                     step("DELETE /moved.x/", [], nil, 207, lacks: [inside]),
                     step("UNLOCK /moved.x/locked.jpg", [("Lock-Token", "<$1>")], nil, 204),

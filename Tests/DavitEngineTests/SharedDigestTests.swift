@@ -53,7 +53,7 @@ struct SharedDigestTests {
         #expect(reads.count == 10)
     }
 
-    /// 1,024 digests are cached. One more evicts the 512 that were not used for the longest time.
+    /// 1,024 digests are cached. One more evicts the 512 least recently used ones.
     @Test func cachedDigestsAreLimited() async throws {
         let (share, reads) = try share()
         #expect(share.shell("for n in $(seq 0 1024); do echo $n > d$n; done; touch -d 2001-01-01 d*") == 0)

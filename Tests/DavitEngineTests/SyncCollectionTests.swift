@@ -56,8 +56,8 @@ struct SyncCollectionTests {
         #expect(try await client.copy == client.listing())
     }
 
-    /// A client that has a token is notified of removals. The target of a link has no token, because the
-    /// journal has not read it yet.
+    /// A token promises that later removals are reported, so a collection has one only after the journal has
+    /// read the collection. The journal has not read the target of a link.
     @Test func onlyReadCollectionsHaveAToken() async throws {
         let share = try Self.share()
         #expect(share.shell("mkdir -p a/b c/d; ln -s ../c a/l; ln -s b a/m") == 0)

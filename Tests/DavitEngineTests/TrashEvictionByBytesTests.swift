@@ -12,7 +12,7 @@ struct TrashEvictionByBytesTests {
     /// The entries of the initial trash.
     private static let all = (1...4).map { "deleted /v/\($0) \(3 * mebi)" }
 
-    /// Creates a share with a volume `v` that has space for four files of 3 MiB and a little more.
+    /// Creates a share with a volume `v` that has space for four files of 3 MiB and `freeMebibytes` more.
     /// - Returns: nil if mounting is not permitted.
     private func share(keepsFree: Int64? = nil, freeMebibytes: Int = 4) throws -> Mounted? {
         let folder = try TemporaryFolder()
@@ -90,7 +90,7 @@ struct TrashEvictionByBytesTests {
         try await fill(share)
         try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
         #expect(try share.trash() == Self.all)
-        // The received bytes of an upload are kept and occupy space.
+        // Remove the bytes that an interrupted upload keeps, because they occupy space.
         #expect(share.shell("find v -maxdepth 1 -type f -name '.davit-*' -delete") == 0)
         try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
         #expect(try share.trash() == Array(Self.all.dropFirst()))

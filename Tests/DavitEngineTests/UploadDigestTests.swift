@@ -247,7 +247,7 @@ struct UploadDigestTests {
                 ]))
     }
 
-    /// The content is stored even if its digest cannot be.
+    /// The state database has no space for the digest.
     @Test func contentIsStoredEvenIfItsDigestCannotBe() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)

@@ -89,7 +89,7 @@ struct UploadDigestsTests {
         ([("Repr-Digest", other)], [("Repr-Digest", hello)], 400),
         ([("Repr-Digest", hello)], [("Repr-Digest", other)], 400),
         ([("Repr-Digest", hello)], [("OC-Checksum", "SHA1:\(UploadDigestTests.Short.sha1)")], 201),
-        // RFC 9530 §2.
+        // RFC 9530 §2: unknown algorithms are ignored.
         ([("Repr-Digest", "crc32c=:AAAAAA==:")], [], 201),
     ]
 
@@ -137,7 +137,7 @@ struct UploadDigestsTests {
         #expect(found["Repr-Digest"] == Self.hello)
     }
 
-    /// Bytes corrupted while the server was not running.
+    /// A byte is corrupted while the server is not running.
     @Test func corruptionOnDiskIsDetected() async throws {
         let (folder, store) = (try TemporaryFolder(), MemoryStateStore())
         let first = try TestShare(folder, state: store)

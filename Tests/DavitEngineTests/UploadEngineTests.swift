@@ -119,7 +119,7 @@ struct UploadEngineTests {
         #expect(!share.state.hasUploads)
     }
 
-    /// Changes to the target do not affect the upload.
+    /// The target is moved, created again and deleted during the upload.
     @Test func changesToTheTargetDoNotAffectTheUpload() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", text: "old").status == 201)

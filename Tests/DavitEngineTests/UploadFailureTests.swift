@@ -294,7 +294,6 @@ struct UploadFailureTests {
 
     // MARK: Names
 
-    /// Names reserved for internal use are refused.
     @Test func reservedNamesAreRefused() async throws {
         let share = try TestShare()
         for name in [".davit-aaaaaaaaaaaaaaaa", ".davit-trashofthisshare"] {

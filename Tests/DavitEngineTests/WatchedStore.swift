@@ -2,7 +2,8 @@ import DavitHTTP
 import DavitStore
 import Synchronization
 
-/// A wrapper of a store: a test observes each call before it is made, and can make it fail.
+/// A wrapper of a store that reports calls to a test, which can make them fail. Calls are reported before
+/// they are made unless noted otherwise.
 final class WatchedStore: ForwardingStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
@@ -27,7 +28,7 @@ final class WatchedStore: ForwardingStore {
     let base: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
 
-    /// The number of open cursors.
+    /// The current and the maximum number of open cursors.
     let cursors = CursorCount()
 
     init(_ base: any ResourceStore) { self.base = base }

@@ -243,9 +243,9 @@ struct GzipStreamTests {
     }
 }
 
-/// Content that is not live.
+/// A stream that is not flushed after each piece.
 private final class Lines: BodyStream {
-    /// Returns a decreasing number; the content ends before 0.
+    /// Returns a decreasing number; the content ends after 1.
     private let number: () -> Int
     private var hasEnded = false
 

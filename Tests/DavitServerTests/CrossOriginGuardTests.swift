@@ -38,8 +38,8 @@ struct CrossOriginGuardTests {
         ("POST", "a.example", [("Origin", "null")], false), ("POST", "a.example", [("Origin", "")], false),
         ("POST", "a.example", [("Origin", "a.example")], false),
         ("POST", "a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], false),
-        // A page loaded over TLS cannot be forged on the network; the server may not know whether this
-        // request used TLS.
+        // `files.example` is reached only over TLS, so an http page of this name may have been forged on the
+        // network, even if the server does not know that the request used TLS.
         ("POST", "files.example", [("Origin", "http://files.example")], false),
         ("POST", "files.example:8080", [("Origin", "http://files.example:8080")], true),
         ("POST", "10.0.0.1", [("Origin", "http://files.example")], false),

@@ -16,7 +16,7 @@ struct TrustedProxiesTests {
         }
     }
 
-    /// Loopback and 10.0.0.0/24 are trusted proxies.
+    /// Returns what ``Mirror`` responds; 127.0.0.0/8, 10.0.0.0/24 and fe80::/10 are trusted proxies.
     static func answer(
         _ fields: [String], peer: String = "127.0.0.1", kind: TrustedProxies.Fields = .either,
         trustsLocal: Bool = false

@@ -55,7 +55,7 @@ struct ChangeEventServerTests {
             #expect(events.id() != nil)
             end = events
         }
-        // The server has stopped, and the client saw a closed connection.
+        // The server has stopped after it ended the stream with the last chunk.
         end?.waitForEnd()
         #expect(end?.hasEnded == true)
         #expect(end?.text.hasSuffix("0\r\n\r\n") == true)

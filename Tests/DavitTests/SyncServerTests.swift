@@ -106,7 +106,7 @@ struct SyncServerTests {
         }
         let server = try server()
         try serve(server) { client throws in
-            // The response for the first folder does not wait for the rest.
+            // The response for one folder does not wait until the others have been compared.
             let answer = try client.send("REPORT /files/7/", content: Self.body(""))
             #expect(answer.status == 207)
         }

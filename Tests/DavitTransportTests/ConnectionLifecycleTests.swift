@@ -134,7 +134,7 @@ struct ConnectionLifecycleTests {
         }
         do {
             let peer = try server.connect()
-            // Closing with unread input resets the connection.
+            // The peer is released at the end of this scope, and then resets the connection.
             try peer.send(RequestTests.get)
             await hasBegun.wait()
             try peer.resetOnClose()

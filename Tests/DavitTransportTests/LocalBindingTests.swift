@@ -171,7 +171,7 @@ struct LocalBindingTests {
         server.server.waitUntilStopped()
     }
 
-    /// The access log contains the client behind a trusted proxy and the bytes it sent.
+    /// The access log contains the client behind a trusted proxy, and the number of bytes received from it.
     @Test func accessLogNamesTheClientBehindAProxy() async throws {
         let (records, continuation) = AsyncStream<AccessRecord>.makeStream()
         let echo = Echo().applying(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))

@@ -87,7 +87,7 @@ struct ResponseWritingTests {
         for _ in 0..<2 {
             let response = try peer.response()
             #expect(response.content == Self.content(count))
-            // A stream that ends early gets a Content-Length and needs no chunks.
+            // A stream that ends within the first buffer gets a Content-Length and needs no chunks.
             #expect((response["content-length"] == nil) == (count > 60_000))
             #expect((response["transfer-encoding"] == "chunked") == (count > 60_000))
         }

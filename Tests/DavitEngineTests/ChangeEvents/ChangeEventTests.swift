@@ -21,7 +21,7 @@ struct ChangeEventTests {
         #expect(try await reader.next() == Event("change", "- /b/"))
         #expect(try await share.client.send("MKCOL", "/c").status == 201)
         #expect(try await reader.next() == Event("change", "+ /c/"))
-        // Changes inside the members are not reported.
+        // Changes inside member collections are not reported.
         #expect(share.shell("mkdir d/inner; rmdir c") == 0)
         #expect(try await reader.next() == Event("change", "- /c/"))
     }

@@ -27,7 +27,7 @@ struct CrossOriginEventTests {
             403
         ),
         ([("Origin", "http://evil.example")], 403), ([("Origin", "null")], 403),
-        // This origin is allowed to use the share.
+        // Pages of `https://app.example` may use the share, but not those of a longer host name.
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], 200),
         ([("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example.evil.example")], 403),
     ]

@@ -40,12 +40,12 @@ final class ScriptedJournal: ChangeJournal {
         state.withLock { $0.listeners.append(body) }
     }
 
-    /// Notifies the listeners of a change, or of a possible change.
+    /// Notifies the listeners of the change with the number `last`; nil for a possible change.
     func notify(_ last: Int64? = nil) {
         for listener in state.withLock({ $0.listeners }) { listener(last) }
     }
 
-    /// Adds a member to the root.
+    /// Records a change of a member of the root.
     func add(_ name: String, notifies: Bool = true) {
         let last = state.withLock { state in
             state.position.last += 1
@@ -58,7 +58,7 @@ final class ScriptedJournal: ChangeJournal {
         if notifies { notify(last) }
     }
 
-    /// Creates a share of a folder that the journal does not read.
+    /// Creates a share that uses this journal, which never reads `folder`.
     func share(of folder: TemporaryFolder) throws -> Share {
         Share(
             resources: try FileResourceStore(root: folder.path),

@@ -140,7 +140,8 @@ struct BreakLockTests {
         #expect(notes.take() == ["broken /d", "told breakLock /d/"])
     }
 
-    /// While the hook decides, another lock replaces the one to be broken.
+    /// While the hook decides, the administrator breaks the lock. The form must not break the other lock on the
+    /// resource instead.
     @Test func lockCreatedWhileTheHookDecidesIsNotBroken() async throws {
         let tokens = Mutex<[String]>([])
         let box = Mutex<TestShare?>(nil)

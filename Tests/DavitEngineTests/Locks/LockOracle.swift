@@ -1,4 +1,4 @@
-/// A model of write locks in RFC 4918: simple, slow code on plain values that is independent of the engine. A
+/// A model of the write locks of RFC 4918: simple, slow code on plain values, independent of the engine. A
 /// path is an array of names, a tree is two sets, and locks are found by linear search.
 struct LockOracle: Sendable {
     typealias Path = [String]
@@ -29,7 +29,7 @@ struct LockOracle: Sendable {
     enum Answer: Equatable, Sendable {
         case done
         case refused(Int)
-        /// 207: the request reached these members, which locks protect.
+        /// Status 207: these descendants are locked, or are the roots of conflicting locks.
         case blocked([Path])
     }
 

@@ -112,10 +112,11 @@ struct LockOracleTests {
         return share
     }
 
-    /// All clients with every combination of tokens, and one with all tokens that owns none of the locks.
+    /// Returns one client with each combination of tokens and, if there is a single lock, another client that
+    /// submits the token without owning the lock.
     private static func askers(_ locks: [LockOracle.Held]) -> [LockOracle.ServerConnection] {
         let tokens = locks.map(\.token)
-        // If the second lock belongs to another client, only its token adds new cases.
+        // If the second lock belongs to another client, only combinations with its token are new cases.
         let choices = locks.count == 2 && locks[1].owner != locks[0].owner ? 2..<4 : 0..<(1 << tokens.count)
         var askers = choices.map { choice in
             let chosen = tokens.indices.filter { choice & (1 << $0) != 0 }.map { tokens[$0] }
@@ -127,7 +128,7 @@ struct LockOracleTests {
         return askers
     }
 
-    /// All possible requests; with two locks, without those that are refused regardless of the locks.
+    /// Returns all possible requests; with two locks, without those that fail even if nothing is locked.
     private static func requests(_ oracle: LockOracle) -> [LockOracle.Request] {
         let paths = collections + contents + free
         var requests: [LockOracle.Request] = []

@@ -24,7 +24,9 @@ struct LockQuestion: CustomStringConvertible, Sendable {
 
     static func target(_ path: LockOracle.Path) -> String { "/" + path.joined(separator: "/") }
 
-    /// - Parameter locks: the locks whose tokens are submitted, each with its root.
+    /// Sends the request.
+    /// - Parameter locks: the current locks. For each whose token `asker` has, the request submits the token,
+    ///   tagged with the lock root.
     func ask(_ share: TestShare, locks: [LockOracle.Held]) async throws -> (
         answer: LockOracle.Answer, token: String?
     ) {

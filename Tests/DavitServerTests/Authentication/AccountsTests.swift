@@ -134,7 +134,7 @@ struct AccountsTests {
             var text = ""
             dump(accounts, to: &text)
             #expect(!text.contains("xyzzy"))
-            // The password in decimal byte values: 120, 121, 122, 122, 121.
+            // `dump` writes the bytes of an array as decimal numbers, one on each line.
             let numbers = text.split(separator: "\n").compactMap {
                 $0.split(separator: " ").last.flatMap { Int($0) }
             }

@@ -82,7 +82,7 @@ final class HeldWork: BlockingWorkRunner {
     }
 }
 
-/// Authentication in front of a ``Greeter``, with a record of the logged messages.
+/// Authentication in front of a ``Greeter``, with a record of the reported delays and refusals.
 struct AuthenticationFixture {
     let clock = ManualClock()
     let authentication: Authentication

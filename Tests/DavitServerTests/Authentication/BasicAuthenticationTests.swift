@@ -93,7 +93,7 @@ struct BasicAuthenticationTests {
         #expect(try await Self.makeGate().basic(pair).status == status)
     }
 
-    /// Truncated credentials are refused, and malformed ones do not count as failures.
+    /// Credentials that are truncated at any position are refused.
     @Test func truncatedFieldIsRefused() async throws {
         let gate = try Self.makeGate()
         let value = Array("Basic YW5uYTpvcGVuOnNlc2FtZQ==")

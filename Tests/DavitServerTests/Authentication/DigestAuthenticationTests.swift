@@ -177,7 +177,7 @@ struct DigestAuthenticationTests {
         #expect(try await gate.send([client.field]).status == .noContent)
     }
 
-    /// Responses that are answered with 401 and a new challenge, and never counted as failures.
+    /// Changes of the Digest response that get status 401 and new challenges, and never count as failures.
     static let refused: [[String: String?]] = [
         ["username": nil], ["realm": nil], ["nonce": nil], ["uri": nil], ["response": nil], ["cnonce": nil],
         ["nc": nil], ["qop": nil],
@@ -431,7 +431,8 @@ struct DigestAuthenticationTests {
         }
     }
 
-    /// The secret of the substitute account must not admit the unknown name.
+    /// For an unknown name, the server checks the secret of another account, so that the check costs the same.
+    /// A match must not be accepted.
     @Test func secretOfAnotherAccountIsRefused() async throws {
         let gate = try Self.makeGate()
         for user in ["Mufasa", "Jäsøn Doe"] {

@@ -193,7 +193,7 @@ struct GuessingTests {
         #expect(try await gate.basic("anna:päss").status == .unauthorized)
         #expect(try await gate.basic("anna:new").status == .noContent)
         #expect(try await gate.basic("bert:päss").status == .unauthorized)
-        // The challenges change accordingly.
+        // The new account has a password instead of a scrypt hash, so Digest is offered, too.
         #expect(try await gate.send([]).fields.challenges.count == 3)
     }
 

@@ -127,7 +127,7 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // The first of them is hashed after the 50 others, and its result applies to the other 29.
+                // The first right login is hashed after the 50 wrong ones, and its result applies to the other 29.
                 work.step(51)
                 return try await statuses(of: &right)
             }
@@ -160,7 +160,7 @@ struct PasswordHashingTests {
         }
     }
 
-    /// An address with failures has the lowest priority, and so do its other attempts.
+    /// After a failure, all further attempts of an address have the lowest priority.
     @Test func addressesWithFailuresComeLast() async throws {
         work.step()
         #expect(try await gate.basic("anna:wrong", from: "198.51.100.1").status == .unauthorized)

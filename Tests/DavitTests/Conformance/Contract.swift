@@ -12,7 +12,7 @@ struct Contract: CustomStringConvertible, Sendable {
 }
 
 extension Contract {
-    /// The initial content.
+    /// The step that creates `/a`, which most contracts begin with.
     static let text = [ask("PUT /a", [], "0123456789", 201)]
 
     static let messages: [Contract] = [
@@ -124,7 +124,7 @@ extension Contract {
 
     private static let anna = "Authorization: Basic YW5uYTpzZWNyZXQ="
 
-    /// Whether the server has the accounts `anna` and `jörg`.
+    /// Requirements on a server with the accounts `anna` and `jörg`.
     static let accounts: [Contract] = [
         Contract(
             23, "a 401 for OPTIONS has DAV and MS-Author-Via",

@@ -1,6 +1,6 @@
 extension WebDAVExchange {
-    /// A value of `x:p` that is set and must be returned; the expected text is in the form that the server
-    /// writes.
+    /// Returns an exchange that sets a value of `x:p`, and reads it from the resource and from its copy.
+    /// - Parameter held: the texts that the responses must contain, in the form that the server writes.
     private static func value(
         _ clauses: String, _ title: String, _ sent: String, returnedAs held: [String], lacks: [String] = []
     ) -> WebDAVExchange {

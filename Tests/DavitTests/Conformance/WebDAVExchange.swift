@@ -8,7 +8,7 @@ struct WebDAVExchange: CustomStringConvertible, Sendable {
         var status: Int
         /// Fields of the response; nil if a field must be absent, `*` if it can have any value.
         var expected: [String: String?]
-        /// Texts that the content must contain, and must not contain.
+        /// Texts that the content of the response must contain, and must not contain.
         var holds: [String]
         var lacks: [String]
     }
@@ -27,8 +27,8 @@ struct WebDAVExchange: CustomStringConvertible, Sendable {
     var description: String { "§\(clauses): \(title)" }
 }
 
-/// In fields and contents, `{1}`, `{2}` … are replaced by the tokens of the locks created so far, and `{tag}`
-/// by the last entity tag.
+/// Creates a step. In the line, the fields and the content, `{1}`, `{2}` … are replaced by the tokens of the
+/// locks created so far, and `{tag}` by the last entity tag.
 func ask(
     _ line: String, _ fields: [String], _ content: String, _ status: Int,
     _ expected: [String: String?] = [:], holds: [String] = [], lacks: [String] = []

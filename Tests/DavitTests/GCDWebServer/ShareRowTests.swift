@@ -35,7 +35,7 @@ struct ShareRowTests {
         try serve { client, _ throws in #expect(try client.send("PUT /.a", content: "x").status == 201) }
     }
 
-    /// The five actions that can be vetoed, and the arguments of the hooks.
+    /// Requests for the five actions that a hook can veto.
     static let changes: [(line: String, fields: [String], content: String)] = [
         ("PUT /new", [], "x"), ("MOVE /a", ["Destination: /b"], ""), ("COPY /a", ["Destination: /b"], ""),
         ("DELETE /a", [], ""), ("MKCOL /new", [], ""),

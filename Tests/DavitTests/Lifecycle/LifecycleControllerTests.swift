@@ -154,7 +154,7 @@ struct LifecycleControllerTests {
                 try Self.expectAnswer(first)
                 #expect(await bench.event() == .firstClientConnected)
                 do { try Self.expectAnswer(try Self.connect(addresses[0])) }
-                // A connection without a request also counts.
+                // The first connection is still open, so the last client has not disconnected.
                 try Self.expectAnswer(first)
             }
             #expect(await bench.event() == .lastClientDisconnected)

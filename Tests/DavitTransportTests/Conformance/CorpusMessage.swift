@@ -29,7 +29,7 @@ struct CorpusMessage: CustomStringConvertible, Sendable {
 
     var description: String { "§\(clause) " + text.prefix(120).debugDescription }
 
-    /// The expected output of the echo handler before the connection continues or closes.
+    /// The expected responses of the echo handler, including the one to `/second` if the connection continues.
     var answers: [String] {
         switch outcome {
         case .read(let answers): answers + ["GET /second "]
