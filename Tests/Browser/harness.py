@@ -71,7 +71,7 @@ class Server:
         raise AssertionError("davit did not become ready: " + pathlib.Path(self.log).read_text()[-2000:])
 
     def kill(self):
-        """Kills the server, like a power failure."""
+        """Kills the server without a clean shutdown."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()

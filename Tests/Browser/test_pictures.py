@@ -8,7 +8,7 @@ import zlib
 from harness import expect, test
 from upload_support import behind_proxy, choose, local, queue, wait_for_uploads
 
-# A fixed date a year ago, so that screenshots do not change from day to day.
+# A fixed date in the past, so that screenshots do not change from day to day.
 THEN = 1_750_000_000
 TITLE = "The summer house"
 

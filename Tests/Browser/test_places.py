@@ -119,7 +119,7 @@ def request(lab, method, path, body=None, **fields):
 
 
 def everything_works(lab, url, inner, **options):
-    """url: the share's URL for browsers; inner: its path on the server."""
+    """Tests the features of the page. url: the share's URL for browsers; inner: its path on the server."""
     lab.allow("423")
     lab.write("folder/inside.txt", "inside")
     lab.write("a.txt", "a")
@@ -179,7 +179,7 @@ def everything_works(lab, url, inner, **options):
     page.go_back()
     lab.wait_for_names(page, ["folder", "b b.txt", "large.bin", "renamed.txt", "small.bin"])
 
-    # Test the same actions with forms.
+    # Create a folder with a form.
     plain = lab.context(java_script_enabled=False, **options).new_page()
     plain.goto(url + "folder/")
     plain.locator("summary", has_text="New folder").click()

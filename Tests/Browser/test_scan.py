@@ -9,7 +9,8 @@ LOCK = ("<{0}lockdiscovery><{0}activelock><{0}locktype><{0}write/></{0}locktype>
         "<{0}depth>0</{0}depth><{0}owner>{2}</{0}owner><{0}timeout>{3}</{0}timeout><{0}locktoken><{0}href>urn:uuid:1</{0}href>"
         "</{0}locktoken><{0}lockroot><{0}href>/root</{0}href></{0}lockroot></{0}activelock></{0}lockdiscovery>")
 
-# The input, and the result: [href, status, size, modified, etag, lock owners].
+# The input, and the result: [href, status, size, modified, etag, locks]. A lock is [owner, token, whether it is exclusive],
+# followed by the locking user and the creation time if they are known.
 TABLE = [
     ('<D:multistatus xmlns:D="DAV:"></D:multistatus>', []),
     ('<D:multistatus xmlns:D="DAV:"/>', []),
@@ -37,7 +38,7 @@ TABLE = [
     ('<multistatus xmlns="DAV:"><response><href>/l</href><propstat><prop>' + LOCK.format("", "shared", "Anna &lt;a&gt;", "Infinite")
      + "</prop><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>",
      [["/l", 0, None, None, "", [["Anna <a>", "urn:uuid:1", False]]]]),
-    # The lock owner and the creation time are in a davit-specific property.
+    # The locking user and the creation time are in a davit-specific property.
     ('<D:multistatus xmlns:D="DAV:" xmlns:N="urn:davit:property"><D:response><D:href>/l</D:href><D:propstat><D:prop>'
      "<N:lock-details><N:lock><D:locktoken><D:href>urn:uuid:1</D:href></D:locktoken><N:principal>anna</N:principal>"
      "<N:created>2026-03-01T09:12:40Z</N:created></N:lock></N:lock-details>" + LOCK.format("D:", "exclusive", "A", "Second-60")

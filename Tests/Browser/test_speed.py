@@ -58,8 +58,8 @@ class SlowEnd:
 
 @test
 def listing_is_requested_before_the_page_has_loaded(lab):
-    """The server sends its listing of a large folder slowly. Before the listing ends, the page requests and shows the folder
-    itself, and ignores the rest of the server's listing."""
+    """The end of the server's listing is held back, as for a large folder. Before the listing ends, the page requests and shows
+    the folder itself, and ignores the rest of the server's listing."""
     for name in ("b.txt", "a10.txt", "a9.txt"):
         lab.write(name)
     lab.start("--no-sync-collection", "--footer", "The last line")

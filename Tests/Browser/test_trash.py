@@ -168,7 +168,7 @@ def trash_can_be_listed_restored_and_emptied(lab):
     page.get_by_text("The trash contains no items from this folder.").wait_for()
     # The address identifies the view.
     page.reload()
-    # The page without scripts shows the same text.
+    # Wait for the scripts, because the page without scripts shows the same text.
     lab.ready(page)
     page.get_by_text("The trash contains no items from this folder.").wait_for()
     page.go_back()

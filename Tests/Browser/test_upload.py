@@ -81,7 +81,7 @@ STUB = """export const askAboutConflicts = async (conflicts) => {
 
 
 def page_with_choice(lab, choice):
-    """Answers conflict dialogs with this choice."""
+    """Opens a page on which conflict dialogs are answered with this choice."""
     page = page_for_uploads(lab)
     page.context.route("**/change/conflict.js", lambda route: route.fulfill(
         body=STUB, headers={"Content-Type": "text/javascript"}))
@@ -472,7 +472,7 @@ def messages_do_not_cover_the_upload_panel(lab):
 
 
 def in_page(page, name, expression):
-    """Returns a value from a module."""
+    """Imports a module of the page, calls the function in `expression` with it, and returns the result."""
     return page.evaluate(f"import(document.querySelector('script[type=module]').src.replace('main.js', '{name}.js')).then({expression})")
 
 

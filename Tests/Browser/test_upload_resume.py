@@ -124,7 +124,8 @@ def paused_folder_resumes_without_choosing_files(lab):
 
 
 def replace(lab, page, path):
-    """Replaces a file with one of the same size and time but different content."""
+    """Chooses a file, and Replace in the dialog for the existing file of the same size and time but different content. Returns
+    the path of the existing file."""
     there = lab.write(path.name, b"o" * path.stat().st_size, mtime=path.stat().st_mtime)
     choose(page, path)
     page.locator("dialog.conflict select").select_option("replace")
@@ -352,7 +353,7 @@ FROM_HANDLE = """async ([size]) => {
 
 
 def kill_browser(profile):
-    """Kills all processes of the browser with this profile at the same time."""
+    """Kills all processes of the browser with this profile."""
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
             if f"--user-data-dir={profile}".encode() in (entry / "cmdline").read_bytes().split(b"\0"):

@@ -212,7 +212,7 @@ def uploads(views):
         ("done.jpg", 4000), ("refused.txt", 10), (LONG.replace("second", "third"), 20), ("held.iso", 3_000_000))))
     toggle = page.locator(".uploads-toggle")
     toggle.wait_for()
-    # It is collapsed on a phone.
+    # The panel is collapsed on a phone.
     if toggle.get_attribute("aria-expanded") == "false":
         toggle.click()
     lab.until(page, "document.querySelectorAll('.upload').length === 4")

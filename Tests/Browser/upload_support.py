@@ -18,7 +18,7 @@ NO_PICKERS = "delete window.showOpenFilePicker; delete window.showDirectoryPicke
 
 
 def content(size, seed=1):
-    """Returns bytes without repetitions."""
+    """Returns pseudo-random bytes, so that no two parts of a file are equal."""
     return random.Random(seed).randbytes(size)
 
 
@@ -56,7 +56,7 @@ def expect_same(mine, theirs):
 
 
 def ready(lab, page):
-    """Opens a page that is ready for uploads."""
+    """Waits until the page is ready for uploads."""
     lab.ready(page)
     page.locator("[data-action=upload]").wait_for()
 
@@ -109,7 +109,7 @@ def queue(page, expression):
 
 
 def wait_for_uploads(lab, page, done, failed=0, limit_ms=LIMIT_MS):
-    """Waits until all uploads have ended and checks the number of successful ones."""
+    """Waits until all uploads have ended, and checks how many have succeeded and failed."""
     ended = QUEUE.replace("{expression}", f"!queue.isBusy && queue.totals.done >= {done} && queue.totals.failed >= {failed} && queue.totals")
     try:
         totals = lab.until(page, ended, limit_ms=limit_ms)
@@ -192,7 +192,7 @@ class Proxy:
             TYPES.get(file.suffix, "application/octet-stream").encode(), len(body), body)
 
     def _refusal(self, source, piece):
-        """Returns the response of a proxy that limits request bodies."""
+        """Returns the response of a proxy that limits request bodies, or None if the request may pass."""
         head, _, body = piece.partition(b"\r\n\r\n")
         length = re.search(rb"\r\ncontent-length: *(\d+)", head.lower())
         if self.part_limit is None or not re.match(rb"P(UT|ATCH) ", head) or not length or int(length[1]) <= self.part_limit:

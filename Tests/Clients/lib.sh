@@ -65,7 +65,7 @@ begin() {
     login_options=("${login[@]}")
 }
 
-# `leave` runs on every exit. A test may override `clean_up_client`, which it calls.
+# `leave` runs on every exit, and calls `clean_up_client`, which a test may override.
 clean_up_client() { :; }
 leave() {
     local status=$?

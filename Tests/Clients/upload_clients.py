@@ -145,7 +145,7 @@ class Draft:
         return f"Upload-Complete: ?{1 if is_complete else 0}"
 
     def send(self, method, target, lines=(), length=0, body=()):
-        """Sends a request, and as much of its content as the server accepts."""
+        """Sends a request with the pieces of `body`, which may be less than `length`; returns the open connection."""
         connection = socket.create_connection(("127.0.0.1", self.server.port), 60)
         head = [f"{method} {urllib.parse.urlsplit(target).path} HTTP/1.1", f"Host: 127.0.0.1:{self.server.port}",
                 f"Upload-Draft-Interop-Version: {self.version}", f"Content-Length: {length}", *lines]
@@ -181,7 +181,7 @@ class Draft:
         return int(fields["upload-offset"])
 
     def begin(self, name, length, pieces):
-        """Starts a PUT of the whole content, but sends only `pieces` before it resets the connection."""
+        """Starts a PUT of the whole content, but sends only `pieces`; returns the open connection and the upload's URL."""
         connection = self.send("PUT", "/" + name, [self.complete(True), f"Upload-Length: {length}"], length)
         status, fields = self.head(connection)
         if status != 104 or fields["upload-draft-interop-version"] != str(self.version):
@@ -225,7 +225,7 @@ def content(work):
 
 
 def field(digest):
-    """The digest as a Repr-Digest field."""
+    """Returns the digest as a Repr-Digest field."""
     return f"Repr-Digest: sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
 
 

@@ -127,7 +127,7 @@ struct PasswordHashingTests {
                     }
                 }
                 expectIdle(waiting: 49 + 30)
-                // The first right login is hashed after the 50 wrong ones, and its result applies to the other 29.
+                // The first right login is hashed after the 50 wrong ones; its result applies to the other 29.
                 work.step(51)
                 return try await statuses(of: &right)
             }

@@ -20,8 +20,8 @@ final class EventSocket {
 
     struct Unsent: Error {}
 
-    /// Reads until the expected text arrives, and discards everything up to its end; returns false at the end of
-    /// the connection.
+    /// Reads until the expected text arrives, and discards everything up to its end; returns false at the end
+    /// of the connection.
     func wait(for expected: String) -> Bool {
         while true {
             if let found = text.firstRange(of: expected) {
