@@ -5,7 +5,7 @@ For each scene, the share is prepared, the debug build is started so that it kil
 file-system call or state commit, the request is sent, and a new server shows the result. The result must be entirely
 old or entirely new: bytes, modes, names, listings, properties and locks. It must be new if the request was answered.
 This is repeated for N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start
-is killed at every step as well. Finally, a large overwrite is killed from outside.
+is killed at every step as well. In addition, a large overwrite is killed from outside.
 
 With --every K, only one step in K is killed, in every scene and every interrupted start. --seed and the name of the
 scene select these steps, so that a different seed tests different steps, and the same seed repeats a run.
@@ -67,7 +67,7 @@ def run_all(options, folder):
                     futures.append(pool.submit(run_scene, scene, options, work, stopping))
             return [future.result() for future in futures]
         except BaseException:
-            # The workers stop, and their servers with them.
+            # Stop the workers, which then stop their servers.
             stopping.set()
             pool.shutdown(cancel_futures=True)
             raise

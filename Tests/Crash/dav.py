@@ -113,7 +113,7 @@ class Client:
 
 
 class Resource:
-    """The properties of one resource; lock tokens are kept separate and not compared."""
+    """The properties and locks of one resource. `Picture` replaces lock tokens by names before it compares locks."""
 
     def __init__(self, response):
         found = {}

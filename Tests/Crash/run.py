@@ -56,7 +56,7 @@ class Steps:
         return iter(range(self.first, STEP_LIMIT + 1, self.every))
 
     def before_first(self):
-        """Returns earlier steps in descending order, for a change with fewer steps than the first selected one."""
+        """Returns the steps before the first selected one in descending order, for a change that ends before that step."""
         return range(self.first - 1, 0, -1)
 
 

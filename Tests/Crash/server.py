@@ -39,7 +39,7 @@ class Server:
         descriptor = self.process.stdout.fileno()
         while True:
             if not select.select([descriptor], [], [], 30)[0]:
-                raise RuntimeError("davit did not become ready within 120 s")
+                raise RuntimeError("davit did not become ready within 30 s")
             data = os.read(descriptor, 4096)
             text += data
             found = re.search(rb"http://127\.0\.0\.1:(\d+)/", text)

@@ -42,7 +42,7 @@ struct LookupTests {
         #expect(info?.created?.nanoseconds == info?.identity.birth)
     }
 
-    /// The kernel does not cache missing names on such volumes, unlike on volumes with a disk.
+    /// The kernel does not cache missing names on volumes in memory, unlike on volumes with a disk.
     @Test func missingNameInMemoryNeedsNoWait() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeFolder("folder")

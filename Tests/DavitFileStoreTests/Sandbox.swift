@@ -178,8 +178,8 @@ extension FileResourceStore {
     }
 
     /// Stores content like a PUT of the engine.
-    @discardableResult
     /// - Parameter isInMemory: whether the content is complete when it is staged, as in a PUT of a short body.
+    @discardableResult
     func put(
         _ text: String, at path: ResourcePath, modified: Timestamp? = nil, isInMemory: Bool = true
     ) throws(StoreError) -> ResourceInfo {

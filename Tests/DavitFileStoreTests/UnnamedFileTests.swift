@@ -12,7 +12,7 @@ import Darwin
 
 /// Temporary files for uploaded content (W054 and W055 in docs/coming-from-gcdwebserver.md).
 struct UnnamedFileTests {
-    /// The unmodified volume, one without unnamed files, and a destination on another volume.
+    /// The unmodified volume, one without unnamed files, and one that also lacks exclusive renames.
     static let volumes: [[String: Int32]] = [
         [:], ["opentmpfile": Errno.notSupported],
         ["opentmpfile": Errno.notSupported, "renameat2": Errno.invalid],

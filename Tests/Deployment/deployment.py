@@ -119,7 +119,7 @@ class Forked:
 
 
 def fork_and_execute(command, prepare, log):
-    """Starts a command. The subprocess module closes or moves descriptors, but here, 3 and the following ones must be exact."""
+    """Starts a command that inherits descriptors from 3 on. The subprocess module would close or move these descriptors."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

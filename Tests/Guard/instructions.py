@@ -162,7 +162,7 @@ def median(results):
 
 
 def count(bench, cases, baseline):
-    """Measures all cases, and measures the cases whose counts rose again."""
+    """Measures all cases, and then repeats the cases whose counts rose."""
     found = bench.measure(cases)
     for _ in range(TURNS - 1):
         risen = {name for name, result in found.items() if baseline.has_risen(name, result.total)}

@@ -28,7 +28,7 @@ def build_preload(folder):
 
 
 class Tools:
-    """The two C programs, and the names of system call numbers on this machine."""
+    """The compiled C library and C program, and the names of the system calls by their numbers on this machine."""
 
     def __init__(self, folder):
         self.preload = build_preload(folder)

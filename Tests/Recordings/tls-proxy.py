@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Terminates TLS in front of a server: tls-proxy.py FOLDER. The folder contains certificate, key and, before requests
-arrive, backend, the port.
+"""Terminates TLS in front of a server: tls-proxy.py FOLDER. The folder contains the files `certificate`, `key` and
+`backend`. `backend` contains the port of the server, and is needed only when the first connection arrives.
 
 Prints its own port.
 """
