@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REASONS = os.path.join(HERE, "reasons.json")
 # The results of the last `make micro`.
 MICRO = os.path.join(HERE, "..", "bench-results", "micro.json")
-# The results of the last `make bench-page`.
+# The folder with the results of the last `make bench-page`.
 RESULTS = os.path.join(HERE, "..", "bench-results")
 
 

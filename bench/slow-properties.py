@@ -4,8 +4,8 @@
     bench/slow-properties.py [--davit .build/release/davit] [--clients 40] [--members 100] [--bytes 1000000] [--seconds 30]
 
 Creates a folder whose members have one property of the given size each. The clients request all of them with PROPFIND
-and read 4 KiB per second. Prints the initial, maximum and final resident memory in MB, and the time of the
-slowest of the small PROPFINDs and PUTs that another client sends in the meantime.
+and read 4 KiB per second. In the meantime, another client repeatedly sends a small PUT and a small PROPFIND. Prints
+the initial, maximum and final resident memory in MB, and the longest time of such a pair of requests.
 """
 import argparse
 import http.client

@@ -142,7 +142,8 @@ class Soak:
     # Attacks: each is called repeatedly until the end of the test.
 
     def deep_tree(self):
-        """Builds a deep tree with COPY and MOVE, with a property and an open upload at its end, then removes it."""
+        """Builds a deep tree with a property near its end, repeatedly copies it to its end and moves the copy to the top,
+        starts listings of the share, and removes the tree."""
         top = f"/deep-{random.randrange(1 << 30)}"
         self.request("MKCOL", top)
         path = top

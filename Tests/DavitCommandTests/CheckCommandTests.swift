@@ -65,7 +65,7 @@ struct CheckCommandTests {
         }
         defer { unsafe _ = fclose(file) }
         let spoilt = [UInt8](repeating: 0xA5, count: 32)
-        // All pages except the first, which describes the others.
+        // Two pages after the first one, which describes the others.
         for page in 1..<3 {
             unsafe _ = fseek(file, page * 4096, SEEK_SET)
             unsafe _ = fwrite(spoilt, 1, spoilt.count, file)
@@ -125,8 +125,9 @@ struct CheckCommandTests {
         try withServer {}
     }
 
-    /// The server object is still referenced. Releasing it must not overwrite changes that other processes
-    /// have made to the database in the meantime with the contents of the write-ahead log.
+    /// The server object is still referenced. Other processes may have changed the database in the
+    /// meantime, and releasing the object must not overwrite their changes with the contents of the
+    /// write-ahead log.
     @Test func stoppedServerWritesNothing() throws {
         var configuration = Configuration()
         configuration.port = 0

@@ -55,8 +55,8 @@ struct TLSContextTests {
         // The key of the ticket has expired, with or without a connection in between.
         (0, 2 * lifetime, false), (0, 10 * lifetime, false),
         (lifetime - 1, lifetime, true),
-        // Setting the clock back slightly has no effect; setting it back further has the effect of advancing
-        // it.
+        // Setting the clock back slightly has no effect; setting it back further expires the key, as advancing
+        // the clock does.
         (0, -1, true), (0, -lifetime, true), (0, -2 * lifetime, false),
     ]
 

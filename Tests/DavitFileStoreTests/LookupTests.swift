@@ -155,7 +155,7 @@ struct LookupTests {
         }
     }
 
-    /// Only resources that are cached in memory can be changed without a risk of waiting for a disk.
+    /// Only on a volume in memory can a resource be changed without a risk of waiting for a disk.
     @Test(arguments: Volume.allCases)
     func lookupForAChangeNeedsNoWaitOnlyInMemory(volume: Volume) throws {
         let sandbox = try sandbox(on: volume)

@@ -156,8 +156,8 @@ struct JSONTests {
             "\(String(decoding: bytes, as: UTF8.self))")
     }
 
-    /// The decoder accepts every document that the syntax check accepts, so 422 means that a value has the wrong
-    /// type.
+    /// The decoder accepts every document that the syntax check accepts, so 422 means that a value has the
+    /// wrong type.
     @Test func decoderAcceptsWhatTheSyntaxCheckAccepts() async throws {
         let whole = Array(
             #"{"name":"ä\u00e4\ud834\udd1e","count":-12e0,"tags":["a",true,null,{"b":[0.5]}]}"#.utf8)

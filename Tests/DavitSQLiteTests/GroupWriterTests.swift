@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 struct GroupWriterTests {
-    /// Counts commits and records what was published.
+    /// Counts the calls of the commit function and records what was published.
     final class Witness: Sendable {
         let commitCalls = Mutex(0)
         let published = Mutex<[Int]>([])

@@ -20,7 +20,7 @@ func path(_ text: String) -> ResourcePath {
 
 let identity = ResourceIdentity(inode: 1, birth: 2)
 
-/// Binds `text` and sets one property on it.
+/// Returns the changes that bind the path `text` and set one property on it.
 func setting(_ text: String, _ value: String = "1", bytes: Int = 0) -> [StateChange] {
     let element = Array("<p>\(value)</p>".utf8) + Array(repeating: UInt8(ascii: " "), count: bytes)
     let property = StoredProperty(name: .init(namespace: "", local: "p"), value: .init(element: element))

@@ -15,7 +15,7 @@ struct StoredContentTests {
     typealias Send =
         @Sendable (_ method: String, _ fields: [(String, String)]) async throws -> TestResponse
 
-    /// Returns a handler that sends the file `a.txt` of this folder.
+    /// Returns a function that requests the file `a.txt` of this folder.
     static func sender(_ kind: Sender, _ folder: WebFolder) throws -> Send {
         switch kind {
         case .share:

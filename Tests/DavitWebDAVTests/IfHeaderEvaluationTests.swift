@@ -15,7 +15,7 @@ struct IfHeaderEvaluationTests {
     }
 
     static let fields: [(String, Bool)] = [
-        // RFC 4918 §10.4.3: at least one list must hold, and with it all of its conditions.
+        // RFC 4918 §10.4.3: at least one list must hold, and a list holds if all of its conditions hold.
         ("(<urn:own>)", true), ("(<urn:none>)", false), ("(<urn:own> <urn:both>)", true),
         ("(<urn:own> <urn:none>)", false), ("(<urn:none>) (<urn:own>)", true),
         ("(<urn:none>) (<urn:other>)", false),

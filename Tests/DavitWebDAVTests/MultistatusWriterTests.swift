@@ -107,7 +107,7 @@ struct MultistatusWriterTests {
     }
 
     @Test func everyResponseHasAResult() throws {
-        // §14.24: `(href, ((href*, status) | (propstat+)))`. A prop without members requests nothing.
+        // §14.24: `(href, ((href*, status) | (propstat+)))`. An empty `prop` requests nothing.
         for begins in [false, true] {
             let text = try Self.inside { writer in
                 writer.beginResponse(href: Array("/a".utf8))

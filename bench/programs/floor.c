@@ -83,7 +83,7 @@ static void read_request(struct connection *connection) {
     char *end = strstr(connection->head, "\r\n\r\n");
     if (!end) return;
     size_t body = connection->head + connection->head_bytes - (end + 4);
-    // Wait here for small bodies; PUT reads its body itself.
+    // Wait here until a small body is complete; PUT reads larger ones itself.
     struct fields fields = {0};
     find_fields(connection->head, end, &fields);
     size_t length = fields.content_length ? strtoull(fields.content_length, NULL, 10) : 0;

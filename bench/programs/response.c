@@ -17,7 +17,7 @@ void response_begin(struct response *response) {
     response->closes = response->differs = false;
 }
 
-// Counts the end tags of `response` elements with any prefix whose last byte is at `from` or later.
+// Counts the end tags of `response` elements, with any prefix, that end at the offset `from` or later.
 static uint64_t count_entries(const char *bytes, size_t count, size_t from) {
     static const char name[] = "response>";
     uint64_t entries = 0;

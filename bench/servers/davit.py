@@ -62,8 +62,7 @@ class SecureDavit(Davit):
 
 
 class FullDavit(Davit):
-    """davit with an access log and accounts with hashed passwords, which are processed before a request reaches the
-    share. Compression is always enabled."""
+    """davit with an access log, and accounts with hashed passwords. Compression is always enabled."""
 
     name = "davit full"
     user, password = "anna", "open sesame"
