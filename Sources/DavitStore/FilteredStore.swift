@@ -99,6 +99,10 @@ private final class FilteredCursor: MemberCursor {
         return false
     }
 
+    var linksLeftOut: [[UInt8]] {
+        cursor.linksLeftOut.filter { !rules.refuses($0, at: path.appending($0)) && rules.lists($0) }
+    }
+
     private func isListed(_ member: Member) -> Bool {
         let isContent = !member.info.isCollection
         if rules.refuses(member.name, at: path.appending(member.name)) || !rules.lists(member.name) {

@@ -37,6 +37,26 @@ struct MemberTests {
         }
     }
 
+    /// The journal watches these links, because each can become a member without a change of the collection.
+    @Test func danglingLinksAreReportedThroughEveryStore() throws {
+        let sandbox = try Sandbox()
+        for name in ["file", ".hidden"] { try sandbox.link(name, to: "none") }
+        let store = try sandbox.store()
+        let sidecars = SidecarStore(
+            store, sidecarFolder: try FileResourceStore(root: sandbox.base + "/outside"))
+        func left(in store: any ResourceStore) throws -> [String] {
+            let cursor = try store.members(of: .root)
+            var member = Member()
+            while try cursor.next(&member) {}
+            return cursor.linksLeftOut.map { String(decoding: $0, as: UTF8.self) }.sorted()
+        }
+        #expect(try left(in: store) == [".hidden", "file"])
+        #expect(try left(in: sidecars) == [".hidden", "file"])
+        var rules = ShareRules()
+        rules.allowsHiddenItems = false
+        #expect(try left(in: FilteredStore(sidecars, rules: rules)) == ["file"])
+    }
+
     @Test func membersInManyBlocksAreListed() throws {
         let sandbox = try Sandbox(on: .memory)
         let names = (0..<5000).map { "a member with a name of some length \($0)" }

@@ -221,4 +221,6 @@ private final class SidecarCursor: MemberCursor {
         }
         return false
     }
+
+    var linksLeftOut: [[UInt8]] { share.linksLeftOut }
 }
