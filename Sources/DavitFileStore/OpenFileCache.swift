@@ -71,8 +71,8 @@ final class OpenFileCache: Sendable {
     /// Closes all files, when file descriptors have run out.
     /// - Returns: false if none were open.
     func closeAll() -> Bool {
-        let used = closeUnused()
-        return closeUnused() || used
+        let closed = table.withLock { $0.removeAll { _ in true } }
+        return !closed.isEmpty
     }
 }
 

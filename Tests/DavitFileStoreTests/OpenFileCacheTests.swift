@@ -174,10 +174,13 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0, "\(Self.removals[index].name)")
     }
 
-    @Test func cachedFilesAreClosedWhenDescriptorsRunOut() throws {
+    /// - Parameter isIdle: whether the cached file has not been used since the last maintenance.
+    @Test(arguments: [false, true])
+    func cachedFilesAreClosedWhenDescriptorsRunOut(isIdle: Bool) throws {
         let sandbox = try sandbox()
         let store = try sandbox.store()
         try requireKept("file", in: store)
+        if isIdle { #expect(store.closeUnusedFiles()) }
         let opened = try withFaults(FaultPlan(failAt: (1, Errno.noDescriptors))) {
             try store.open(resource("spare"), wait: .allowed)
         }
