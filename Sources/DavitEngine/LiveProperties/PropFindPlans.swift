@@ -27,7 +27,7 @@ final class PropFindPlans: Sendable {
         }
         if let known { return known }
         let parsed = try parsing { () throws(BodyError) in
-            try PropFindBody.parse(body.bytes, charset: body.charset)
+            try PropFindBody.parse(body.bytes, charset: body.charset, limits: body.limits)
         }
         let plan = PropFindPlan(parsed)
         if body.bytes.count <= Self.bodyLimit { keep(plan, of: body) }

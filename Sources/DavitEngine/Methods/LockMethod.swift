@@ -58,7 +58,7 @@ struct LockMethod: ChangeMethod {
         let body = try await share.xmlBodies.read(change.context)
         if body.isEmpty { return .refresh }
         let info = try parsing { () throws(BodyError) in
-            try LockInfo.parse(body.bytes, charset: body.charset)
+            try LockInfo.parse(body.bytes, charset: body.charset, limits: body.limits)
         }
         // The request is valid, but `owner` is too large to store (RFC 4918 §11.5).
         if info.owner?.element.count ?? 0 > share.configuration.lockOwnerLimitBytes {

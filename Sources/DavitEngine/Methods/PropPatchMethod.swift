@@ -24,7 +24,7 @@ struct PropPatchMethod: ChangeMethod {
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PropertyUpdate {
         let body = try await share.xmlBodies.read(change.context)
         return try parsing { () throws(BodyError) in
-            try PropertyUpdate.parse(body.bytes, charset: body.charset)
+            try PropertyUpdate.parse(body.bytes, charset: body.charset, limits: body.limits)
         }
     }
 

@@ -11,7 +11,7 @@ struct ReportMethod: Sendable {
         let depth = try Depth.asked(in: context.request, fallback: .zero)
         let content = try await share.xmlBodies.read(context)
         let body = try parsing { () throws(BodyError) in
-            try ReportBody.parse(content.bytes, charset: content.charset)
+            try ReportBody.parse(content.bytes, charset: content.charset, limits: content.limits)
         }
         if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share

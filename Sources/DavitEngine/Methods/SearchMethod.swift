@@ -31,7 +31,7 @@ struct SearchMethod: Sendable {
 
     private static func parse(_ body: XMLBody) throws(WebDAVError) -> SearchRequest {
         do throws(SearchRequest.ParseError) {
-            return try SearchRequest.parse(body.bytes, charset: body.charset)
+            return try SearchRequest.parse(body.bytes, charset: body.charset, limits: body.limits)
         } catch {
             switch error {
             case .body(let error): throw WebDAVError(body: error)

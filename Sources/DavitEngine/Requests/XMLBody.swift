@@ -8,6 +8,10 @@ struct XMLBody: Sendable {
     let charset: Charset?
 
     var isEmpty: Bool { bytes.isEmpty }
+
+    /// The limits for parsing. The length was checked when the body was received, against
+    /// ``ShareConfiguration/bodyLimitBytes``, which may exceed the default limit of the parser.
+    var limits: BodyLimits { BodyLimits(admittingBytes: bytes.count) }
 }
 
 extension HTTPRequest {

@@ -23,4 +23,7 @@ public struct BodyLimits: Hashable, Sendable {
     public var scopes = 64
 
     public init() {}
+
+    /// Raises the limit on the length of the XML to `count` bytes, if the default is lower.
+    package init(admittingBytes count: Int) { xml.bytes = max(xml.bytes, count) }
 }
