@@ -38,7 +38,10 @@ public final class WebServer: Sendable {
     ) throws(ServerError) {
         try configuration.check()
         let root = try configuration.placed(root)
-        self.configuration = configuration
+        // Passwords must not remain in memory.
+        var kept = configuration
+        kept.accounts = []
+        self.configuration = kept
         let log = configuration.makeLog()
         let pool = BlockingPool()
         let environment = ServerEnvironment(
