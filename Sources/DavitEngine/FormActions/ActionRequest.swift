@@ -48,21 +48,21 @@ struct ActionRequest {
             fields = try await readParts()
             return
         }
+        guard context.request.contentType?.essence == "application/x-www-form-urlencoded" else {
+            throw WebDAVError(.unsupportedMediaType)
+        }
+        let bytes: [UInt8]
         do throws(HTTPError) {
-            guard context.request.contentType?.essence == "application/x-www-form-urlencoded" else {
-                throw HTTPError(.unsupportedMediaType, "Expected a form.")
-            }
-            let bytes = try await context.request.content(limitBytes: Self.limitBytes)
-            do throws(FormFields.ParseError) {
-                fields = try FormFields(parsing: bytes, limitFields: Self.limitFields)
-            } catch {
-                if case .tooManyFields = error {
-                    throw HTTPError(.contentTooLarge, "The form has too many fields.")
-                }
-                throw HTTPError(.badRequest, "The form is malformed.")
-            }
+            bytes = try await context.request.content(limitBytes: Self.limitBytes)
         } catch {
-            throw WebDAVError(error.status)
+            if error.status == .contentTooLarge { throw WebDAVError(.contentTooLarge) }
+            throw WebDAVError(connection: error)
+        }
+        do throws(FormFields.ParseError) {
+            fields = try FormFields(parsing: bytes, limitFields: Self.limitFields)
+        } catch {
+            if case .tooManyFields = error { throw WebDAVError(.contentTooLarge) }
+            throw WebDAVError(.badRequest)
         }
     }
 
