@@ -190,7 +190,10 @@ final class WireClient {
         do throws(WireError) {
             while !interim.contains(100) {
                 let head = try head(stream)
-                guard let status = head.status, status < 200 else { return head }
+                guard let status = head.status, status < 200 else {
+                    try stream.setTimeout(seconds: timeoutSeconds)
+                    return head
+                }
                 interim.append(status)
             }
         } catch {
