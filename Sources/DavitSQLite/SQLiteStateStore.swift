@@ -141,19 +141,24 @@ public final class SQLiteStateStore: StateStore {
     /// - Throws: `failed` after ``endChecks()``.
     public func integrityCheck() throws(StateError) -> [String] {
         try readers.withReader { (reader) throws(StateError) in
-            checks.withLock { $0.running.append(reader) }
+            let mayBegin = checks.withLock { checks in
+                if !checks.areOver { checks.running.append(reader) }
+                return !checks.areOver
+            }
+            guard mayBegin else { throw Self.checkAborted }
             // An interrupted check reports the interruption as damage.
             let findings = Result { () throws(StateError) in try reader.integrityProblems() }
             let areOver = checks.withLock { checks in
                 checks.running.removeAll { $0 === reader }
                 return checks.areOver
             }
-            if areOver {
-                throw .failed(reason: "the integrity check was aborted because the server is stopping")
-            }
+            if areOver { throw Self.checkAborted }
             return try findings.get()
         }
     }
+
+    private static let checkAborted = StateError.failed(
+        reason: "the integrity check was aborted because the server is stopping")
 
     /// Allows ``integrityCheck()`` again after ``endChecks()``, for a server that is restarted.
     public func allowChecks() { checks.withLock { $0.areOver = false } }
