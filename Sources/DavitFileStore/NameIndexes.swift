@@ -115,7 +115,7 @@ extension NameIndexes.State {
         index.lastUse = uses
         let spelling = index.find(asked)
         folders[status.identity] = index
-        makeRoom(for: status.identity)
+        makeRoom()
         return spelling
     }
 
@@ -127,7 +127,7 @@ extension NameIndexes.State {
 
     /// Removes the least recently used folders until the limits hold, including the newest one if it alone
     /// exceeds a limit.
-    private mutating func makeRoom(for newest: FileStatus.Identity) {
+    private mutating func makeRoom() {
         var total = folders.values.reduce(0) { $0 + $1.names.count }
         while folders.count > NameIndexes.folderLimit || total > NameIndexes.nameLimit {
             guard let oldest = folders.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }

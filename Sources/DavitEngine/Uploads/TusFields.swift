@@ -63,8 +63,7 @@ package struct TusFields: Sendable {
             // Too large for a timestamp in nanoseconds, so it must be in milliseconds.
             return value.decimalValue.map { $0 / 1000 }
         }
-        // As seconds, this limit is the year 5138.
-        return abs(time) < 100_000_000_000 ? time : time / 1000
+        return time
     }
 
     /// Returns the digest of this request's content (checksum extension).

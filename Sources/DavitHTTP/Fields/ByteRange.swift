@@ -67,10 +67,10 @@ public enum ByteRanges {
         // A suffix range of empty content selects the entire content, but Content-Range cannot express an
         // empty range.
         if ranges.contains(where: { $0.length == 0 }) { return .whole }
-        return outcome(of: merged(ranges), length: length)
+        return outcome(of: merged(ranges))
     }
 
-    private static func outcome(of ranges: [ByteRange], length: Int64) -> RangeOutcome {
+    private static func outcome(of ranges: [ByteRange]) -> RangeOutcome {
         ranges.count == 1 ? .single(ranges[0]) : .multiple(ranges)
     }
 

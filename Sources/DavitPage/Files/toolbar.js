@@ -19,7 +19,7 @@ export const toolbar = (app, menu) => {
         const label = typeof action.label === "function" ? action.label(context) : t(action.label)
         const key = action.key && keyText([action.key].flat()[0])
         return element(`button.${action.isPrimary ? "primary" : "tool"}`, {
-            type: "button", "data-action": action.id, "aria-label": label, title: key ? `${label} (${key})` : label, "aria-haspopup": action.hasMenu ? "menu" : null,
+            type: "button", "data-action": action.id, "aria-label": label, title: key ? `${label} (${key})` : label,
             onclick: (event) => action.run({ ...app.context(), origin: event.currentTarget, event }),
         }, icon(action.icon), element("span", {}, label))
     }

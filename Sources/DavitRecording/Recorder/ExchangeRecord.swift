@@ -11,7 +11,6 @@ struct ExchangeRecord {
     var answer: MessageHead?
     var answerContent: ContentSample
     var isAnswerComplete = false
-    var isAnswerLost = false
     var interim: [Int] = []
     /// The number of the request among those of all connections; 0 until it is counted.
     private(set) var order = 0
