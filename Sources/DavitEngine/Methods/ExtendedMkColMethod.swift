@@ -58,7 +58,8 @@ struct ExtendedMkColMethod: ChangeMethod {
         try Self.checkType(of: request)
         let body = try await share.xmlBodies.read(change.context)
         do throws(BodyError) {
-            return body.isEmpty ? .empty : try MkColBody.parse(body.bytes, charset: body.charset, limits: body.limits)
+            if body.isEmpty { return .empty }
+            return try MkColBody.parse(body.bytes, charset: body.charset, limits: body.limits)
         } catch {
             switch error {
             case .notThis: throw WebDAVError(.unsupportedMediaType)
