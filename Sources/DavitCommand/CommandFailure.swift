@@ -73,7 +73,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .standardErrorNotWritable(let reason):
             "cannot write the access log to standard error: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
-            "cannot write state folder \(path): \(reason)"
+            "cannot write to state folder \(path): \(reason)"
         case .stateFolderInShare(let state, let share):
             "state folder \(state) is inside the shared folder \(share)"
         case .stateFolderHeld(let path, 0): "state folder \(path) is in use by another davit"

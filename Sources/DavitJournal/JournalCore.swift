@@ -28,7 +28,7 @@ final class JournalCore {
     /// See ``FolderWatch/mounts``.
     private var mounts: [[UInt8]]
 
-    /// The number of members examined, each with one system call.
+    /// The number of members examined; each costs at least one system call.
     var looks = 0
 
     init(

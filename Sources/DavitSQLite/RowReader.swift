@@ -5,7 +5,8 @@ internal import DavitWebDAV
 /// A reading connection with its prepared statements. Each call is one query or one transaction, and
 /// therefore reads one snapshot.
 ///
-/// The conformance is unchecked, because only the thread that took the reader from ``ReaderPool`` uses it.
+/// The conformance is unchecked: except for ``interrupt()``, only the thread that took the reader from
+/// ``ReaderPool`` uses it.
 final class RowReader: @unchecked Sendable {
     private let connection: DatabaseConnection
     private let statements: ReadStatements

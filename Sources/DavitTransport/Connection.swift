@@ -53,7 +53,7 @@ internal import DavitSystem
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
-    /// Output that the socket did not accept yet, starting at `unsentStart`.
+    /// Output that the socket has not accepted yet, starting at `unsentStart`.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
     @safe @exclusivity(unchecked) var sending: TransferRateMonitor

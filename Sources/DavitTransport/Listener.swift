@@ -132,10 +132,10 @@ final class Listener: LoopMember, @unchecked Sendable {
         return hasRoom
     }
 
-    /// Accepts and closes a pending connection when no descriptor is left. Otherwise the event queue would
+    /// Accepts and closes a pending connection when no descriptor or memory is left. Otherwise the event queue would
     /// report it forever.
     private func relieve(_ number: Int32) {
-        server.log.warning("connection dropped: out of file descriptors")
+        server.log.warning("connection dropped: out of file descriptors or memory")
         spare = nil
         if case .accepted(let connection, _) = accept(number) { _ = consume connection }
         spare = FileDescriptor.spare()

@@ -134,7 +134,7 @@ class Server:
 
 
 class Draft:
-    """A client of the draft on raw sockets, which receives interim responses."""
+    """A client of draft-ietf-httpbis-resumable-upload. It uses raw sockets to receive interim responses."""
 
     def __init__(self, server, version=8):
         self.server, self.version = server, version

@@ -60,7 +60,8 @@ struct ZIPWriterTests {
         #expect(bytes.count < 1200)
     }
 
-    /// APPNOTE 4.4.4: bit 11 marks a name as UTF-8. Other bytes are written unmodified, except a backslash.
+    /// APPNOTE 4.4.4: bit 11 marks a name as UTF-8. A name without the bit is written byte for byte, except for
+    /// characters that `ZIPEntry` percent-encodes.
     @Test(arguments: [
         (Array("plain".utf8), false), (Array("bücher/ä.txt".utf8), true), (Array("日本語 🎉".utf8), true),
         ([0x62, 0xFF, 0x62], false), (Array("a\u{301}".utf8), true), (Array("a\nbc\"'".utf8), false),

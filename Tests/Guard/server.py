@@ -44,7 +44,7 @@ class Tools:
 
 
 class Counts:
-    """A file of 8-byte numbers that is shared with the counter program."""
+    """A file of 8-byte counters, mapped by this script and by the library or program that counts."""
 
     def __init__(self, path, count):
         self.path = path

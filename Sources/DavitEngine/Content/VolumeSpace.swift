@@ -29,13 +29,13 @@ final class VolumeSpace: Sendable {
     /// Maximum number of retries of a write, each after freeing more space.
     private static let evictionLimit = 4
 
-    /// Runs `body`, which reserves space for bytes that have not been received yet. If the volume has too little space
-    /// but would have enough without its trash, runs `body` again without a reservation.
+    /// Runs `body`, which compares the length of an announced body with the free space. If the volume has too little
+    /// space but would have enough without its trash, runs `body` again without a length to compare.
     ///
     /// - Parameters:
     ///   - bytes: The length announced by the client; nil if unknown.
     ///   - path: The path of the content.
-    ///   - body: Receives the number of bytes to reserve; nil for none.
+    ///   - body: Receives the number of bytes to compare; nil for none.
     /// - Throws: Any error that `body` throws; an out-of-space error if even an empty trash would not suffice.
     func announcing<R>(
         _ bytes: Int64?, at path: ResourcePath, _ body: (Int64?) throws(StoreError) -> R

@@ -88,8 +88,8 @@ struct PutMethod: InlineCommitMethod {
         let (share, resources, path) = (share, share.resources, change.target.path)
         let staged: any StagedContent
         if let announced, announced > Self.smallBytes {
-            // Reserve the space before the first byte is read, so that a client that waits for 100 Continue learns
-            // immediately if there is not enough space.
+            // Check the free space before the first byte is read, so that a client that waits for 100 Continue
+            // learns immediately if there is not enough.
             staged = try await share.work.run { () throws(WebDAVError) in
                 try storing { () throws(StoreError) in
                     try share.space.announcing(announced, at: path) { (length) throws(StoreError) in

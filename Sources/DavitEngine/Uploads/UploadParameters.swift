@@ -52,8 +52,8 @@ struct UploadChunk: Sendable {
     /// The error if the upload would exceed its announced length.
     var overflow = WebDAVError(.inconsistentLength)
 
-    /// Sets the digests of this request. A client that sends digests of pieces is likely to send that of the
-    /// complete content at the end, with an algorithm recommended by RFC 9530.
+    /// Sets the digests of this request. A client that sends digests of pieces is likely to send a digest of
+    /// the complete content at the end, with the same algorithm if RFC 9530 recommends it.
     mutating func setDigests(_ digests: [ContentDigest]) {
         self.digests = digests
         likely = digests.map(\.algorithm).filter { $0 == .sha256 || $0 == .sha512 }

@@ -30,8 +30,8 @@ package struct FolderOrder: Hashable, Sendable {
 }
 
 extension ListingEntry {
-    /// The position of a member in any order, as text for a URL: the sort keys and the name. It stays valid
-    /// when the member is deleted.
+    /// The sort keys and the name of a member, as text for a URL. They determine its position in every sort
+    /// order, even after the member is deleted.
     package var place: String {
         var name: [UInt8] = []
         PercentCoding.append(self.name, to: &name)

@@ -40,7 +40,7 @@ package enum CachedFile {
         #endif
     }
 
-    /// Reads from a file, and blocks for a disk if necessary.
+    /// Reads from a file; waits for the disk if necessary.
     package static func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, offset: Int64
     ) -> Outcome {

@@ -1,5 +1,5 @@
 extension FileDescriptor {
-    /// Reads at `offset`, regardless of the current position; blocks for a disk if necessary.
+    /// Reads at `offset`, regardless of the current position; waits for the disk if necessary.
     /// - Returns: the number of bytes read; 0 at the end.
     package borrowing func read(
         at offset: Int64, into buffer: UnsafeMutableRawBufferPointer

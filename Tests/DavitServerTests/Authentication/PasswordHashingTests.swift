@@ -160,7 +160,8 @@ struct PasswordHashingTests {
         }
     }
 
-    /// After a failure, all further attempts of an address have the lowest priority.
+    /// After a wrong password, further attempts from the same address have the lowest priority, unless it has
+    /// logged in to the account before.
     @Test func addressesWithFailuresComeLast() async throws {
         work.step()
         #expect(try await gate.basic("anna:wrong", from: "198.51.100.1").status == .unauthorized)
