@@ -236,6 +236,39 @@ class PropFind(Case):
             raise ValueError(f"{self.name}: expected {self.members} members")
 
 
+class PropFindDead(PropFind):
+    """Requests five dead properties of each member, which are stored in the database."""
+
+    NAMES = [f"p{number}" for number in range(5)]
+    FIND = PROPFIND_BODY.replace(b"</D:prop>", "".join(f'<{name} xmlns="urn:example"/>' for name in NAMES).encode()
+                                 + b"</D:prop>")
+
+    def __init__(self, name, members):
+        super().__init__(name, 1, members, count=20, warm=5, body=self.FIND)
+
+    def begin(self, client):
+        values = "".join(f'<{name} xmlns="urn:example">a value of {name}</{name}>' for name in self.NAMES)
+        body = ('<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>'
+                f"{values}</D:prop></D:set></D:propertyupdate>").encode()
+        for number in range(self.members):
+            client.ask("PROPPATCH", f"/folder/file-{number:04}.bin", 207, body=body)
+
+
+class Search(PropFind):
+    """Searches a folder by name and size; a tenth of the members match."""
+
+    QUERY = (b'<?xml version="1.0"?><D:searchrequest xmlns:D="DAV:"><D:basicsearch><D:select><D:prop><D:getcontentlength/>'
+             b"</D:prop></D:select><D:from><D:scope><D:href>/folder/</D:href><D:depth>infinity</D:depth></D:scope></D:from>"
+             b"<D:where><D:and><D:like><D:prop><D:displayname/></D:prop><D:literal>%5.bin</D:literal></D:like>"
+             b"<D:gte><D:prop><D:getcontentlength/></D:prop><D:literal>100</D:literal></D:gte></D:and></D:where>"
+             b"</D:basicsearch></D:searchrequest>")
+
+    def ask(self, client, turn):
+        _, content = client.ask("SEARCH", "/folder/", 207, body=self.QUERY)
+        if content.count(b"response>") != 2 * (self.members // 10):
+            raise ValueError(f"{self.name}: expected a tenth of {self.members} members")
+
+
 class PropPatch(PutOver):
     def ask(self, client, turn):
         client.ask("PROPPATCH", "/file.bin", 207, body=PROPPATCH_BODY % turn)
@@ -287,6 +320,8 @@ CASES = [
     PropFind("PROPFIND Depth 0", 0),
     PropFind("PROPFIND Depth 0, allprop", 0, body=None),
     HUNDRED,
+    PropFindDead("PROPFIND Depth 1, 100 members, 5 dead properties of each", 100),
+    Search("SEARCH by name and size, 100 members", 1, 100, count=20, warm=5),
     THOUSAND,
     PropPatch("PROPPATCH, one property"),
     LockUnlock("LOCK and UNLOCK"),

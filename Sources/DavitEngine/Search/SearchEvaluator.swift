@@ -17,15 +17,15 @@ final class SearchEvaluator {
 
     private let program: SearchProgram
     private let meter: SearchMeter
-    private var subject: SearchSubject?
+    @safe @exclusivity(unchecked) private var subject: SearchSubject?
     /// Indexed by operand number.
-    private var readings: [SearchSubject.Reading?]
+    @safe @exclusivity(unchecked) private var readings: [SearchSubject.Reading?]
     /// Indexed by twice the operand number: the original text, then the lowercase text.
-    private var texts: [SearchText?]
+    @safe @exclusivity(unchecked) private var texts: [SearchText?]
     /// Indexed by test number.
-    private var truths: [Truth?]
+    @safe @exclusivity(unchecked) private var truths: [Truth?]
     /// Progress of the interrupted `like`.
-    private var progress = SearchMatcher.Progress()
+    @safe @exclusivity(unchecked) private var progress = SearchMatcher.Progress()
 
     init(_ program: SearchProgram, meter: SearchMeter) {
         self.program = program

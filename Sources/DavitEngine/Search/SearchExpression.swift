@@ -39,6 +39,14 @@ enum SearchTest: Sendable {
     case isDefined(operand: Int)
     case languageDefined(operand: Int)
     case languageMatches(operand: Int, String)
+
+    /// Whether the test converts a text to characters or compares texts.
+    var decodesText: Bool {
+        switch self {
+        case .like, .comparison(_, _, _, .string, _): true
+        default: false
+        }
+    }
 }
 
 /// The condition and the order of a query, compiled once for all resources. Each property occurs once, so
@@ -80,8 +88,8 @@ struct SearchProgram: Sendable {
 
         mutating func compile(_ condition: SearchCondition) -> SearchExpression {
             switch condition {
-            case .and(let members): return .and(members.map { compile($0) })
-            case .or(let members): return .or(members.map { compile($0) })
+            case .and(let members): return .and(compileCheapFirst(members))
+            case .or(let members): return .or(compileCheapFirst(members))
             case .not(let member): return .not(compile(member))
             case .comparison(let comparison, let name, let literal, let isCaseless):
                 let type = literal.type ?? SearchOperand(name).type ?? .string
@@ -99,6 +107,21 @@ struct SearchProgram: Sendable {
             case .languageDefined(let name): return add(.languageDefined(operand: number(of: name)))
             case .languageMatches(let name, let range):
                 return add(.languageMatches(operand: number(of: name), range.lowercased()))
+            }
+        }
+
+        /// Compiles members, and moves those that decode no text to the front: they often decide the result,
+        /// and the order of the members does not affect it.
+        private mutating func compileCheapFirst(_ members: [SearchCondition]) -> [SearchExpression] {
+            let compiled = members.map { compile($0) }
+            return compiled.filter { !decodesText($0) } + compiled.filter { decodesText($0) }
+        }
+
+        private func decodesText(_ expression: SearchExpression) -> Bool {
+            switch expression {
+            case .and(let members), .or(let members): members.contains { decodesText($0) }
+            case .not(let member): decodesText(member)
+            case .test(let number): tests[number].decodesText
             }
         }
 

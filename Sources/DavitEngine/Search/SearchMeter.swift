@@ -33,10 +33,10 @@ final class SearchMeter {
     private let cancellation: SearchCancellation
     private let limit: Int
     private let pieceSteps: Int
-    private var spent = 0
-    private var nextCheck = 0
-    private var pieceEnd = 0
-    private var deadline = ContinuousClock.now
+    @safe @exclusivity(unchecked) private var spent = 0
+    @safe @exclusivity(unchecked) private var nextCheck = 0
+    @safe @exclusivity(unchecked) private var pieceEnd = 0
+    @safe @exclusivity(unchecked) private var deadline = ContinuousClock.now
 
     /// - Parameters:
     ///   - limit: Maximum steps of the whole search.

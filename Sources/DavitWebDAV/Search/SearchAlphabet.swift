@@ -35,14 +35,19 @@ package struct SearchAlphabet: Sendable {
         character.utf8.count <= Self.characterByteLimit ? codes[character] ?? Self.never : Self.never
     }
 
+    /// Returns the code of an ASCII character, or of its lowercase form.
+    fileprivate func code(of byte: UInt8, isFolded: Bool) -> UInt32 {
+        let isUpper = isFolded && byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+        return asciiCodes[Int(isUpper ? byte | 0x20 : byte)]
+    }
+
     /// Appends the code of a text character, or the codes of its lowercase form.
     /// - Returns: the cost in steps.
     fileprivate func appendCode(of character: Character, isFolded: Bool, to target: inout [UInt32]) -> Int {
         let bytes = character.utf8
         let count = bytes.count
         if count == 1, let byte = bytes.first {
-            let isUpper = isFolded && byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-            target.append(asciiCodes[Int(isUpper ? byte | 0x20 : byte)])
+            target.append(code(of: byte, isFolded: isFolded))
             return 1
         }
         if count > Self.characterByteLimit {
@@ -59,6 +64,8 @@ package struct SearchAlphabet: Sendable {
 /// A text as the codes of its characters, decoded incrementally so that a long text does not occupy a thread.
 package struct SearchText: Sendable {
     private var characters: String.Iterator
+    /// The rest of a text whose characters are single bytes; nil for other texts.
+    private var bytes: String.UTF8View.SubSequence?
     private let isFolded: Bool
     /// The codes of the characters decoded so far.
     package private(set) var codes: [UInt32] = []
@@ -68,14 +75,29 @@ package struct SearchText: Sendable {
     /// - Parameter isFolded: whether to convert the text to lower case.
     package init(_ text: String, isFolded: Bool) {
         characters = text.makeIterator()
+        bytes = Self.hasOnlySingleBytes(text) ? text.utf8[...] : nil
         self.isFolded = isFolded
         // Growing the array step by step would temporarily need up to three times its memory. Reserved pages
         // that are never used take no physical memory.
         codes.reserveCapacity(text.utf8.count)
     }
 
+    /// Whether every byte is a character: in ASCII, only CR LF is a character of two bytes.
+    private static func hasOnlySingleBytes(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\r") }
+    }
+
     /// Decodes characters while `steps` is positive, and subtracts their cost.
     package mutating func decode(with alphabet: SearchAlphabet, steps: inout Int) {
+        if let rest = bytes {
+            let next = rest.prefix(max(0, steps))
+            for byte in next { codes.append(alphabet.code(of: byte, isFolded: isFolded)) }
+            steps -= next.count
+            bytes = rest[next.endIndex...]
+            // As below, the end of the text is detected only if there are steps left.
+            isComplete = steps > 0
+            return
+        }
         while steps > 0 {
             guard let character = characters.next() else {
                 isComplete = true
