@@ -39,7 +39,8 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// Returns `work` itself if the request has no preferences, which avoids a closure.
+    /// Returns a pending reply that runs `work` and adds the current content of the resource if the client prefers it.
+    /// Without a Prefer field, uses `work` directly, which avoids a closure.
     private func pendingReply(to request: HTTPRequest, _ work: @escaping PendingResponse) -> Reply {
         guard request.contains(.prefer) else { return .pending(work) }
         return .pending { () async throws(HTTPError) in
@@ -100,7 +101,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    /// Responds to the methods that never respond synchronously.
+    /// Responds to OPTIONS, REPORT, SEARCH and POST, which have no synchronous path.
     private func respondLater(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         switch request.method {

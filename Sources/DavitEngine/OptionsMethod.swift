@@ -1,7 +1,7 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): the capabilities of the server and the target.
+/// OPTIONS (RFC 9110 §9.3.7, RFC 4918 §10.1, RFC 5323 §3): reports the capabilities of the server and the target.
 public struct OptionsMethod: Sendable {
     let share: Share
 
@@ -58,8 +58,9 @@ public struct OptionsMethod: Sendable {
         return response
     }
 
-    /// Classes 1, 2 and 3, the extensions that clients look for (RFC 5689 §3.1; partial updates with PATCH),
-    /// and the property set of `executable`. Office and Windows need MS-Author-Via.
+    /// The fields DAV and MS-Author-Via. DAV lists the compliance classes 1, 2 and 3, the extensions that clients
+    /// look for (extended MKCOL, RFC 5689 §3.1; partial updates with PATCH), and the property set of `executable`.
+    /// Office and Windows need MS-Author-Via.
     public static let complianceFields: HTTPFields = {
         var fields = HTTPFields()
         fields.append(

@@ -4,13 +4,14 @@ internal import DavitWebDAV
 
 /// Checks preconditions, `If` and locks.
 ///
-/// The checks are synchronous. They usually run twice: first on the event loop, to refuse a request early, and again
-/// while the path locks of the change are held. Only the second result is authoritative.
+/// The checks are synchronous. For a change, the result is authoritative only while the path locks of the change are
+/// held. Many changes are also checked before that, to refuse a request early.
 struct WriteGuard: Sendable {
     let share: Share
     let context: RequestContext
     let wait: Wait
-    /// The resources that have just been looked up. Lock checks use them to avoid a second lookup.
+    /// The resources of the change, just looked up; nil outside of a change. Lock checks use them to avoid a
+    /// second lookup.
     var change: ChangeTarget?
 
     /// Checks HTTP preconditions, then `If`, then locks (RFC 9110 §13.2.1, RFC 4918 §10.4.1).
@@ -97,7 +98,7 @@ struct WriteGuard: Sendable {
 
     /// Returns the locks that protect parts of a tree and whose token the lock owner has not submitted: locks inside
     /// the tree, and shared locks of depth infinity that cover it (§6.2, §7.5). The token of a lock of depth 0 does
-    /// not permit changes of members that another lock covers.
+    /// not permit changes to members that another lock covers.
     ///
     /// - Parameter path: the root of the tree. The caller must have checked the locks that cover the root.
     /// - Returns: the conflicting locks, each with the topmost resource in the tree that it protects.
