@@ -9,15 +9,15 @@ internal import Synchronization
 extension ChangeEventFeed {
     /// The maximum number of changes requested from the journal at a time.
     private static let pieceChanges = 256
-    /// The maximum number of calls of ``ChangeJournal/advance(_:)`` per pass; the next pass continues.
+    /// The maximum number of steps in which a pass brings the journal up to date; the next pass continues.
     private static let stepLimit = 40
-    /// The interval of keep-alive messages in ticks; sending them detects disconnected clients.
+    /// The interval of keep-alive messages, in calls of ``tick()``; sending them detects disconnected clients.
     private static let ticksOfBeat = 3
-    /// If a thorough pass takes longer than a second, the next one starts no earlier than after this many
-    /// times its duration.
+    /// If a thorough pass takes longer than a second, the time until the next one is at least this many times its
+    /// duration.
     private static let restFactor = 10
 
-    /// Handles a notification that something has or may have changed. May block.
+    /// Handles a notification that something in the share has changed or may have changed. May block.
     /// - Parameter last: the number of the last recorded change; nil if changes may not be recorded yet.
     func changed(_ last: Int64?) {
         let isOurs = state.withLock { state in
@@ -87,7 +87,7 @@ extension ChangeEventFeed {
                 reset(position)
             }
         } catch {
-            // The journal has logged the error; the next tick retries. Here, `gone` can only refer to the root.
+            // The journal logs its errors; the next tick retries. Here, `gone` can only refer to the root.
             if error == .gone { gone(.root) }
         }
     }
@@ -121,7 +121,7 @@ extension ChangeEventFeed {
             known = SyncToken(journal: token.journal, number: number)
             record { [known] state in
                 for change in changes { state.readers.record(change) }
-                // In the meantime, the last reader may have left and a new one joined with a later token.
+                // In the meantime, the last reader may have left, and a new reader may have joined with a later token.
                 if let other = state.token, other.journal == known.journal, other.number < known.number {
                     state.token = known
                 }
@@ -129,7 +129,7 @@ extension ChangeEventFeed {
         }
     }
 
-    /// Resets all readers, because the journal no longer has the changes since their last event.
+    /// Resets all readers, because the journal was replaced or no longer has all changes since their last event.
     private func reset(_ position: JournalPosition) {
         record { state in
             if state.token != nil { state.token = SyncToken(position) }

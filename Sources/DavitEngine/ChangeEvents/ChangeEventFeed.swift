@@ -67,7 +67,7 @@ package final class ChangeEventFeed: Sendable {
         }
     }
 
-    /// Passes the changes that a resuming reader has missed to it, or resets it.
+    /// Passes a resuming reader the changes that it has missed, or resets the reader if they are unknown.
     /// - Parameter changes: the changes by scope; nil if they are unknown.
     func catchUp(_ id: Int, _ changes: [(scope: ChangeEventScope, changes: [ResourceChange])]?) {
         state.withLock { state in

@@ -100,7 +100,7 @@ struct ChangeEventSubscribers {
     }
 
     /// Resets all readers.
-    /// - Parameter number: the number of the last change, which may belong to another journal.
+    /// - Parameter number: the number of the last change in the journal, which may have replaced an earlier journal.
     mutating func reset(through number: Int64) {
         for id in all.keys {
             withReader(id) { $0.known = number }
@@ -113,7 +113,7 @@ struct ChangeEventSubscribers {
         touched.insert(id)
     }
 
-    /// Returns the continuations of the waiting readers that now have pending events.
+    /// Removes and returns the continuations of the waiting readers that now have pending events or have finished.
     mutating func takeWoken() -> [CheckedContinuation<Void, Never>] {
         var woken: [CheckedContinuation<Void, Never>] = []
         for id in touched {

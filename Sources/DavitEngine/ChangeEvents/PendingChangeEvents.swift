@@ -39,7 +39,7 @@ struct PendingChangeEvents: Sendable {
 
     mutating func record(gone scope: ChangeEventScope) { gone.append(scope.href) }
 
-    /// Replaces the pending changes by an event that makes the client reload.
+    /// Replaces the pending changes and lock events with an event that makes the client reload.
     mutating func reset() {
         isReset = true
         changes = [:]
