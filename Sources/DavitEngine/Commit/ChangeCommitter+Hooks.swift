@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 
 extension ChangeCommitter {
-    /// Checks that the rules of the share allow the name of the content that a change creates or renames.
-    /// - Throws: 403 if they do not.
+    /// Checks that the rules of the share allow the name of the content that a change uploads, copies or moves.
+    /// - Throws: 403 if the name is not allowed.
     func checkName(on change: ChangeTarget) throws(WebDAVError) {
         guard let rules = share.rules,
             let made = Self.madeContent(by: method.actionKind(on: change), on: change)
@@ -13,7 +13,8 @@ extension ChangeCommitter {
         if rules.refuses(content: made.name) { throw WebDAVError(.forbidden) }
     }
 
-    /// Returns the path at which a change creates or renames content; nil if it does neither.
+    /// Returns the new path of the content that a change uploads, copies or moves; nil for collections and other
+    /// changes.
     private static func madeContent(by kind: ShareAction.Kind?, on change: ChangeTarget) -> ResourcePath? {
         switch kind {
         case .upload: (change.destination ?? change.target).path
@@ -23,7 +24,7 @@ extension ChangeCommitter {
         }
     }
 
-    /// Returns the action to pass to hooks; nil if there are no hooks or the method is not an action.
+    /// Returns the action to pass to hooks; nil if there are no hooks or the change is not an action for them.
     func action(on change: ChangeTarget) -> ShareAction? {
         if hooks.areEmpty { return nil }
         guard let kind = method.actionKind(on: change) else { return nil }
@@ -41,6 +42,7 @@ extension ChangeCommitter {
     }
 
     /// Asks the hook, if any, whether an action is allowed.
+    /// - Parameter content: the received content of an upload.
     /// - Throws: 403 if the action is not allowed.
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
         guard let allows = hooks.allows else { return }

@@ -7,7 +7,8 @@ internal import DavitWebDAV
 ///
 /// There are three ways to run the steps:
 /// - ``run()`` runs them in a task, and blocking calls on other threads.
-/// - ``reply()`` runs them in one synchronous call on the event loop, if nothing has to wait.
+/// - ``reply()`` of an ``InlineCommitMethod`` runs them in one synchronous call on the event loop, if nothing has to
+///   wait.
 /// - ``runBlocking()`` runs them on the current thread, for work outside of requests.
 struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     let method: Method
@@ -19,8 +20,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     var hooks: ShareHooks { share.configuration.hooks }
     private var depthLimit: DepthLimit { DepthLimit(of: share) }
 
-    /// The maximum number of attempts if other programs change symbolic links on the path or create the same
-    /// name.
+    /// The maximum number of attempts to commit. An attempt is repeated if, for example, other programs change
+    /// symbolic links on the path or create the same name.
     private static var attemptLimit: Int { 8 }
 
     init(_ method: Method, _ context: RequestContext) {
@@ -30,7 +31,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Runs all steps.
     func run() async throws(WebDAVError) -> HTTPResponse {
-        // The dispatcher has checked this already, but not every caller is the dispatcher.
+        // Also check this here, because some callers bypass the check of the dispatcher.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first = try await lookUp()
         let asked = hooks.allows == nil ? nil : action(on: first)
@@ -161,7 +162,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ///   - claimed: the lookup whose paths are locked.
     ///   - context: the context with the current time.
     ///   - height: the height of the moved tree, if it had to be measured.
-    ///   - mode: in a non-blocking mode, the method throws `wouldBlock`, with nothing changed, unless the change is
+    ///   - mode: in a non-blocking mode, this method throws `wouldBlock`, with nothing changed, unless the change is
     ///     brief.
     /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
     ///   changed a name first, or if the height of the moved tree must be measured first.
@@ -171,7 +172,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ) throws(WebDAVError) -> Attempt {
         let (current, check) = try checkedTarget(context, mode)
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
-        // If the paths differ, another program has changed a symbolic link, and the new paths are not locked.
+        // The paths differ if the expected paths contain a symbolic link, or if another program has changed one. The
+        // new paths are not locked.
         guard current.hasSamePaths(as: claimed) else { return (nil, current) }
         try checkAllowed(from: first, on: current)
         if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
@@ -303,7 +305,7 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         else { return nil }
         let expected = expectedTarget()
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
-            // With preconditions, the names must not be assumed free, because the existing resource decides.
+            // With preconditions, the names must not be assumed free: the existing resource determines the result.
             if method.expectsFreeNames, !context.request.hasPreconditions,
                 let response = try respond(prepared, expected, .nonBlockingAssumingFreeNames)
             {

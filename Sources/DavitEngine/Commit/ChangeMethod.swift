@@ -7,18 +7,18 @@ struct RowChange<Outcome: Sendable>: Sendable {
     var rows: [StateChange]
     /// The result if the rows are committed.
     var outcome: Outcome
-    /// The result if the rows would exceed the limit for properties; nil to fail with that error.
+    /// The result if the properties would exceed their size limit; nil to fail with the error of the commit.
     var outcomeIfTooLarge: Outcome?
 }
 
 /// A method that changes resources, properties or locks.
 ///
-/// ``ChangeCommitter`` runs it and implements the checks of preconditions, `If` and locks for all methods. The checks
-/// are repeated under path locks, atomically with the change:
+/// ``ChangeCommitter`` runs it and implements the checks of preconditions, `If` and locks for all methods. The final
+/// checks run under path locks, atomically with the change. The steps are:
 ///
 /// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may take any
-///    time. If ``skipsInitialLookup(_:)`` is true and no hook can refuse the change, it starts here, with the
+///    time. If ``skipsInitialLookup(_:)`` is true and no hook can refuse the change, this is the first step, with the
 ///    requested paths.
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
@@ -38,7 +38,8 @@ protocol ChangeMethod: Sendable {
     /// This makes sense if preparing is cheap and an early refusal would save the client nothing, because there is no
     /// body, or a short one that the client is already sending.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool
-    /// Whether what was prepared for the lookup `first` can be committed with the later lookup `change`.
+    /// Whether `prepared`, the result of the preparation for the lookup `first`, can be committed with the later
+    /// lookup `change`.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool
 
     /// Whether the method renames the target if the destination is only another spelling of its name.
@@ -68,7 +69,7 @@ protocol ChangeMethod: Sendable {
     var makesTarget: Bool { get }
     /// Whether the commit may be brief enough for the event loop. ``commitsInline(on:)`` decides after the lookup.
     func canCommitInline(_ prepared: Prepared) -> Bool
-    /// Whether the commit is brief: it changes a single name, with little content and without rows.
+    /// Whether the commit is brief: it changes one resource, with little content and without rows.
     func commitsInline(on change: ChangeTarget) -> Bool
     /// Whether the commit may have to copy much content, or to copy or remove many files.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool
@@ -78,8 +79,8 @@ protocol ChangeMethod: Sendable {
     var mayChangeRowsOnly: Bool { get }
     /// Returns the change that `commit` would make if it affects only rows of the database; nil otherwise.
     ///
-    /// Called on the event loop, together with the lookup and the checks; the commit of the rows does not block a
-    /// thread.
+    /// The committer calls it on the event loop, together with the lookup and the checks; the commit of the rows then
+    /// does not block a thread.
     func rowChange(
         _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>?
@@ -121,7 +122,7 @@ extension ChangeMethod where Prepared == Void {
 
 /// A method whose change can often be completed without waiting, in one call on the event loop.
 protocol InlineCommitMethod: ChangeMethod {
-    /// Returns what ``ChangeMethod/prepare(_:)`` would return, if no waiting is needed; nil otherwise.
+    /// Prepares the change like ``ChangeMethod/prepare(_:)``, if no waiting is needed; otherwise returns nil.
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
     /// Whether to try the change first on the assumption that the names it creates do not exist, which is faster.
     var expectsFreeNames: Bool { get }
