@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A change of the language that is made together with a change of the content.
+/// A change of `getcontentlanguage` that is made together with a change of the content.
 struct LanguageUpdate: Sendable {
     /// The rows to commit before the content is replaced.
     let rowsBefore: [StateChange]
@@ -100,14 +100,15 @@ final class ContentLanguages: Sendable {
         }
     }
 
-    /// Completes the change. The content has already been replaced, so an error is only logged, and the commit retried.
+    /// Completes the change. The content has already been replaced, so an error is only logged, and the commit is
+    /// retried later.
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
         rows.commitOrRetry(
             intent.rowsAfterwards, failure: "storing Content-Language failed; retrying later")
     }
 
-    /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource may have
+    /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource has
     /// one.
     /// - Parameter path: the canonical path.
     func language(

@@ -20,7 +20,7 @@ final class ContentPublisher: Sendable {
     /// The resource retains its properties; the version in the trash gets a copy of them.
     /// - Parameters:
     ///   - old: The resource at the target; nil if there is none.
-    ///   - new: The sealed content.
+    ///   - new: Describes the sealed content.
     ///   - language: The change of `getcontentlanguage`; nil if it is unchanged.
     /// - Returns: the trash entry of the replaced content; nil if it was not kept.
     func publish(
@@ -62,7 +62,7 @@ final class ContentPublisher: Sendable {
         return nil
     }
 
-    /// Returns the changes that copy the dead properties of a resource to its version in the trash.
+    /// Returns the changes that copy the stored properties of a resource to its version in the trash.
     private func properties(of entry: TrashEntry) throws(StoreError) -> [StateChange] {
         let stored: [StoredProperty]
         do throws(StateError) {

@@ -152,7 +152,8 @@ final class ResourceMover: Sendable {
         return (hidden, kept)
     }
 
-    /// Returns the property records of the source for the paths of their copies, bound to the copies.
+    /// Returns the changes that copy the property records of the source tree and bind them to the copies of their
+    /// resources.
     ///
     /// Digests are not copied: they are bound to the entity tag of the source, which may also have changed while it was
     /// read. A copy gets a new creation date (RFC 4918 §15.1); a moved resource keeps its creation date.
@@ -176,7 +177,7 @@ final class ResourceMover: Sendable {
 
     /// Renames a resource to a destination on the same volume, with its rows.
     /// - Parameter isAsked: see ``TrashCan/reservation(_:at:because:isAsked:_:)``.
-    /// - Returns: the replaced resource, hidden or in the trash.
+    /// - Returns: the replaced resource, if it is hidden or in the trash.
     /// - Throws: `crossVolume`, with nothing changed, or another error.
     func rename(
         _ moved: ResourceInfo, from location: ResourceLocation, to destination: Lookup, isAsked: Bool = false,
@@ -217,7 +218,8 @@ final class ResourceMover: Sendable {
             _ = recordReplaced(nil, destination, draft(moved, context), context)
             return .nothing
         }
-        // Between the exchange and the hiding, both names exist, and only the intent shows which is which.
+        // After the exchange and until the old resource is hidden, both names exist, and only the intent shows which
+        // resource has which name.
         var replaced: (any DetachedTree)?
         try intents.perform(intent, reservation: reservation?.entry) { () throws(StoreError) in
             try resources.exchange(source, target)

@@ -128,7 +128,7 @@ final class VolumeSpace: Sendable {
         var bytes: Int64
     }
 
-    /// Returns how much space the volume of `path` lacks; nil if it has no trash.
+    /// Returns how much space the volume of `path` lacks; nil if it has no trash that could be emptied.
     private func shortage(of bytes: Int64, at path: ResourcePath) throws(StoreError) -> SpaceShortage? {
         guard trash.limits != nil, state.hasTrash, let collection = path.parent,
             let volume = try resources.lookup(collection, last: .followed, wait: .allowed).info?.volume,
@@ -141,7 +141,7 @@ final class VolumeSpace: Sendable {
 
     /// Whether the volume has too little space for `bytes` but would have enough without its trash. Removes nothing.
     private func trashCovers(_ bytes: Int64, at path: ResourcePath) throws(StoreError) -> Bool {
-        // Measure entries whose size is not known yet: the most recent one may be the largest.
+        // Measure entries whose size is not known yet: the most recent entry may be the largest.
         maintenance.measure()
         guard let shortage = try shortage(of: bytes, at: path), shortage.bytes > 0 else { return false }
         return try covers(shortage)
