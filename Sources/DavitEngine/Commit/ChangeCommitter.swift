@@ -31,7 +31,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Runs all steps.
     func run() async throws(WebDAVError) -> HTTPResponse {
-        // Also check this here, because some callers bypass the check of the dispatcher.
+        // The dispatcher has checked this already, but other code also starts changes.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
         let first = try await lookUp()
         let asked = hooks.allows == nil ? nil : action(on: first)

@@ -69,7 +69,7 @@ protocol ChangeMethod: Sendable {
     var makesTarget: Bool { get }
     /// Whether the commit may be brief enough for the event loop. ``commitsInline(on:)`` decides after the lookup.
     func canCommitInline(_ prepared: Prepared) -> Bool
-    /// Whether the commit is brief: it changes one resource, with little content and without rows.
+    /// Whether the commit is brief: a few changes of names, with little content and without rows.
     func commitsInline(on change: ChangeTarget) -> Bool
     /// Whether the commit may have to copy much content, or to copy or remove many files.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool

@@ -2,10 +2,10 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// A digest that is being computed, for one or more requests. One request at a time advances it, while it holds the
-/// gate; if that request ends early, the next one resumes the computation.
+/// The computation of a digest for one or more requests. Only the request that holds the gate advances it; if that
+/// request ends early, the next one resumes the computation.
 final class DigestComputation: Sendable {
-    /// Bytes hashed in one step: less than 20 milliseconds for each algorithm.
+    /// The number of bytes hashed in one step, which should take less than 20 milliseconds with each algorithm.
     private static let stepBytes: Int64 = 4 << 20
 
     enum Result: Sendable {
@@ -31,7 +31,7 @@ final class DigestComputation: Sendable {
     var result: Result? { state.withValue { $0.result } }
 
     /// Reads and hashes the next step. May block.
-    /// - Parameter isChanged: Called after all content has been read.
+    /// - Parameter isChanged: returns whether the content has changed. Called after all content has been read.
     func advance(
         _ file: any FileContent, in resources: any ResourceStore, isChanged: () -> Bool
     ) throws(StoreError) {

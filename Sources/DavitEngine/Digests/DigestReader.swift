@@ -49,8 +49,8 @@ final class DigestReader: Sendable {
     /// requests.
     ///
     /// - Parameter client: The client whose quota of long work is charged.
-    /// - Returns: nil if the content has changed since it was opened, too much long work is queued, or the
-    ///   algorithm is not available.
+    /// - Returns: nil if the digest cannot be computed, for example because the content has changed since it was
+    ///   opened, too much work is queued, or the algorithm is not available.
     func digest(
         _ algorithm: DigestAlgorithm, of info: ResourceInfo, _ file: any FileContent, at path: ResourcePath,
         for client: String

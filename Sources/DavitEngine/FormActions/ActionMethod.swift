@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// POST with `?action=`: processes HTML forms by calling the corresponding WebDAV methods.
+/// POST with `?action=`: processes HTML forms. Most actions call the corresponding WebDAV method.
 struct ActionMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?
@@ -28,7 +28,8 @@ struct ActionMethod: Sendable {
         return try await self.answer(answer, Self.response(results), context, target)
     }
 
-    /// Performs the action and returns one result per member, in the order of the form.
+    /// Performs an action other than `archive`, and returns one result per member, file or trash entry, in the
+    /// order of the form.
     private func perform(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         switch request.action {
         case .upload: return try await UploadForm(share: share, request: request).perform()
@@ -90,7 +91,8 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// Breaks a lock that covers the member that the form specifies or, without a member, the collection itself.
+    /// Breaks a lock. The lock must cover the member that the form specifies or, if it specifies none, the
+    /// collection itself.
     private func unlock(_ request: ActionRequest) async throws(WebDAVError) -> FormResult {
         guard let token = request.fields["token"], !token.isEmpty else { throw WebDAVError(.badRequest) }
         let method = BreakLockMethod(
@@ -103,7 +105,8 @@ struct ActionMethod: Sendable {
         }
     }
 
-    /// Restores trash entries. Each result has the status 201 or 204, as for MOVE, and the Location of the resource.
+    /// Restores trash entries. Each successful result has the status 201 or 204, as for MOVE, and the Location of
+    /// the resource.
     private func restore(_ request: ActionRequest) async throws(WebDAVError) -> [FormResult] {
         guard let choice = RestoreConflictPolicy(rawValue: request.fields["taken"] ?? "rename") else {
             throw WebDAVError(.badRequest)
@@ -242,7 +245,7 @@ extension ActionRequest {
     }
 
     /// Runs `body` and returns the result for one member, or for the collection itself if `name` is nil.
-    /// - Throws: connection errors, after which no response can be sent. Other errors become results.
+    /// - Throws: connection errors, after which no response can be sent. Any other error becomes the result.
     func result(
         of name: [UInt8]?, _ body: () async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> FormResult {
