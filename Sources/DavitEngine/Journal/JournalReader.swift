@@ -73,8 +73,8 @@ final class JournalReader: Sendable {
         }
     }
 
-    /// Checks the most recent token first, and each further token only up to the token checked before it, so that many
-    /// tokens cost no more than one.
+    /// Returns the tokens that match the state at `position`. Checks the most recent token first, and each further
+    /// token only for changes up to the token checked before it, so that many tokens cost about as much as one.
     private static func current(
         of tokens: [SyncToken], in path: ResourcePath, at position: JournalPosition,
         _ journal: any ChangeJournal

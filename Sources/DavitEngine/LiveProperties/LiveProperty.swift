@@ -11,7 +11,7 @@ enum LiveProperty: CaseIterable, Sendable {
     case executable
     case addMember
     case supportedReportSet, syncToken
-    /// RFC 5397, and the properties of RFC 3744 that do not require access control.
+    /// The property of RFC 5397, and properties of RFC 3744 that do not require access control.
     case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
     /// Properties of principals only (RFC 3744 §4).
     case principalURL, alternateURISet, groupMembership
@@ -20,7 +20,7 @@ enum LiveProperty: CaseIterable, Sendable {
     /// The known digests of the current content.
     case checksums
     case supportedQueryGrammarSet
-    /// The owners and creation times of the locks in `lockdiscovery`.
+    /// The accounts of the owners and the creation times of the locks in `lockdiscovery`.
     case lockDetails
 
     init?(_ name: PropertyName) {
@@ -71,8 +71,8 @@ enum LiveProperty: CaseIterable, Sendable {
     /// Whether the value may be stored in a row of the database; see ``ResourceRows/keep(_:at:of:)``.
     var mayHaveRow: Bool { self == .checksums || self == .creationdate || self == .displayname }
 
-    /// Whether allprop includes the property: only the live properties of RFC 4918. The others are expensive to
-    /// compute or excluded by their RFCs (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
+    /// Whether allprop includes the property: only the live properties of RFC 4918. Some of the others are
+    /// expensive to compute, and several are excluded by their RFCs (RFC 4331 §2, RFC 3253 §3.1, RFC 6578 §4).
     var isInAllprop: Bool {
         switch self {
         case .creationdate, .displayname, .getcontentlength, .getcontenttype, .getetag, .getlastmodified,
@@ -82,8 +82,8 @@ enum LiveProperty: CaseIterable, Sendable {
         }
     }
 
-    /// Whether a resource of this type and name has the property. ``PropertyResponses`` decides itself about
-    /// properties that depend on the share, the client or rows of the database.
+    /// Whether a resource of this type and name has the property. For properties that depend on the share, the
+    /// client or rows of the database, ``PropertyResponses`` makes the final decision.
     func exists(of member: Member) -> Bool {
         switch self {
         case .getcontentlength, .getetag, .executable, .checksums: !member.info.isCollection

@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The properties that a PROPFIND requests, prepared once for all its responses.
+/// The properties that a PROPFIND, REPORT or SEARCH requests, prepared once for all resources in its response.
 ///
 /// A class, so that requests can share a plan.
 final class PropFindPlan: Sendable {

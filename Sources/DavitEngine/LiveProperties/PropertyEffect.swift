@@ -47,7 +47,7 @@ enum PropertyEffect: Equatable {
         }
     }
 
-    /// Parses seconds since 1970; drops a fraction.
+    /// Parses seconds since 1970; ignores a fraction.
     private static func seconds(_ value: PropertyValue) -> Timestamp? {
         let parts = value.trimmedText.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, let seconds = Int64(whole), seconds.magnitude < earliest.magnitude,
@@ -56,7 +56,8 @@ enum PropertyEffect: Equatable {
         return Timestamp(seconds: seconds)
     }
 
-    /// Returns the effect of a time set by Windows, which sends the start of its epoch, in 1601, for unknown times.
+    /// Returns the effect of a time set by Windows. For an unknown time, Windows sends the start of its epoch, in
+    /// 1601, which is clamped to ``earliest``.
     private static func windowsTime(_ value: PropertyValue, now: Timestamp) -> PropertyEffect {
         if parsedDate(value, now: now)?.seconds == earliest { return .modified(nil) }
         return date(value, now: now).map { .modified($0) } ?? .unsuitable
@@ -67,7 +68,7 @@ enum PropertyEffect: Equatable {
         parsedDate(value, now: now).flatMap { $0.seconds.magnitude < earliest.magnitude ? $0 : nil }
     }
 
-    /// The value in seconds to which ``CivilTime`` clamps earlier dates, in 1677.
+    /// The earliest time, in 1677, in seconds since 1970. ``CivilTime`` clamps earlier dates to it.
     private static let earliest = -(Int64.max / 1_000_000_000)
 
     private static func parsedDate(_ value: PropertyValue, now: Timestamp) -> Timestamp? {

@@ -4,9 +4,9 @@ internal import DavitWebDAV
 
 /// Metadata that the file system cannot store. It is stored in the row of the property that exposes it.
 ///
-/// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. Most of these
-/// properties are protected, so only the server writes them; clients can set `displayname` and
-/// `getcontentlanguage`.
+/// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. With PROPPATCH, clients can
+/// set `displayname` and `getcontentlanguage`; `checksums` and `creationdate` are protected, so only the server
+/// writes them.
 extension StoredProperty {
     /// Digests of the content with this entity tag, verified while the content was received.
     init(_ digests: [ContentDigest], of tag: EntityTag) {
