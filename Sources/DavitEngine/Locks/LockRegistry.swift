@@ -2,7 +2,7 @@ package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
 
-/// Lists and breaks the locks of a share, for administration. All calls may block.
+/// Lists and breaks the locks of a share, for administration, and removes unlocked resources. All calls may block.
 package final class LockRegistry: Sendable {
     private let resources: any ResourceStore
     private let state: ShareState
@@ -69,7 +69,8 @@ package final class LockRegistry: Sendable {
 
     /// Removes a resource and its rows, unless it is locked or a path lock on it is in use.
     ///
-    /// - Parameter removal: removes the resource and everything below it, and returns whether it did. May block.
+    /// - Parameter removal: removes the resource and everything below it, and returns whether it was removed. May
+    ///   block.
     /// - Returns: whether the resource was removed.
     package func removeUnlocked(_ path: ResourcePath, _ removal: () -> Bool) -> Bool {
         let isDone = pathLocks.withPathLockIfFree([PathLockRequest(path: path, mode: .exclusive)]) {

@@ -6,9 +6,10 @@ enum LookupMode: Equatable {
     case first(Wait)
     /// While path locks are held, immediately before a change of resources; may block.
     case mayWait
-    /// As ``mayWait``, but on the event loop; must not block.
+    /// Same as ``mayWait``, but on the event loop; must not block.
     case nonBlocking
-    /// As ``nonBlocking``, but names that the method creates are assumed not to exist. If one exists, the commit fails.
+    /// Same as ``nonBlocking``, but names that the method creates are assumed not to exist. If such a name exists, the
+    /// commit fails.
     case nonBlockingAssumingFreeNames
 
     var wait: Wait {

@@ -16,7 +16,7 @@ final class OriginPolicy: Sendable {
     /// share.
     ///
     /// Call this for requests that have an effect even if the page cannot read the response: a page of any origin can
-    /// make the browsers of its visitors send them.
+    /// make the browsers of its visitors send such requests.
     /// - Parameter acceptsLinks: whether a request is accepted if the user followed a link on a page of
     ///   another origin.
     func refusesPage(of request: HTTPRequest, acceptsLinks: Bool) -> Bool {

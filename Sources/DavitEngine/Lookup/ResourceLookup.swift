@@ -27,8 +27,8 @@ final class ResourceLookup: Sendable {
         }
     }
 
-    /// Looks up a path, both with and without following a symbolic link at its end. Needs a second lookup only if there
-    /// is a link.
+    /// Looks up a path, both with and without following a symbolic link at its end. Performs a second lookup only
+    /// if the first one returns a different path.
     ///
     /// - Parameters:
     ///   - last: with `followed`, both results are the resource to which the link leads.
