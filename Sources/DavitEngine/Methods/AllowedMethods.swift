@@ -12,7 +12,7 @@ enum AllowedMethods {
     static let principal: StaticString = "OPTIONS, PROPFIND"
     static let unmapped: StaticString = "OPTIONS, PUT, MKCOL, LOCK"
     /// Every method that some resource supports at its own URI. POST is not included, because it requires the add-member
-    /// URI.
+    /// URI, a form action or a `Tus-Resumable` field.
     static let ofResources: StaticString =
         "OPTIONS, GET, HEAD, PUT, PATCH, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, SEARCH, LOCK, UNLOCK"
     /// For `OPTIONS *`: every method that some resource supports.

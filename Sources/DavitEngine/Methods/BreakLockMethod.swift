@@ -12,7 +12,7 @@ struct BreakLockMethod: ChangeMethod {
     let lock: Lock?
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        // `commit` checks this again; this check prevents calling hooks for a lock that does not exist.
+        // `commit` checks the lock again; this check avoids calling hooks for a lock that does not exist.
         guard let lock, lock.covers(change.target.path), change.target.info != nil else { throw Self.noLock }
         return []
     }

@@ -42,8 +42,8 @@ struct ContentPart: Sendable {
     }
 
     /// Parses the `X-Update-Range` field of a PATCH.
-    /// - Throws: 415 for any other patch format; 411 if the request has neither Content-Length nor Transfer-Encoding; 400
-    ///   if the field is missing or malformed; 416 if its range is backwards.
+    /// - Throws: 415 for a media type other than ``patchType``; 411 if the request has neither Content-Length nor
+    ///   Transfer-Encoding; 400 if the field is missing or malformed; 416 if its range is backwards.
     init(ofPatch request: HTTPRequest) throws(WebDAVError) {
         guard request.contentType?.essence == Self.patchType.description else { throw .unsupportedPatch }
         guard request.contains(.contentLength) || request.contains(.transferEncoding) else {

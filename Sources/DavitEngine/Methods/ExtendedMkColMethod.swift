@@ -8,7 +8,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     struct Outcome: Sendable {
         /// The refused properties and the reasons; empty if the collection was created.
         var refused: [(name: PropertyName, reason: Refusal)] = []
-        /// The other properties; if any property was refused, they failed because of that.
+        /// The properties that were not refused. They fail with 424 if any other property was refused.
         var others: [PropertyName] = []
     }
 

@@ -2,7 +2,8 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): returns stored content unmodified. Supports preconditions and ranges.
+/// GET and HEAD (RFC 9110 §9.3.1, RFC 4918 §9.4): returns stored content unmodified, or the browser page or change
+/// events of a collection. Supports preconditions and, for content, ranges.
 struct GetMethod: Sendable {
     let share: Share
     let page: (any CollectionPage)?

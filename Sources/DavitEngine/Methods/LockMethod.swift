@@ -38,7 +38,8 @@ struct LockMethod: ChangeMethod {
         switch change.target.state {
         case .mapped(let info):
             if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
-            // No effects: submitting a token does not resolve a conflict of locks, which `create` checks.
+            // No effects: submitting a token does not resolve a conflict with another lock. `create` checks
+            // conflicts.
             return []
         case .unmapped:
             // §7.3: LOCK creates a resource that is not a collection.
@@ -185,8 +186,8 @@ struct LockMethod: ChangeMethod {
     // MARK: Refresh
 
     /// Returns the change that refreshes the locks whose tokens `If` submits (§9.10.2).
-    /// - Throws: 400 without `If`; 412 if no lock on the target has a submitted token; 403 for the lock of another
-    ///   principal.
+    /// - Throws: 400 without `If`; 412 if the target does not exist or no lock on it has a submitted token; 403 for
+    ///   the lock of another principal.
     private func refresh(
         _ change: ChangeTarget, _ check: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome> {

@@ -7,12 +7,12 @@ internal import DavitWebDAV
 package struct MemberNames {
     /// The maximum number of numbered names.
     private static let numberLimit = 99
-    /// Maximum digits of an existing number that is incremented; a longer one is probably a year.
+    /// The maximum number of digits of an existing number that is incremented; a longer number is probably a year.
     private static let numberDigits = 3
     private static let randomLimit = 4
-    /// Maximum characters of an extension; a longer suffix is part of the stem.
+    /// The maximum length of an extension in characters; a longer suffix is part of the stem.
     private static let extensionLimit = 12
-    /// Maximum bytes of a file name on common file systems.
+    /// The maximum length of a file name in bytes on common file systems.
     private static let lengthLimit = 255
 
     package let names: [[UInt8]]
@@ -34,8 +34,8 @@ package struct MemberNames {
         self.names = names
     }
 
-    /// Creates the names from `Slug`, with an extension for Content-Type, because the extension determines the media type
-    /// of stored content.
+    /// Creates the names from `Slug`, or random names without it. A name without an extension gets one for
+    /// Content-Type, because the extension determines the media type of stored content.
     init(for request: HTTPRequest) {
         let proposed = request.string(named: "Slug").flatMap { Slug.name(from: Array($0.utf8)) }
         let type = request.contentType?.essence

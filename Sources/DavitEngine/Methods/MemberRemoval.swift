@@ -9,7 +9,7 @@ struct MemberRemoval {
     private static let batchSize = 256
 
     let share: Share
-    /// The roots of the locks whose token was not submitted.
+    /// The topmost resources in the tree that are protected by locks whose token was not submitted.
     let locked: Set<ResourcePath>
     private let context: RequestContext
     private(set) var failures: [MemberFailure] = []
@@ -125,7 +125,8 @@ struct MemberRemoval {
             do throws(StoreError) {
                 try resources.removeEmptyCollection(at: path)
             } catch .alreadyExists {
-                // What remains is never listed: special files, links that lead outside the share, and temporary files.
+                // The remaining entries are not listed: special files, links that lead outside the share, and
+                // temporary files.
                 let rest = try resources.detach(path)
                 guard let failure = rest.destroy().first else { return }
                 try rest.restore()

@@ -94,7 +94,7 @@ struct PropFindMethod: Sendable {
             share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
     }
 
-    /// Responds for the principal collection or a principal. Users see only their own principal.
+    /// Responds to a request for the principal collection or a principal. Users see only their own principal.
     private func respondAboutPrincipals(
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth
     ) throws(WebDAVError) -> HTTPResponse {

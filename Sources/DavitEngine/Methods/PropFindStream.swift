@@ -106,8 +106,9 @@ final class PropFindStream: BodyStream, Sendable {
 
 /// Writes the responses of the target and its members, one piece at a time.
 private struct PropFindWriter {
-    /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early. Later ones are
-    /// larger, because each costs a round trip to the thread pool, about as much as ten members.
+    /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early. Later
+    /// pieces are larger, because each costs a round trip to the thread pool, which takes about as long as ten
+    /// members.
     private static let firstPieceBytes = 48 << 10
     private static let pieceBytes = 192 << 10
     /// The maximum number of steps per piece, so that other jobs can use the thread in between.
@@ -164,7 +165,7 @@ private struct PropFindWriter {
         }
     }
 
-    /// Writes the target and opens it, unless a slot must be acquired first.
+    /// Writes the target and opens it, unless a slot for a large read must be acquired first.
     /// - Throws: an error if the target cannot be read; it determines the status, because the header section has not been
     ///   sent yet.
     private mutating func begin() throws(WebDAVError) {

@@ -68,8 +68,8 @@ struct PutMethod: InlineCommitMethod {
         share.trash.commitsInline(replacing: change.target)
     }
 
-    /// Staged content can only be published at the same path, in any spelling, because it is on the volume of that folder.
-    /// Buffered content can be published anywhere.
+    /// Staged content can only be published at the path for which it was staged, in any spelling, because it is on
+    /// the volume of that path's folder. Buffered content can be published anywhere.
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         canReuse(prepared, at: first.target.path, in: change.target.path)
     }

@@ -9,8 +9,9 @@ struct Representation: Sendable {
     /// Adds the current content of the resource to the response to a change, if the client sent `Prefer:
     /// return=representation`.
     ///
-    /// This applies to successful changes (RFC 7240 §4.2), and to failed preconditions, where it saves the client a GET
-    /// (RFC 8144 §3.2). Hooks are notified of a download, because the content may not be what the client sent.
+    /// This applies to successful changes with PUT, PATCH and POST (RFC 7240 §4.2), and to failed preconditions of
+    /// PUT and PATCH, where it saves the client a GET (RFC 8144 §3.2). Hooks are notified of a download, because
+    /// the content may not be what the client sent.
     ///
     /// - Returns: the modified response; the unmodified one if the resource is a collection, cannot be read, or has been
     ///   changed by another client in the meantime.

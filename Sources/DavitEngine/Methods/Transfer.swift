@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The common part of COPY and MOVE: the destination, and whether an existing resource there may be replaced
-/// (RFC 4918 §10.3, §10.6).
+/// The common part of COPY and MOVE: the destination, whether an existing resource there may be replaced, and the
+/// depth (RFC 4918 §10.2, §10.3, §10.6).
 struct Transfer: Sendable {
     let destination: ResourcePath
     let overwrites: Bool

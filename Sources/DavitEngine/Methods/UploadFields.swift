@@ -26,8 +26,8 @@ struct UploadFields: Sendable {
     /// standardized, and storing the content matters more than its time.
     ///
     /// - Throws: 400 with `digest-malformed` if a digest cannot be parsed, because the client expects it to be verified;
-    ///   400 for a `Content-Language` that is malformed or longer than ``ContentLanguage/maximumBytes``, because every
-    ///   response would contain it.
+    ///   400 for a `Content-Language` that is malformed or longer than ``ContentLanguage/maximumBytes``, because
+    ///   responses to GET would contain it.
     init(_ request: HTTPRequest, isPart: Bool) throws(WebDAVError) {
         self.isPart = isPart
         modified = Self.time(.xOCMTime, in: request)

@@ -23,7 +23,7 @@ struct WantDigest: Sendable {
         content = preference(.wantContentDigest)
     }
 
-    /// Adds the requested digests to a response with this content, if they are stored or can be computed.
+    /// Adds the requested digests to a response with content of `resource`, if they are stored or can be computed.
     ///
     /// A digest is omitted if, for example, too much long work is queued or the content is longer than
     /// ``ShareConfiguration/digestLimitBytes``. Content is sent exactly as stored, so the content of a complete response
