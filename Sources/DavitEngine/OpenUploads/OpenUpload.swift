@@ -45,7 +45,8 @@ final class OpenUpload: Sendable {
     ///   - abortHandler: Aborts the calling request; called when another request takes the turn from it.
     ///   - open: Opens the file, if it is not open yet.
     /// - Returns: The turn, and the number of stored bytes.
-    /// - Throws: 503 while the upload is being completed; the error that `open` throws.
+    /// - Throws: 503 while the upload is being completed; any error from opening the file or from discarding
+    ///   bytes.
     func takeTurn(
         abortHandler: (@Sendable () -> Void)?, _ open: () throws(WebDAVError) -> any UploadContent
     ) throws(WebDAVError) -> (turn: Turn, offset: Int64) {
@@ -161,7 +162,7 @@ final class OpenUpload: Sendable {
     // MARK: Digest of the complete content
 
     /// Starts computing digests, so that the bytes need not be read again. Does nothing if bytes are already
-    /// stored.
+    /// stored, or if digests are already being computed.
     func beginDigests(_ algorithms: [DigestAlgorithm]) {
         state.withLock { state in
             guard !state.isEnding, state.digests == nil, state.content?.length == 0 else { return }
@@ -169,8 +170,8 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Begins the completion: no other request can take the turn, so nothing more is written to the file. If
-    /// the completion succeeds, this is permanent.
+    /// Begins the completion: no other request can take the turn, so no other request writes to the file. If
+    /// the completion succeeds, this state is permanent.
     /// - Throws: 409 if another request has taken the turn.
     func beginEnd(_ turn: Turn) throws(WebDAVError) -> Ending {
         try state.withLock { (state) throws(WebDAVError) in
@@ -180,8 +181,8 @@ final class OpenUpload: Sendable {
         }
     }
 
-    /// Lets requests write again after a refused completion. Does nothing if another request has taken the
-    /// turn since.
+    /// Ends a completion without a published file, so that other requests can take the turn again. Does
+    /// nothing if another request has already taken it.
     func giveUpEnd(_ turn: Turn) {
         state.withLock { state in
             if state.turn == turn.number { state.isEnding = false }

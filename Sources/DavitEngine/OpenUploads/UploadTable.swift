@@ -10,8 +10,8 @@ final class UploadTable: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// A request's use of an upload. It ends with ``end()``, or at the latest when this object is released;
-    /// otherwise the upload would remain open and never expire.
+    /// A request's use of an upload. The use ends with ``end()``, or at the latest when this object is
+    /// released: an upload in use remains open and does not expire.
     final class Lease: Sendable {
         let upload: OpenUpload
         private let table: UploadTable

@@ -9,8 +9,8 @@ internal import DavitStore
 ///
 /// Each set of requests gets a ticket, in the order of arrival. A set conflicts with every set that has a
 /// smaller ticket and contains an incompatible request. A set without conflicts is granted immediately. Any
-/// other set waits for the latest set that it conflicts with and, when that one leaves, is checked again. In
-/// a queue for one path, each set that leaves therefore causes only one check.
+/// other set waits for the latest set that it conflicts with, and is checked again when that set leaves. In a
+/// queue of exclusive requests for one path, each set that leaves therefore causes only one check.
 package struct PathLockTable {
     /// A path with requests, or with requests below it.
     private final class Node {

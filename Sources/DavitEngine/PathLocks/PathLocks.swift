@@ -87,8 +87,8 @@ package final class PathLocks: Sendable {
         return try await body()
     }
 
-    /// Same as ``withPathLock(_:ifCancelled:_:)``, but only if all `claims` can be granted immediately;
-    /// `body` must not suspend.
+    /// Same as ``withPathLock(_:ifCancelled:_:)`` with a synchronous `body`, but only if all `claims` can be
+    /// granted immediately.
     /// - Returns: nil if they cannot be granted immediately, or if `body` returns nil.
     package func withPathLockIfFree<R, E: Error>(
         _ claims: [PathLockRequest], _ body: () throws(E) -> R?

@@ -4,8 +4,8 @@ internal import DavitWebDAV
 /// The principals of a share as resources (RFC 3744 §2). A client sees only its own principal, in a
 /// collection at the root of the share.
 ///
-/// Stores reserve names of this form for internal use, so no resource can have this name. Principals support
-/// only the methods in ``AllowedMethods/principal``.
+/// Stores reserve names that consist of `.davit-` and 16 letters or digits, so no resource can have the name
+/// of this collection. Principals support only the methods in ``AllowedMethods/principal``.
 struct Principals {
     static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
 
@@ -51,8 +51,8 @@ struct Principals {
         case absent
     }
 
-    /// Returns the principal, or their collection, at a path; nil if the path is not in the namespace of
-    /// principals.
+    /// Returns the principal, or the collection of principals, at a path; nil if the path is not in the
+    /// namespace of principals.
     func resource(at path: ResourcePath) -> Resource? {
         guard Self.isAbove(path) else { return nil }
         if path == Self.collection { return .collection }

@@ -1,6 +1,6 @@
 /// The privileges of a client (RFC 3744 §3). They depend on the configuration of the share and are the same
-/// for all its resources. They do not reflect the permissions of the file system, which a client notices only
-/// when a request fails.
+/// for all its resources, except principals, which are read-only. They do not reflect the permissions of the
+/// file system, which a client notices only when a request fails.
 ///
 /// `unlock` is omitted because UNLOCK cannot remove the locks of other users; `read-acl` and `write-acl` are
 /// omitted because there are no access control lists. `all` is abstract and only aggregates the others.

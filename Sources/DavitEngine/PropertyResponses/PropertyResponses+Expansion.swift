@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Limits the number of resources and bytes with which one response may expand values: a value can refer to
-/// many resources, recursively.
+/// Limits the number of resources and of bytes that the expanded values of one response may contain: a value
+/// can refer to many resources, recursively.
 final class ExpansionBudget {
     private static let limit = 1_000
     private static let limitBytes = 2 << 20

@@ -44,7 +44,7 @@ final class PropertyResponses {
         isMinimal = ResponsePreferences(context.request).isMinimal
     }
 
-    /// Whether writing the response for a single resource may query the database or the disk.
+    /// Whether writing the response for a single resource may access the database or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota || (plan.wantsDead && share.state.hasRows(at: path))
             || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty

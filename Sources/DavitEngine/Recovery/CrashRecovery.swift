@@ -32,12 +32,12 @@ package final class CrashRecovery: Sendable {
         stored.keepUploads { name in states.contains { $0.keepsStaged(name) } }
     }
 
-    /// Completes or discards the renames that a crash interrupted, then makes the trash entries consistent
-    /// with the trash. Called once, before the first request.
+    /// Completes or discards the changes that a crash interrupted, then makes the trash entries consistent
+    /// with the trash. Call this once, before any other change.
     ///
-    /// If the resource at the destination has the identity of the moved one, the rename happened: the rows
-    /// are moved, and the replaced resource is removed or moved to the trash. Otherwise the intent is
-    /// discarded.
+    /// If the resource at the destination of a rename has the identity of the moved one, the rename happened:
+    /// the rows are moved, and the replaced resource is removed or moved to the trash. Otherwise the intent
+    /// is discarded.
     package func recover() throws(StateError) {
         for intent in try state.intents() {
             do throws(StoreError) {
@@ -65,8 +65,8 @@ package final class CrashRecovery: Sendable {
         try trash.recover()
     }
 
-    /// Sets the attributes that belong to committed rows. Leaves attributes that already have their value
-    /// unchanged, which preserves the entity tag.
+    /// Sets the attributes that belong to committed rows. Does not set attributes that already have the
+    /// recorded value, which preserves the entity tag.
     private func finish(_ intent: RenameIntent, _ attributes: ResourceAttributes) throws(StoreError) {
         let path = intent.destination
         let info = try stored.lookup(path, last: .notFollowed, wait: .allowed).info

@@ -32,7 +32,7 @@ package final class TrashRecovery: Sendable {
     /// rename, and dropped after the file is renamed back or removed. A file without an entry gets one, so
     /// that nothing is lost if the state is lost.
     ///
-    /// Called once, before the first request and after the recovery of interrupted renames. Takes time linear
+    /// Called once, after the recovery of interrupted renames and before any other change. Takes time linear
     /// in the number of entries.
     func recover() throws(StateError) {
         guard let own = resources.trashFolder else { return }
@@ -59,7 +59,8 @@ package final class TrashRecovery: Sendable {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
                 for found in try resources.trashed(in: folder) {
-                    // If a file has just been moved to the trash, its entry was committed before the move.
+                    // A file that a request has just moved to the trash has an entry, which was committed
+                    // before the move; `adopt` then does nothing.
                     _ = try pathLocks.withPathLockIfFree([
                         PathLockRequest(path: found.location, mode: .exclusive)
                     ]) {

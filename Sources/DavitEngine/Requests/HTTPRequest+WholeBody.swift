@@ -15,9 +15,9 @@ extension HTTPRequest {
         return value
     }
 
-    /// Returns the entire content, for the XML bodies of WebDAV.
-    /// - Throws: 413 if the content is longer than `limitBytes`, before reading if Content-Length is larger;
-    ///   415 for an unknown charset.
+    /// Returns the entire body, for the XML bodies of WebDAV.
+    /// - Throws: 413 if the body is longer than `limitBytes`, without reading it if Content-Length already
+    ///   exceeds the limit; 415 for an unsupported charset.
     func wholeBody(limitBytes: Int) async throws(WebDAVError) -> XMLBody {
         let charset = try xmlCharset
         do throws(HTTPError) {

@@ -2,9 +2,9 @@ internal import DavitHTTP
 internal import DavitWebDAV
 
 extension WebDAVError {
-    /// Returns the response of `work`, or the response for its error. Work that continues after the dispatcher
-    /// has returned calls this itself, so that a request needs only one closure.
-    /// - Throws: the error of the connection, if that is what failed.
+    /// Returns the response of `work`, or the response for its error. Each pending reply calls this in its own
+    /// closure, which saves a second closure around it.
+    /// - Throws: the error of the connection, if the connection failed.
     static nonisolated(nonsending) func converted(
         _ work: nonisolated(nonsending) () async throws(WebDAVError) -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -12,14 +12,14 @@ extension WebDAVError {
     }
 
     /// Returns the response for this error.
-    /// - Throws: the error of the connection, if that is what failed.
+    /// - Throws: the error of the connection, if the connection failed.
     func responseOrRethrow() throws(HTTPError) -> HTTPResponse {
         if let connectionError { throw connectionError }
         return response()
     }
 
-    /// Returns the response with ``content``, the condition as XML, or a line of text. A status that forbids
-    /// content has none of these.
+    /// Returns the response; its body is ``content``, the condition as XML, or a line of text. The response has
+    /// no body if the status forbids one.
     func response() -> HTTPResponse {
         var response = HTTPResponse(status: status, fields: fields)
         if status.forbidsContent { return response }

@@ -22,7 +22,8 @@ package struct TrashRestoration: Sendable {
         }
     }
 
-    /// Restores an entry to its original path. Creates missing parent collections.
+    /// Restores an entry to its original path or, with ``RestoreConflictPolicy/rename``, to a numbered name in
+    /// the same collection. Creates missing parent collections.
     func restore(
         _ entry: TrashEntry, ifTaken choice: RestoreConflictPolicy, _ context: RequestContext
     ) async throws(WebDAVError) -> HTTPResponse {
@@ -54,7 +55,8 @@ package struct TrashRestoration: Sendable {
     /// cannot refuse.
     /// - Returns: The path of the restored resource.
     /// - Throws: 503 if another change holds a path lock on an affected path; 412 if all candidate names are in
-    ///   use; other errors. The reason is a clause that completes a message of the command line.
+    ///   use; any other error of the change. The reason is a clause that completes a message of the command
+    ///   line.
     package func restoreHere(_ entry: TrashEntry) throws(HTTPError) -> ResourcePath {
         do throws(WebDAVError) {
             let root = try RequestContext(HTTPRequest(), now: share.now())

@@ -20,7 +20,7 @@ final class SearchEvaluator {
     @safe @exclusivity(unchecked) private var subject: SearchSubject?
     /// Indexed by operand number.
     @safe @exclusivity(unchecked) private var readings: [SearchSubject.Reading?]
-    /// Indexed by twice the operand number: the original text, then the lowercase text.
+    /// Two elements for each operand number: the original text, then the lowercase text.
     @safe @exclusivity(unchecked) private var texts: [SearchText?]
     /// Indexed by test number.
     @safe @exclusivity(unchecked) private var truths: [Truth?]
@@ -58,7 +58,7 @@ final class SearchEvaluator {
         return try truth(of: expression) == .yes
     }
 
-    /// Returns the sort keys of the resource; nil for properties without a value.
+    /// Returns the sort keys of the resource; nil for properties that are undefined or contain elements.
     func keys(_ order: [SearchOrder]) throws(SearchStop) -> [SearchValue?] {
         var keys: [SearchValue?] = []
         for (order, operand) in zip(order, program.order) {

@@ -8,11 +8,12 @@ internal import DavitWebDAV
 struct SearchRows {
     /// A result that has not been written yet.
     struct Row {
-        /// The path of the traversal, not the canonical path: links are followed again.
+        /// The path of the traversal, not the canonical path: links are followed again when the result is
+        /// written.
         let path: ResourcePath
         let href: [UInt8]
         let name: [UInt8]
-        /// The sort keys, in the order of the query; nil for properties without a value.
+        /// The sort keys, in the order of the query; nil for properties that are undefined or contain elements.
         let keys: [SearchValue?]
         /// Position among the results in the order of the traversal; the tie-breaker for equal keys.
         let number: Int

@@ -28,7 +28,7 @@ final class SearchRun {
     @safe @exclusivity(unchecked) private var count = 0
     @safe @exclusivity(unchecked) private var rows: SearchRows
     @safe @exclusivity(unchecked) private var isPrepared = false
-    /// Whether there are more results than the response contains.
+    /// Whether a limit has been exceeded, so that the response may not contain all results.
     @safe @exclusivity(unchecked) private(set) var isTruncated = false
     /// Whether the step limit is exceeded, so that no further resources are evaluated.
     @safe @exclusivity(unchecked) private(set) var isExhausted = false

@@ -3,7 +3,7 @@ internal import DavitServer
 internal import DavitStore
 internal import DavitWebDAV
 
-/// The response to a SEARCH, produced one piece at a time. All pieces are long work, because a search can
+/// The response to a SEARCH, produced one piece at a time. Each piece runs as long work, because a search can
 /// visit whole trees without a result.
 ///
 /// Belongs to the task of its request, which passes it to one job of the thread pool at a time and waits for

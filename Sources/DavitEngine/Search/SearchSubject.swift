@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A resource being evaluated, and its values that a query can access.
+/// A resource being evaluated, with the values that a query can access.
 struct SearchSubject {
     let member: Member
     /// Canonical path.
@@ -19,7 +19,7 @@ struct SearchSubject {
         case value(SearchValue, language: String?)
     }
 
-    /// - Throws: An error if the disk cannot be read.
+    /// - Throws: An error if the quota is required and cannot be determined.
     func read(_ operand: SearchOperand) throws(WebDAVError) -> Reading {
         switch operand {
         case .live(let property):
@@ -38,8 +38,8 @@ struct SearchSubject {
         }
     }
 
-    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: for a dead property, finding it and parsing its
-    /// value.
+    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: of finding a dead property and parsing its value, or
+    /// of parsing all stored values for the checksums. Other live properties cost nothing.
     func steps(of operand: SearchOperand) -> Int {
         switch operand {
         case .live(.checksums): properties.reduce(properties.count) { $0 + $1.value.element.count }

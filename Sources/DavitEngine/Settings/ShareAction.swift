@@ -1,8 +1,8 @@
 public import DavitHTTP
 internal import DavitStore
 
-/// An action of a client on a share. Hooks may refuse it beforehand and are notified afterwards; see
-/// ``ShareHooks``.
+/// An action of a client on a share. Hooks can refuse it beforehand, unless it is a download, and are notified
+/// if it succeeds; see ``ShareHooks``.
 public struct ShareAction: Sendable {
     /// The kinds of actions on a share.
     public enum Kind: Hashable, Sendable {

@@ -12,7 +12,8 @@ public struct ShareConfiguration: Sendable {
     /// The maximum size of an XML request body in bytes; larger bodies are refused with 413.
     public var bodyLimitBytes = 1 << 20
     /// The maximum number of requests that may concurrently receive an XML body that is larger than 64 KiB or
-    /// of undeclared length, in total and per client. Further requests wait.
+    /// of undeclared length, in total and per client. Further requests wait; if too many are waiting, they are
+    /// refused with 503.
     public var largeBodyLimit = 64
     public var largeBodyLimitPerClient = 16
     /// The maximum total size in bytes of the names and values of all dead properties of one resource; a
@@ -41,10 +42,11 @@ public struct ShareConfiguration: Sendable {
     /// The maximum size of a file in bytes; larger files are refused with 413. Nil if only the volume limits
     /// it.
     public var maximumFileBytes: Int64?
-    /// Seconds after which an incomplete resumable upload expires, counted from the last byte received.
+    /// Seconds after which an incomplete resumable upload expires, counted from its creation or from the end of
+    /// the last request that added bytes.
     public var uploadSeconds: Int64 = 7 * 86_400
-    /// The maximum size in bytes of content that is read to compute a requested digest that is not stored. No
-    /// digest is returned for larger content.
+    /// The maximum size in bytes of content that is read to compute a requested digest that is not stored. For
+    /// larger content, only a stored digest is returned.
     public var digestLimitBytes: Int64 = 64 << 20
     /// Whether PROPFIND with Depth infinity is allowed; otherwise it is refused with 403 and
     /// `propfind-finite-depth` (RFC 4918 §9.1).

@@ -5,8 +5,8 @@ public struct TrashLimits: Hashable, Sendable {
     /// Maximum bytes of content to keep; nil if only the space on the volume limits it.
     public var bytes: Int64?
     /// Seconds within which only one version of content is kept, even if the same user overwrites it
-    /// repeatedly: office programs save every few minutes. 0 keeps every version. Deleted resources are
-    /// always kept.
+    /// repeatedly: office programs save every few minutes. 0 keeps every version. Deleted resources are not
+    /// affected.
     public var versionSeconds: Int64 = 300
 
     /// Creates limits of 30 days, without a size limit.

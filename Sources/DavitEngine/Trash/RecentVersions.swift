@@ -23,8 +23,8 @@ package final class RecentVersions: Sendable {
     package init() {}
 
     /// Whether the trash can skip the content at a path, because a recent version exists.
-    /// - Parameter content: Entity tag of the content. Another tag than the recorded one shows that the path
-    ///   now refers to another resource, or that another program has written to the file.
+    /// - Parameter content: Entity tag of the content. If it differs from the recorded tag, the path now refers
+    ///   to another resource, or another program has written to the file.
     func hasRecent(
         of content: EntityTag, at path: ResourcePath, by principal: String?, _ limits: TrashLimits,
         now: Timestamp

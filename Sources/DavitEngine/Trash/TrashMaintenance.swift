@@ -43,7 +43,8 @@ package final class TrashMaintenance: Sendable {
         }
     }
 
-    /// Adds the ids of the trash entries of a change to the response, and enforces the limits of the trash.
+    /// Adds the ids of the trash entries of a change to the response. If the trash exceeds its size limit,
+    /// first removes entries that exceed its limits.
     func finish(
         kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
     ) async {
@@ -155,7 +156,7 @@ extension HTTPResponse {
     /// Adds the ids of trash entries to the response.
     mutating func addRestoreHint(kept entries: [TrashEntry]) {
         if entries.isEmpty { return }
-        // A collection removed member by member may have many entries; send as many as fit into a field.
+        // A collection removed member by member may have many entries; limit the length of the field.
         let ids = entries.prefix(32).map(\.id).joined(separator: ", ")
         fields.append(.davitTrash, ids)
     }

@@ -79,8 +79,8 @@ struct PropertyTraversal {
     }
 
     /// Visits the next member, or enters or leaves a collection.
-    /// - Throws: an error if the current collection cannot be read further, and any error that can affect
-    ///   every access.
+    /// - Throws: an error if the current collection cannot be read further, or if an error does not concern
+    ///   only one resource.
     mutating func next() throws(WebDAVError) -> Step {
         if !ready.isEmpty || !pending.isEmpty { return try nextWithProperties() }
         switch traversal.next(&member) {

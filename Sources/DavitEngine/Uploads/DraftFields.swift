@@ -27,7 +27,7 @@ package struct DraftFields: Sendable {
         length = Self.integer(.uploadLength, in: request)
     }
 
-    /// Whether a request may be part of a draft upload. O(1).
+    /// Whether a request contains a completion field of the draft, and may therefore be part of an upload.
     static func stand(in request: HTTPRequest) -> Bool {
         request.contains(.uploadComplete) || request.contains(.uploadIncomplete)
     }

@@ -59,7 +59,7 @@ struct DraftUploads: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         var piece = UploadChunk(isLast: isComplete)
-        // Only digests of this piece; those of the complete content are stored with the upload.
+        // Set only the digests of this piece; the digests of the complete content are stored with the upload.
         if !isComplete { piece.setDigests(try UploadFields(request, isPart: true).digests) }
         var terms = UploadParameters(request, isWhole: isComplete)
         terms.length = fields.length ?? (isComplete ? request.body.declaredLength : nil)

@@ -16,7 +16,7 @@ enum TusConcatenation {
     private static let partLimit = 1_000
 
     /// - Throws: 400 for any other value, for too many parts, and for a reference to an upload that is not a
-    ///   complete part; 404 or 410, as ``UploadEngine/find(_:_:)``, for a reference to no upload of this user.
+    ///   complete part; 404 or 410 for a reference that ``UploadEngine/find(_:_:)`` does not find.
     init(_ context: RequestContext, _ engine: UploadEngine) throws(WebDAVError) {
         guard let value = context.request.string(named: Self.field) else {
             self = .none

@@ -60,14 +60,14 @@ package struct TusFields: Sendable {
 
     private static func time(_ value: borrowing Span<UInt8>) -> Int64? {
         guard let time = UploadFields.parseTime(value)?.seconds else {
-            // Too large for a timestamp in nanoseconds, so it must be in milliseconds.
+            // Too many seconds for a timestamp, which counts nanoseconds, so the unit must be milliseconds.
             return value.decimalValue.map { $0 / 1000 }
         }
         return time
     }
 
     /// Returns the digest of this request's content (checksum extension).
-    /// - Throws: 400 for an unsupported algorithm.
+    /// - Throws: 400 for a malformed field or an unsupported algorithm.
     static func checksum(_ request: HTTPRequest) throws(WebDAVError) -> [ContentDigest] {
         guard let field = request.string(named: "Upload-Checksum") else { return [] }
         let words = field.split(separator: " ")

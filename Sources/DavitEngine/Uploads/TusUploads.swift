@@ -80,8 +80,8 @@ struct TusUploads: Sendable {
     }
 
     /// Returns the progress of an upload. A client considers an upload complete once all bytes are stored and
-    /// sends nothing more. If a crash or an error prevented the completion, it is retried now; if it fails
-    /// again, the error is returned.
+    /// sends nothing more. If a crash or an error prevented the completion, it is retried now.
+    /// - Throws: any error of the repeated completion.
     private func lookUp(
         at record: UploadRecord, _ context: RequestContext
     ) async throws(WebDAVError) -> (UploadRecord, Int64) {
@@ -197,7 +197,7 @@ struct TusUploads: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         let fields = try TusFields(request)
-        // Exactly one of the two must be present.
+        // Either Upload-Length or Upload-Defer-Length must be present, but not both.
         guard (fields.length == nil) == fields.defersLength else { throw WebDAVError(.badRequest) }
         let hasContent = request.contentType?.essence == UploadResource.offsetType.description
         if request.body.isPresent, !hasContent { throw WebDAVError(.unsupportedMediaType) }

@@ -73,7 +73,7 @@ extension UploadEngine {
         }
     }
 
-    /// Ends the turn of a request and updates the row, once for each request.
+    /// Ends the turn of a request, and stores the progress in the row if it has changed.
     /// - Returns: The number of stored bytes.
     /// - Throws: 409 if another request has taken the turn, 404 if the upload no longer exists.
     @discardableResult

@@ -108,8 +108,8 @@ extension UploadEngine {
         return Outcome(record: session.record, offset: content.length, response: response)
     }
 
-    /// Seconds for which the URL of a completed upload reports its completion, for clients that missed the
-    /// response.
+    /// Maximum number of seconds for which the URL of a completed upload reports its completion, for clients
+    /// that missed the response.
     static let rememberedSeconds: Int64 = 86_400
 
     private func publish(

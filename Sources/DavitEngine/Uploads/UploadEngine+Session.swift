@@ -19,7 +19,7 @@ extension UploadEngine {
 
     func leave(_ session: Session) { session.lease.end() }
 
-    /// The result of an append.
+    /// The result of an append or a completion.
     struct Outcome {
         var record: UploadRecord
         var offset: Int64

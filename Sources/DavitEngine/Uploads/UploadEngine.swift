@@ -19,7 +19,7 @@ package struct UploadEngine: Sendable {
         guard let id, let record = share.state.upload(id), record.principal == context.principal else {
             throw WebDAVError(.notFound)
         }
-        // An upload does not expire while a request is sending to it.
+        // An upload does not expire while a request is using it.
         if record.progress.expiry <= context.now, !share.uploads.isInUse(id) { throw WebDAVError(.gone) }
         return record
     }
@@ -27,7 +27,7 @@ package struct UploadEngine: Sendable {
     /// Takes the turn of an upload from the request that has it, if any.
     ///
     /// - Parameter body: The body that this request will append; nil if it only reads.
-    /// - Throws: 404 if the file of the upload no longer exists, which is detected here.
+    /// - Throws: 404 if the upload or its file no longer exists; 503 while the upload is being completed.
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
         let (engine, abortHandler) = (self, body?.abortHandler)
         return try await share.work.run { () throws(WebDAVError) in

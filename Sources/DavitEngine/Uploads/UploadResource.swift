@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// The URLs of uploads in progress: members of a collection at the root of the share.
+/// The URLs of uploads: members of a collection at the root of the share.
 ///
 /// The name of this collection has the form that stores reserve for internal files, so that no resource can
 /// have it.

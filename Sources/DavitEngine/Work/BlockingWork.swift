@@ -58,7 +58,8 @@ final class BlockingWork: Sendable {
     @discardableResult
     func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? { await runner.run(body) }
 
-    /// Runs cleanup of entire trees; see ``cleanUp(_:)``.
+    /// Runs the cleanup of entire trees as long work; see ``LongWorkStage/cleansUp``.
+    /// - Returns: nil if the cleanup was skipped.
     @discardableResult
     func cleanUpTree<T: Sendable>(
         for client: String, _ body: @escaping @Sendable () -> T

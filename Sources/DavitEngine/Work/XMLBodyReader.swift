@@ -18,9 +18,10 @@ package final class XMLBodyReader: Sendable {
     /// The number of requests that wait for a slot.
     package var waitingCount: Int { slots.waitingCount }
 
-    /// Returns the entire content of a request.
-    /// - Throws: 413 if the content is longer than ``ShareConfiguration/bodyLimitBytes``, before reading if
-    ///   Content-Length is larger; 503 if too many requests are waiting; 415 for an unknown charset.
+    /// Returns the entire body of a request.
+    /// - Throws: 413 if the body is longer than ``ShareConfiguration/bodyLimitBytes``, without reading it if
+    ///   Content-Length already exceeds the limit; 503 if too many requests are waiting; 415 for an unsupported
+    ///   charset.
     func read(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
         let body = context.request.body
         let length = body.declaredLength ?? Int64(limitBytes)
