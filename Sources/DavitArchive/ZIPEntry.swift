@@ -30,7 +30,8 @@ package struct ZIPEntry: Sendable {
         self.isExecutable = isExecutable
     }
 
-    /// Returns a path that cannot leave the folder in which it is unpacked, on any system.
+    /// Encodes the characters with which a path could leave the folder in which it is unpacked on Windows. No
+    /// segment may be `.` or `..`.
     ///
     /// A backslash is an ordinary character in a name, but a separator for programs on Windows: `..\..\name`
     /// would refer to another folder, as would a drive letter. Backslashes and the colon of a drive letter

@@ -87,7 +87,7 @@ public struct BrowserPage: CollectionPage {
         return page.response(.ok) { AboutView(page, name, member).append(to: &$0) }
     }
 
-    /// Returns the ancestors and the subfolders of this folder, sorted, without the members to be
+    /// Returns the ancestors of this folder and its first subfolders, sorted, without the members to be
     /// transferred.
     private func knownFolders(
         _ visit: PageContext, without members: [[UInt8]]

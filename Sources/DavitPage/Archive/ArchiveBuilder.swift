@@ -115,8 +115,8 @@ private struct ArchiveBuilderState {
             switch traversal.open(found) {
             case .failure(let obstacle): return try record(found.path, obstacle)
             case .success(let file):
-                // With a promised length, the file must not be shorter than surveyed; otherwise use its
-                // current metadata.
+                // If the length was promised, the file must not be shorter than surveyed. Without a promised
+                // length, use its current metadata.
                 if isPromised, file.length < found.info.length { throw ArchiveBuilder.LengthMismatch() }
                 if !isPromised { found.info = file.info }
                 content = (found, file)

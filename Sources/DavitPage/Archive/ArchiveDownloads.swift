@@ -98,7 +98,7 @@ final class ArchiveDownloads: Sendable {
         fields.append(.contentType, "application/zip")
         fields.append(.contentDisposition, ContentDisposition.attachment(named: layout.fileName))
         fields.append(named: "Davit-Archive", estimate.summary)
-        // Generated for each request, with different bytes each time.
+        // Each request generates the archive again, possibly with different bytes.
         fields.append(.acceptRanges, "none")
         fields.append(.cacheControl, "no-store")
         fields.append(.xContentTypeOptions, "nosniff")

@@ -16,7 +16,7 @@ final class ArchiveEstimate: Sendable {
     private let limit: Int, keptLimit: Int
     private let state = Exclusive(State())
 
-    /// What was found so far.
+    /// The contents found so far.
     struct State {
         fileprivate(set) var files = 0
         fileprivate(set) var folders = 0
@@ -53,7 +53,7 @@ final class ArchiveEstimate: Sendable {
         self.keptLimit = keptLimit
     }
 
-    /// Returns what was found so far.
+    /// Returns the contents found so far.
     func current() -> State { state.withValue { $0 } }
 
     /// Surveys the next entries.

@@ -3,7 +3,7 @@ internal import DavitEngine
 /// The list of resources that are missing or incomplete in an archive; its text is the last entry of the
 /// archive.
 struct ArchiveReport: Sendable {
-    /// The maximum size of the text in bytes; further problems are only counted.
+    /// The size of the text in bytes from which further problems are only counted.
     private static let limitBytes = 256 << 10
 
     private var lines: [UInt8] = []

@@ -1,5 +1,5 @@
-/// Compacts the files of the page: removes indentation, empty lines, and lines that are comments. All other
-/// lines are sent as written.
+/// Compacts the files of the page: removes indentation, empty lines, lines that are comments, and the texts
+/// that only the server uses. Apart from their indentation, all other lines are sent as written.
 ///
 /// Each line is processed independently. This is correct because no literal or comment in these files spans
 /// lines, which `scripts/check-page.py` verifies.

@@ -3,8 +3,8 @@ internal import DavitHTTP
 internal import DavitServer
 internal import Synchronization
 
-/// The scripts, styles and images of the browser page, embedded in the binary. Their URLs contain a common
-/// version, so that browsers cache them permanently and never mix two versions.
+/// The scripts, styles, images and texts of the browser page, embedded in the binary. Their URLs contain a
+/// common version, so that browsers can cache them without revalidation and never mix two versions.
 package final class PageFiles: Sendable {
     package static let shared = PageFiles()
 

@@ -5,8 +5,8 @@ import { locale } from "./page.js"
 import { MultistatusScanner } from "./scan.js"
 
 /// A failed request. `status` is 0 if there was no complete response; `condition` is the element of RFC 4918 §16, the last
-/// component of a problem type (RFC 9457), or "cut" for an incomplete listing; `retryAfter` is in seconds; `failures` lists
-/// members that were refused: {href, status}.
+/// component of a problem type (RFC 9457), or, for a listing, "cut" if it is incomplete and "network" if it failed; `retryAfter`
+/// is in seconds; `failures` lists members that were refused: {href, status}.
 export class DavError extends Error {
     constructor(status, { href, condition = "", retryAfter, failures = [] } = {}) {
         super(`${status} ${condition} ${href}`)
@@ -122,7 +122,7 @@ export const propfind = (href, { depth = 1, signal, onEntries, quota = false } =
 /// Returns the disk usage: {used, available} in bytes; either may be missing.
 export const quota = async (href) => (await propfind(href, { depth: 0, quota: true })).quota ?? {}
 
-/// Finds all resources below `href` whose name contains `text`: {entries, isTruncated}.
+/// Finds up to `limit` resources below `href` whose name contains `text`: {entries, isTruncated}.
 export const search = async (href, { text, signal, onEntries, limit = 1000 }) => {
     const pattern = `%${text.replace(/[%_\\]/g, "\\$&")}%`
     const body = `<?xml version="1.0" encoding="utf-8"?><searchrequest xmlns="DAV:"><basicsearch><select><prop>${listed}</prop></select>`

@@ -57,7 +57,7 @@ export const confirm = async ({ title, text, action, danger = false }) =>
         actions: [{ label: t("core.cancel"), value: false }, { label: action, value: true, kind: danger ? "danger" : "primary" }],
     }) === true
 
-/// Asks for a text. Resolves with undefined if the dialog was closed. `validate` returns an error message for an invalid text.
+/// Asks for a text. Resolves with undefined if the user cancels. `validate` returns an error message for an invalid text.
 export const prompt = async ({ title, label, value = "", select, validate = () => undefined, action }) => {
     const error = element("p.field-error", { id: "prompt-error", role: "alert" })
     const input = element("input", { type: "text", value, autocomplete: "off", spellcheck: "false", autofocus: true, "aria-describedby": "prompt-error" })

@@ -43,8 +43,8 @@ export const fillName = (node, name, isFolder) => {
     node.replaceChildren(...ending ? parts.map((part) => element("span", {}, part)) : parts)
 }
 
-/// Adds a style sheet once. The promise resolves when it has loaded or failed to load.
 const sheets = new Map()
+/// Adds a style sheet once. The promise resolves when it has loaded or failed to load.
 export const styleSheet = (name) => {
     if (!sheets.has(name)) {
         sheets.set(name, new Promise((resolve) => {

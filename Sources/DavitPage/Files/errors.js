@@ -23,6 +23,6 @@ export const explain = (error) => {
     return error.retryAfter > 0 ? `${text} ${t("error.retryAfter", { time: duration(error.retryAfter) })}` : text
 }
 
-/// Returns what failed and why: `“a.txt” could not be read. The item no longer exists.`
+/// Returns a message with the failed operation and the reason: `“a.txt” could not be read. The item no longer exists.`
 export const explainFor = (key, error, values = {}) =>
     `${t(key, { name: visible(nameOf(error?.href ?? "")), ...values })} ${explain(error)}`

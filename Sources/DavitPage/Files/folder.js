@@ -20,11 +20,12 @@ const cacheListing = (href, listing) => {
     }
 }
 
-// Listings that are prefetched.
+// Listings being prefetched, by href; `prefetchLifetime` is in ms.
 const prefetched = new Map()
 const prefetchLifetime = 5000
 
-/// Starts to read a folder that is likely to be opened next. With `isSure`, the request is never cancelled.
+/// Starts to read a folder that is likely to be opened next. Without `isSure`, the request is cancelled if the folder is not
+/// opened within `prefetchLifetime`.
 export const prefetch = (href, isSure = false) => {
     if (prefetched.has(href) || cache.has(href)) return
     const controller = new AbortController()

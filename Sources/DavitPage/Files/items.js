@@ -1,5 +1,5 @@
-// The list or grid of entries. Only visible entries have elements; elements are mapped by href, so that an entry that moves
-// keeps the focus.
+// The list or grid of entries. Only entries in or near the visible area and the focused entry have elements. Elements are
+// mapped by href, so that an entry that moves keeps the focus.
 
 import { element, fillName, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
@@ -82,10 +82,10 @@ export class Items {
         this.update()
     }
 
-    /// Returns the element with the name of an entry, for in-place editing; undefined if it is not visible.
+    /// Returns the element with the name of an entry, for in-place editing; undefined if the entry has no row.
     nameElement(href) { return this.#elements.get(href)?.querySelector(".name-text") }
 
-    /// Returns the row of an entry; undefined if it is not visible.
+    /// Returns the row of an entry; undefined if the entry is far from the visible area.
     elementOf(href) { return this.#elements.get(href) }
 
     // Rendering
@@ -487,7 +487,7 @@ export class Items {
         event.preventDefault()
     }
 
-    /// Focuses the next entry whose name begins with the typed text.
+    /// Focuses and selects the next entry whose name begins with the typed text.
     #findTyped(event) {
         const now = Date.now()
         const isNew = now - this.#typed.time > 800

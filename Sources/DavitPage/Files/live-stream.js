@@ -24,7 +24,7 @@ export class LiveStream {
         this.#notify = notify
     }
 
-    /// Sets the watched folders. No change is missed while the stream is replaced.
+    /// Sets the watched folders, at most `maxFolders`. No change is missed while the stream is replaced.
     watch(hrefs) {
         const folders = [...new Set(hrefs)].sort().slice(0, maxFolders)
         if (this.#source && folders.join() === this.#folders.join()) {

@@ -60,7 +60,7 @@ class App extends EventTarget {
 
     route() { this.dispatchEvent(new CustomEvent("route", { detail: new URL(location.href) })) }
 
-    /// Saves scroll position, focus and selection in the history, to be restored on return.
+    /// Saves the scroll position, focus, selection and search text in the history, to be restored on return.
     savePlace() {
         const selection = [...folder.selection]
         history.replaceState({
@@ -345,7 +345,7 @@ register({
     id: "help", label: "core.help", icon: "help", key: "Shift+?", group: "other", scope: "folder", isBar: false, isKeyOnly: true,
     run: async () => (await help()).showHelp(),
 })
-// Not offered in menus and in the toolbar, because the action has its own button in the header.
+// Not offered in menus or in the toolbar, because the action has its own button in the header.
 register({ id: "connect", enabled: () => false, run: async () => (await connect()).showConnect() })
 
 // Offline state

@@ -27,7 +27,7 @@ const region = element("div.unseen", { role: "status", "aria-live": "polite" })
 keepOnTop(region)
 
 let pending
-/// Announces `text` to screen readers. Of several calls in quick succession only the last counts.
+/// Announces `text` to screen readers. If several calls follow each other quickly, only the last text is announced.
 export const announce = (text) => {
     clearTimeout(pending)
     // Clear the region so that an identical text is announced again.

@@ -29,7 +29,8 @@ function joined(stem, ending) {
     return prefix + ending
 }
 
-/// Returns the first free name of the form `name (1).ext`, as the server chooses it (MemberNames). `taken` has a method `has`.
+/// Returns `name` if it is free, otherwise the first free name of the form `name (1).ext`, as the server chooses it
+/// (MemberNames). `taken` has a method `has`.
 export function freeName(name, taken, isFolder = false) {
     if (!taken.has(name)) return name
     const [whole, ending] = isFolder ? [name, ""] : splitName(name)

@@ -60,7 +60,7 @@ const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle
 export const dateTime = (ms) => (Number.isFinite(ms) ? moments.format(ms) : "")
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" })
-/// `5 minutes ago`, `yesterday`; a date if it is more than a week ago.
+/// Formats a time relative to now: `5 minutes ago`, `yesterday`; a date if it is a week ago or more.
 export const relativeTime = (ms) => {
     if (!Number.isFinite(ms)) return ""
     const seconds = (ms - Date.now()) / 1000
@@ -80,7 +80,7 @@ export const shortTime = (ms) => {
 
 const amounts = Object.fromEntries(["second", "minute", "hour", "day"].map((unit) =>
     [unit, new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 })]))
-/// `12 sec`, `3 min 20 sec`, `2 hr 5 min`: at most two units.
+/// Formats a duration in at most two units: `12 sec`, `3 min 20 sec`, `2 hr 5 min`.
 export const duration = (seconds) => {
     const whole = Math.max(0, Math.round(seconds))
     if (!Number.isFinite(whole)) return ""

@@ -1,6 +1,6 @@
 // Thumbnails for the grid. They need little data: the embedded EXIF preview of a photograph, or the whole file if it is small.
 
-// The EXIF segment of a JPEG is at most 64 KiB long and the first in the file.
+// The EXIF segment of a JPEG is at most 64 KiB long and usually the first in the file.
 const headBytes = 64 << 10
 // Larger files without an embedded preview are shown with an icon.
 const wholeBytes = 1_000_000

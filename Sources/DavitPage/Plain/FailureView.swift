@@ -4,13 +4,13 @@ internal import DavitHTTP
 /// Explains why a form failed.
 struct FailureView {
     let page: PlainPage
-    /// Nil if a page, not an action, was requested.
+    /// The action that failed; nil if a page was requested, or if the form was incomplete.
     var action: FormAction?
     let status: HTTPStatus
     let results: [FormResult]
     /// The trash IDs of members that were deleted although others failed, and that can be restored.
     var kept: [String] = []
-    /// Whether this folder does not exist, so that the page links to the parent folder.
+    /// Whether this folder does not exist or is not accessible, so that the page links to the parent folder.
     var isElsewhere = false
 
     func append(to html: inout HTMLText) {

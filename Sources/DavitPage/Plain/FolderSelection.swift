@@ -21,8 +21,8 @@ package final class FolderSelection: Sendable {
 
     private struct State {
         var kept: [ListingEntry] = []
-        /// The last entry of the page among those added so far; nil until there are enough entries to fill the
-        /// page.
+        /// The last entry of the page after the latest pruning of `kept`; entries beyond it are dropped. Nil
+        /// until there are enough entries to fill the page.
         var last: ListingEntry?
         /// The number of members that match the filter.
         var count = 0
@@ -38,7 +38,7 @@ package final class FolderSelection: Sendable {
         self.filter = filter
     }
 
-    /// Adds a member. O(log limit) on average; allocates nothing for members of other pages.
+    /// Adds a member. O(log limit) on average; members that cannot be on the page are dropped immediately.
     package func take(_ entry: ListingEntry) {
         if let filter, !filter.matches(entry.name) { return }
         state.withValue { state in

@@ -42,8 +42,8 @@ export const downloadFolder = async (href) => {
     follow(`${href}?archive`, "")
 }
 
-/// Returns the size of the content of a ZIP file and the number of its files, {size, count}; undefined if the server does not
-/// respond within 3 seconds.
+/// Returns the size of the content of a ZIP file and the number of its files, {size, count}, each NaN if unknown; undefined if
+/// the request fails or takes more than 3 seconds.
 const estimateOf = async (href) => {
     try {
         const { headers } = await fetch(href, { method: "HEAD", signal: AbortSignal.timeout(3000) })

@@ -64,7 +64,8 @@ const showBar = (label, total, stop) => {
     return { update, end: () => node.remove() }
 }
 
-/// Lists what failed and why. Offers `retry(failed)` if possible, and breaking the locks if resources are locked.
+/// Lists the failed resources with the reasons. Offers `retry(failed)` unless all of them are locked, and to break the locks of
+/// locked resources.
 export const showFailures = async (app, title, failed, retry) => {
     if (failed.length === 0) return
     const rows = failed.flatMap(({ item, error }) =>

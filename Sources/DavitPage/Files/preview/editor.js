@@ -1,5 +1,5 @@
-// A text editor. Locks the file while it is open, overwrites only the version that was read, and keeps line endings and
-// encoding.
+// A text editor. Locks the file while it is open, overwrites only a version that the user has seen, and keeps the line endings
+// and, if it supports all characters, the encoding.
 
 import { DavError, propfind, put } from "../dav.js"
 import { dialog } from "../dialog.js"

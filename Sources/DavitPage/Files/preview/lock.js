@@ -19,7 +19,8 @@ export class EditLock {
         this.onLost = () => {}
     }
 
-    /// Resolves with whether the page holds the lock. Editing also works without it, because saving is conditional.
+    /// Resolves with whether the page holds the lock. Without a lock, saving is still conditional; the editor is read-only only if
+    /// another client holds one.
     async take() {
         if (this.token || !page.canWrite) return this.token !== ""
         try {

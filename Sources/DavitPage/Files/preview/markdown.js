@@ -1,4 +1,5 @@
-// Renders Markdown as DOM nodes. HTML in it is shown as text and nothing is parsed as markup, so documents cannot run scripts.
+// Renders Markdown as DOM nodes. Comments are omitted, other HTML is shown as text, and nothing is parsed as markup, so
+// documents cannot run scripts.
 
 import { page } from "../page.js"
 import { isWithin, parentOf, segment } from "../href.js"

@@ -98,14 +98,15 @@ const membersOf = async (entry) => {
     const reader = entry.createReader()
     const found = []
     for (;;) {
-        // readEntries returns at most a hundred entries per call, and none at the end.
+        // readEntries returns a limited number of entries per call, in Chromium a hundred, and none at the end.
         const some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject) })
         if (some.length === 0) return found
         found.push(...some)
     }
 }
 
-/// Reopens the file of a stored handle; undefined if it is missing or differs from the record.
+/// Reopens the file of a stored handle. Returns undefined if the file is missing or, unless `isAnyVersion` is set, if it differs
+/// from the record.
 export async function reopen(record, { isAnyVersion = false } = {}) {
     try {
         let handle = record.handle

@@ -225,7 +225,7 @@ async function find(items) {
 async function retry(uploads) {
     const unread = uploads.filter(({ problem }) => problem.name === "FileUnreadable" || problem instanceof DOMException)
     const changed = uploads.filter(({ problem }) => problem.status === 412)
-    // Ask first, because the browser allows a file picker only right after a click.
+    // Open the file picker first, because the browser allows it only right after a click.
     chooseAgain(unread.filter(({ handle }) => !handle))
     for (const one of unread) if (one.handle) one.file = await reread(one)
     queue.resume(uploads.filter((one) => !changed.includes(one) && (one.handle || !unread.includes(one))))

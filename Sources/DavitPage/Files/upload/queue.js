@@ -9,7 +9,7 @@ import { discard, resumableBytes, transfer } from "./transfer.js"
 // Browsers open at most six HTTP/1.1 connections to a server, and the page needs some itself.
 const maxConcurrent = 4
 const maxConcurrentLarge = 3
-// Completed uploads that are kept in the list; limits memory.
+// Maximum number of completed uploads in the list, to limit memory.
 const maxDone = 100
 
 // Minimum interval in ms between `change` events.
@@ -58,7 +58,7 @@ export class Queue extends EventTarget {
         }
         return {
             total, done: this.#done, failed: this.count("failed"), bytes, loaded,
-            // There is no rate while an upload waits for the server.
+            // There is no rate while all running uploads wait for the server.
             rate: this.uploads("running").some(({ note }) => !note) ? this.rate.value : 0,
         }
     }

@@ -70,7 +70,7 @@ export function send(method, url, { fields = {}, body, onProgress, signal } = {}
 /// Returns the precondition field: the resource must not exist, or must be the version that was displayed.
 export const conditionFields = (upload) => (upload.etag ? { "If-Match": upload.etag } : { "If-None-Match": "*" })
 
-/// The modification time in whole seconds, for the header field.
+/// Returns the modification time in whole seconds, for the field X-OC-Mtime.
 export const timeField = (upload) => String(Math.floor(upload.modified / 1000))
 
 // Reconnection: all interrupted uploads wait for the same probe

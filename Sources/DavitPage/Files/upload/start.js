@@ -96,7 +96,7 @@ export const start = (application) => {
         const items = [...event.clipboardData?.items ?? []].filter((item) => item.kind === "file")
         if (items.length === 0 || event.target.closest?.("input, textarea, [contenteditable]")) return
         event.preventDefault()
-        // Pasted images have no meaningful name.
+        // Take the files from the items now: pasted images may exist only in the clipboard.
         const files = items.map((item) => item.getAsFile()).filter(Boolean)
         const found = gather(files)
         attempt(async () => (await main()).upload(app.folder.href, found, { isPasted: true }))

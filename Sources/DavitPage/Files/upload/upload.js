@@ -44,7 +44,7 @@ export class Upload {
     share
     base
     href
-    /// The names below `base`, for display.
+    /// The names below `base`.
     path
     size
     /// Modification time in ms.
