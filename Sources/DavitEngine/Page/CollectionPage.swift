@@ -18,7 +18,7 @@ public protocol CollectionPage: Sendable {
     func file(at path: [ArraySlice<UInt8>], for request: HTTPRequest) -> HTTPResponse?
     /// Returns the response to a form that the user submitted to the collection.
     /// - Returns: nil for the default response: 303 to the collection if every action of the form succeeded,
-    ///   otherwise the WebDAV response.
+    ///   otherwise the WebDAV response. If `answer` is a question, nil performs the action without asking.
     func response(to answer: FormOutcome, on visit: PageContext) async throws(HTTPError) -> HTTPResponse?
     /// Returns an error page for a path.
     /// - Parameter visit: the context of that path, which need not identify a collection.
@@ -59,8 +59,8 @@ extension CollectionPage {
 
 /// The location of the files that are part of the page, relative to the root of the share.
 ///
-/// Stores reserve names that consist of `.davit-` and 16 letters or digits, so no resource can have this
-/// name.
+/// Stores reserve names that consist of `.davit-` and 16 lower-case letters or digits from 2 to 7, so no
+/// resource can have this name.
 public enum PageFilePath {
     /// A single path segment.
     public static let name = ".davit-browserpagefiles"

@@ -4,8 +4,9 @@ internal import DavitWebDAV
 /// The principals of a share as resources (RFC 3744 §2). A client sees only its own principal, in a
 /// collection at the root of the share.
 ///
-/// Stores reserve names that consist of `.davit-` and 16 letters or digits, so no resource can have the name
-/// of this collection. Principals support only the methods in ``AllowedMethods/principal``.
+/// Stores reserve names that consist of `.davit-` and 16 lower-case letters or digits from 2 to 7, so no
+/// resource can have the name of this collection. Principals support only the methods in
+/// ``AllowedMethods/principal``.
 struct Principals {
     static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
 

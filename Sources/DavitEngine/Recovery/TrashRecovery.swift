@@ -52,9 +52,9 @@ package final class TrashRecovery: Sendable {
         }
     }
 
-    /// Creates the missing entries for files in the trash of volumes mounted inside the share: the state was
-    /// lost, or belongs to another share. Blocks, possibly for long if a volume does not respond, so it runs
-    /// in the background while requests use the trash.
+    /// Creates the missing entries for files in the trash of volumes mounted inside the share. Entries are
+    /// missing if the state was lost, or if they are in the state of another share. Blocks, possibly for long
+    /// if a volume does not respond, so it runs in the background while requests use the trash.
     package func adoptMounted() {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {

@@ -67,7 +67,7 @@ struct WebDAVError: Error {
 }
 
 extension WebDAVError {
-    /// The default conversion of a store error, unless a method handles it differently.
+    /// Converts a store error that a method does not handle itself.
     init(store error: StoreError) {
         switch error {
         case .wouldBlock:
@@ -92,7 +92,7 @@ extension WebDAVError {
         }
     }
 
-    /// The conversion for methods that only read: a resource whose name is too long does not exist.
+    /// Converts a store error for methods that only read: a resource whose name is too long does not exist.
     init(reading error: StoreError) {
         switch error {
         case .nameTooLong: self.init(.notFound)

@@ -19,8 +19,8 @@ final class RenameIntents: Sendable {
         self.report = report
     }
 
-    /// Commits the intent, runs the swap, and commits the resulting rows. If the second commit fails, the
-    /// swap is undone, so that neither the file system nor the database has changed.
+    /// Commits the intent, runs the swap, and commits the resulting rows. If the second commit fails, undoes the
+    /// swap and drops the intent. If the swap cannot be undone, the next start completes the rename.
     ///
     /// - Parameter entry: the entry of the resource that the swap moves to the trash.
     func perform(

@@ -20,7 +20,7 @@ public struct ShareConfiguration: Sendable {
     /// request that would exceed it is refused with 507 and `quota-not-exceeded`.
     public var propertyLimitBytes = 1 << 20
     /// The maximum number of responses that may concurrently hold the properties of a resource with more than
-    /// 64 KiB of them, in total and per client. Further responses wait.
+    /// 64 KiB of them, in total and per client. Further responses wait; if too many are waiting, they fail.
     public var largeReadLimit = 16
     public var largeReadLimitPerClient = 4
     /// The maximum size in bytes of the stored `owner` of a lock; larger ones are refused with 507.

@@ -7,7 +7,7 @@ final class HourlyTimer: Sendable {
 
     private let last = Mutex<Timestamp?>(nil)
 
-    /// Returns true for the first call, and then at most once an hour.
+    /// Returns true for the first call, then at most once an hour, unless the clock is set back.
     func isDue(now: Timestamp) -> Bool {
         last.withLock { last in
             if let last, last <= now, now < last.adding(seconds: Self.intervalSeconds) { return false }

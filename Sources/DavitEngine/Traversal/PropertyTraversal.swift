@@ -37,7 +37,8 @@ struct PropertyTraversal {
 
     /// The current resource; its memory is reused for all members.
     private(set) var member = Member()
-    /// The canonical path of the current resource; may be the path of its collection if no property needs more.
+    /// The canonical path of the current resource; may be the path of its collection if no requested property
+    /// depends on the path of a resource.
     private(set) var path = ResourcePath.root
 
     init(_ responses: PropertyResponses) {

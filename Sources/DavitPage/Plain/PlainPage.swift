@@ -27,7 +27,7 @@ struct PlainPage {
         self.base = base
     }
 
-    /// The name of the root.
+    /// The title from the settings; without one, `Files`.
     var rootName: String { settings.title ?? "Files" }
 
     private var title: [UInt8] { visit.path.isRoot ? Array(rootName.utf8) : Array(visit.path.name) }

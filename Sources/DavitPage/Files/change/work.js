@@ -27,7 +27,7 @@ export const work = async (items, change, { label }) => {
     let next = 0
     let end = items.length
     let bar
-    // Stopping waits for running requests, because the server may have completed them.
+    // Stopping waits for running requests, because the server may already have performed them.
     const release = quietly()
     const timer = setTimeout(() => { bar = showBar(label, end, () => { end = next }) }, quiet)
     const take = async () => {
