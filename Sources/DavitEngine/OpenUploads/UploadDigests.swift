@@ -31,7 +31,7 @@ final class UploadDigests: Sendable {
         state.withValue { state in
             let copies = state.running.compactMap { $0.copy() }
             guard copies.count == state.running.count else { return nil }
-            // Shares nothing with `state`.
+            // The copy shares no references with `state`.
             nonisolated(unsafe) let copy = State(running: copies, length: state.length)
             return unsafe UploadDigests(copy)
         }

@@ -53,7 +53,7 @@ package final class PathLocks: Sendable {
         if let known { continuation.resume(returning: known) }
     }
 
-    /// Does nothing if the locks have already been granted.
+    /// Withdraws a set that is waiting. Does nothing if its locks have already been granted.
     private func cancel(_ ticket: UInt64) {
         let (own, granted) = state.withLock { state in
             guard state.table.isGranted(ticket) == false else {

@@ -94,7 +94,8 @@ package final class TrashRecovery: Sendable {
                     try identify(entry, as: found)
                     continue
                 }
-                // Remove new content that was never renamed to its path.
+                // The file is new content that was to be exchanged with the resource at `entry.path`. The exchange
+                // did not happen: remove the file.
                 _ = try stored.detach(found.location).destroy()
                 rows.forget(entry)
             } else if found.info.hasOtherNames,

@@ -10,7 +10,7 @@ enum SearchStop: Error {
     case failed(WebDAVError)
 }
 
-/// Set when the client of a search disconnects. Read by the evaluating thread.
+/// A flag that is set when the client of a search disconnects, and that the evaluating thread reads.
 final class SearchCancellation: Sendable {
     private let flag = Atomic<Bool>(false)
 

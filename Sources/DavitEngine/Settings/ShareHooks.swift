@@ -1,7 +1,8 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// Callbacks through which an application decides on changes to a share and is notified of them.
+/// Callbacks through which an application decides on changes to a share, and is notified of changes and
+/// downloads.
 ///
 /// ```swift
 /// share.hooks.allows = { action in action.kind != .delete || action.principal == "anna" }

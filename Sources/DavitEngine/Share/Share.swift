@@ -36,7 +36,7 @@ public final class Share: Sendable {
     let urls: URLMapping
     let origins: OriginPolicy
     package let xmlBodies: XMLBodyReader
-    /// Limits the streams that hold the properties of a large resource.
+    /// Limits the responses that concurrently hold the properties of a resource with many properties.
     package let largeReads: ClientSlots
     let plans = PropFindPlans()
     let digests: DigestReader

@@ -35,7 +35,7 @@ folder.addEventListener("sort", () => writeSetting("sort", `${folder.sort.key} $
 /// Events: `route` (the path or the query of the address has changed; detail: URL).
 class App extends EventTarget {
     folder = folder
-    /// The view of the entries: {items} with `decorate`, `nameElement`, `elementOf`, `focusOn`.
+    /// The views by name: `items` is the view of the entries, with `decorate`, `nameElement`, `elementOf` and `focusOn`.
     views = {}
     #preview
     #shown

@@ -19,7 +19,7 @@ export class EditLock {
         this.onLost = () => {}
     }
 
-    /// Resolves with whether the page holds the lock. Without a lock, saving is still conditional; the editor is read-only only if
+    /// Resolves with whether the page holds the lock. Editing also works without a lock, because saving is conditional, unless
     /// another client holds one.
     async take() {
         if (this.token || !page.canWrite) return this.token !== ""
