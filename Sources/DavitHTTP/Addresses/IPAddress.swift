@@ -61,7 +61,7 @@ public struct IPAddress: Hashable, Sendable {
         self = address
     }
 
-    /// Whether the text is empty, or a colon with one to five digits of a valid port.
+    /// Whether the text is empty, or a colon followed by a port of one to five digits.
     private static func isPort(_ text: borrowing Span<UInt8>) -> Bool {
         if text.isEmpty { return true }
         guard text[0] == UInt8(ascii: ":"), text.count <= 6 else { return false }

@@ -11,8 +11,8 @@ public final class ContentHead: Sendable {
     public let fields: HTTPFields
     /// The subset of `fields` sent with a 304 response (RFC 9110 §15.4.5).
     public let notModified: HTTPFields
-    /// Whether clients may receive a representation with a content coding instead of this one; `fields` then
-    /// includes `Vary`.
+    /// Whether the representation that a client receives depends on Accept-Encoding; `fields` then includes
+    /// `Vary`.
     public let negotiatesCoding: Bool
     /// The entity tag of the unencoded representation, if this is the head of one with a content coding; else
     /// nil.
@@ -81,7 +81,7 @@ public final class ContentHead: Sendable {
         self.notModified = notModified
     }
 
-    /// Whether the content is sent with a content coding, as the representation of another resource.
+    /// Whether this is the head of a gzip-coded representation, created by ``asForm(of:)``.
     public var isCoded: Bool { plainTag != nil }
 
     /// The fields without the content type, for responses with different content.

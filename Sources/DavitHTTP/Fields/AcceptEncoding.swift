@@ -16,10 +16,10 @@ public struct AcceptEncoding: Hashable, Sendable {
 
     /// The coding in which a response is sent: gzip or identity.
     ///
-    /// gzip is used for clients that list it, unless they prefer identity. With only `*`, gzip is used only
-    /// if identity has a lower weight, because clients that send `*` may not support every coding. Without
-    /// the field, any coding is allowed, but identity is used, because clients that support gzip normally
-    /// list it.
+    /// gzip is used for clients that list it, unless they refuse it or prefer identity. For clients that list
+    /// `*` but not gzip, gzip is used only if identity has a lower weight, because clients that send `*` may
+    /// not support every coding. Without the field, any coding is allowed, but identity is used, because
+    /// clients that support gzip normally list it.
     ///
     /// If both are refused, the result is identity instead of a 406 response. HTTP has allowed this since
     /// RFC 7231, other servers do the same, and clients cannot usefully react to 406.
@@ -48,7 +48,7 @@ public struct AcceptEncoding: Hashable, Sendable {
         }
     }
 
-    /// Parses the weight after a coding, including its semicolon; nil if it is malformed.
+    /// Parses the weight after a coding, including its semicolon: 1 if it is missing, nil if it is malformed.
     private static func weight(_ rest: borrowing Span<UInt8>) -> Weight? {
         if rest.isEmpty { return .full }
         let parameter = rest.extracting(1..<rest.count)

@@ -1,6 +1,6 @@
 /// The parameters of an authentication scheme: `#auth-param` (RFC 9110 §11.2).
 package struct AuthParameters: Hashable, Sendable {
-    /// Maximum number of parameters, more than twice as many as any known scheme uses.
+    /// Maximum number of parameters; Digest credentials (RFC 7616 §3.4) have about a dozen.
     package static let limit = 32
 
     /// The parameters in the order sent, with names in lower case.

@@ -27,7 +27,7 @@ extension ByteRanges {
     ///
     /// - Parameters:
     ///   - length: the length of the complete representation.
-    ///   - contentType: the Content-Type of each part, that of a 200 response.
+    ///   - contentType: the Content-Type of each part, the same as in a 200 response.
     ///   - boundary: token characters only; must not occur in the content, so use random text.
     public static func multipart(
         ranges: [ByteRange], length: Int64, contentType: some Collection<UInt8>,

@@ -36,7 +36,7 @@ struct CivilTime: Hashable {
         rest -= fours * 1461
         let ones = min(rest / 365, 3)
         rest -= ones * 365
-        // The five months from March and the five from August have 153 days each.
+        // The five months from March to July have 153 days together, as do those from August to December.
         let monthsSinceMarch = (5 * rest + 2) / 153
         day = rest - (153 * monthsSinceMarch + 2) / 5 + 1
         month = monthsSinceMarch < 10 ? monthsSinceMarch + 3 : monthsSinceMarch - 9

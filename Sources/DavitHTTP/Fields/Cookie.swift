@@ -9,7 +9,7 @@ public struct Cookie: Hashable, Sendable {
     public enum SameSite: String, Sendable {
         /// No request.
         case strict = "Strict"
-        /// Only GET requests that the browser sends because the user follows a link.
+        /// Only navigations with a safe method, such as following a link.
         case lax = "Lax"
         /// All requests; requires ``Cookie/isSecure``.
         case none = "None"

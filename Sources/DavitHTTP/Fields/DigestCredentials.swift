@@ -21,7 +21,7 @@ package struct DigestCredentials: Hashable, Sendable {
     package var count: UInt32
     package var opaque: [UInt8]?
 
-    /// Maximum length of `cnonce`; clients use 8 to 64 bytes.
+    /// Maximum length of `cnonce` in bytes; clients typically use 8 to 64.
     package static let clientNonceLimit = 256
 
     /// Parses the value of an Authorization field.
@@ -85,7 +85,7 @@ package struct DigestCredentials: Hashable, Sendable {
         return value == 0 ? nil : value
     }
 
-    /// Whether the value can be returned in a quoted string in Authentication-Info.
+    /// Whether the value has an accepted length and can be returned in a quoted string in Authentication-Info.
     private static func isUsable(clientNonce: [UInt8]) -> Bool {
         guard 1...clientNonceLimit ~= clientNonce.count else { return false }
         return clientNonce.allSatisfy {

@@ -12,8 +12,8 @@ public struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// Creates a tag from a text that differs for different content, such as a hash or change counter. Bytes
-    /// not allowed in a tag are percent-encoded.
+    /// Creates a tag from a text that differs for different content, such as a hash or change counter. White
+    /// space, control characters, quotes, percent signs and bytes outside ASCII are percent-encoded.
     public init(version: String, isWeak: Bool = false) {
         var opaque: [UInt8] = []
         for byte in version.utf8 {
@@ -52,7 +52,7 @@ extension EntityTag {
         EntityTag(opaque: opaque + Self.separator + other.opaque, isWeak: isWeak || other.isWeak)
     }
 
-    /// Whether the tag was created by ``coded(as:)``.
+    /// Whether the tag has the format of a tag created by ``coded(as:)``.
     package var isCoded: Bool { codingStart != nil }
 
     /// The tag of the unencoded representation: this tag without the part that ``coded(as:)`` adds.

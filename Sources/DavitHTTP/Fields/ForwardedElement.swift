@@ -1,11 +1,11 @@
 /// The information that one proxy adds about the request it received: `forwarded-element` (RFC 7239 §4).
 package struct ForwardedElement: Hashable, Sendable {
-    /// The address of the node that sent the request to the proxy; nil if missing, or if it is `unknown` or
-    /// an obfuscated identifier (§6.2, §6.3).
+    /// The address of the node that sent the request to the proxy; nil if it is missing or not an IP address,
+    /// such as `unknown` or an obfuscated identifier (§6.2, §6.3).
     package var client: IPAddress?
     /// The Host of that request; nil if missing or malformed.
     package var host: [UInt8]?
-    /// Whether that request used https; nil for schemes other than http and https.
+    /// Whether that request used https; nil if the scheme is missing, or neither http nor https.
     package var isSecure: Bool?
 
     /// Returns nil if the element is malformed or repeats a parameter.

@@ -17,7 +17,7 @@ public enum Preconditions {
     ///
     /// - Parameters:
     ///   - current: entity tag and modification time of the current representation; nil if the resource does
-    ///     not exist. Collections exist without a tag.
+    ///     not exist. The tag is nil for a collection.
     ///   - matchesAnyCoding: whether the resource also has a representation with a content coding and its own
     ///     entity tag (`EntityTag.coded(as:)`). Each tag then matches both representations, which is right
     ///     for detecting changes but not for resuming the download of one of them.
@@ -127,7 +127,7 @@ public enum Preconditions {
         }
     }
 
-    /// Whether the field consists of exactly this tag: a fast path for nearly all requests.
+    /// Whether the field consists of exactly this strong tag: a fast path for the most common value.
     private static func isOnly(_ tag: EntityTag, in name: FieldName, of request: HTTPRequest) -> Bool {
         guard !tag.isWeak, request.count(of: name) == 1 else { return false }
         let isEqual = request.withValue(of: name) { value in

@@ -17,7 +17,7 @@ public struct Preferences: Hashable, Sendable {
     public init() {}
 
     /// Parses `Prefer`, which may span several lines. If a preference is repeated, the first one applies (RFC
-    /// 7240 §2); malformed and unknown preferences are ignored. Costs nothing if the field is missing.
+    /// 7240 §2); malformed and unknown preferences are ignored. Does not allocate if the field is missing.
     public init(of request: HTTPRequest) {
         guard let value = request.combinedBytes(of: .prefer) else { return }
         var hasReturn = false

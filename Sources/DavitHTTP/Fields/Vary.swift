@@ -1,8 +1,8 @@
 extension HTTPFields {
     /// Declares that the response depends on a request field (RFC 9110 §12.5.5).
     ///
-    /// Merges all names into one line without duplicates; a value of `*` is left unchanged. O(size of the
-    /// fields) if there already is a Vary field.
+    /// Adds the name to the existing names, on a single line, unless the field already contains the name or
+    /// `*`. O(size of the fields) if there already is a Vary field.
     public mutating func vary(on name: FieldName) {
         guard contains(.vary) else {
             append(.vary, name.text)

@@ -1,6 +1,6 @@
 /// How the end of a request's content is determined (RFC 9112 §6.3).
 package enum BodyFraming: Hashable, Sendable {
-    /// No content: none is announced, or Content-Length is 0.
+    /// No content: Content-Length and Transfer-Encoding are missing, or Content-Length is 0.
     case none
     /// Content of this many bytes, at least 1.
     case length(Int64)
@@ -30,7 +30,8 @@ package enum BodyFraming: Hashable, Sendable {
             self = .none
             return
         }
-        // A recipient may merge repeated equal values (RFC 9110 §8.6), but only attackers send them.
+        // A recipient may merge repeated equal values (RFC 9110 §8.6), but legitimate clients do not send
+        // them.
         let value = request.withValue(of: .contentLength) { $0.decimalValue }
         guard lengthCount == 1, let length = value.flatMap({ $0 }) else {
             throw HTTPError(.badRequest, "Invalid Content-Length.")

@@ -1,7 +1,7 @@
 /// The field names known to this server. Each name is mapped to an enumeration case once, when a head is
 /// parsed, so that later lookups compare a single byte.
 public enum FieldName: UInt8, CaseIterable, Sendable {
-    /// Any name without a case of its own; compare the bytes of such names.
+    /// Any other name; compare such names by their bytes.
     case other
     /// Names from `Accept` to `Authorization`.
     case accept, acceptEncoding, acceptLanguage, acceptRanges, age, allow, authorization

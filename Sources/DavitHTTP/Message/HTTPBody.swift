@@ -91,11 +91,12 @@ public enum HTTPBody {
     }
 }
 
-/// The content of a request, read once from its connection. Nothing is read before the handler requests it.
+/// The content of a request, read once from its connection. Content that does not arrive together with the head
+/// is not read before the handler requests it.
 public protocol RequestBody: AnyObject {
     /// Whether the head announced content, by Transfer-Encoding or a Content-Length above 0.
     var isPresent: Bool { get }
-    /// The value of Content-Length; nil for chunked content.
+    /// The value of Content-Length; 0 if there is no content, nil for chunked content.
     var declaredLength: Int64? { get }
     /// The complete content if it has already arrived; empty if there is none. May be nil for chunked content
     /// even if all of it has arrived.
@@ -105,7 +106,7 @@ public protocol RequestBody: AnyObject {
     var arrived: [UInt8]? { get }
     /// Appends content to `buffer`: at least one byte unless the content has ended.
     ///
-    /// The first call sends the response to `Expect: 100-continue`.
+    /// The first call sends the response to `Expect: 100-continue`, unless content has already arrived.
     /// - Returns: the number of bytes read; 0 at the end of the content.
     /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, 431 if the trailers exceed
     ///   the limits, or ``HTTPError/disconnected``.

@@ -8,7 +8,7 @@ public enum HTTPMethod: Hashable, Sendable {
     case report
     /// The method of RFC 5323.
     case search
-    /// A method without a case; the token as sent.
+    /// Any other method; the token as sent.
     case other(String)
 }
 

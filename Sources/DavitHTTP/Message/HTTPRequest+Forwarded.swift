@@ -19,8 +19,8 @@ package struct ForwardedOrigin: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The host to which the client sent the request: as reported by a trusted proxy, else from the absolute
-    /// form, else from Host. Nil for HTTP/1.0 without Host.
+    /// The host to which the client sent the request: as reported by a trusted proxy, else from the request
+    /// target (absolute form, or CONNECT), else from Host. Nil for HTTP/1.0 without Host.
     public var host: HostField? {
         guard let bytes = forwardedOrigin?.host ?? authority ?? bytes(of: .host) else { return nil }
         return HostField(parsing: bytes.span)
@@ -55,8 +55,8 @@ extension HTTPRequest {
     private static let extensionLimit = 8
 
     /// Calls `body` for the non-empty elements of a list field, trimmed, from the last to the first, until
-    /// `body` returns `stop`. Proxies append on the right, so malformed data that a client put on the left
-    /// cannot affect how their elements are parsed.
+    /// `body` returns `stop` or an element cannot be extended. Proxies append on the right, so malformed data
+    /// that a client put on the left cannot affect how the elements of the proxies are parsed.
     ///
     /// An element with quoted strings may contain commas. Such an element is first passed without the text up
     /// to its last comma, and is extended to the left by one comma for each ``ListElementAction/extend``.

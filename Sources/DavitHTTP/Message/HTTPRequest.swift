@@ -2,8 +2,8 @@
 ///
 /// Belongs to one connection at a time and is reused for the next request unless it is still referenced.
 ///
-/// `@unchecked Sendable` because only the task of its connection writes to it: work on other threads reads
-/// the request while that task waits.
+/// `@unchecked Sendable` because its uses do not overlap: the task of its connection waits while work on other
+/// threads uses the request.
 ///
 /// Runtime exclusivity checks are disabled for state that the parser writes, because they took a third of the
 /// time to parse a head. The compiler does not apply the attribute outside this module, so other modules use
@@ -78,7 +78,7 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.body }
         set { values.body = newValue }
     }
-    /// The name of the authenticated account; nil before authentication, and on servers without accounts.
+    /// The name of the authenticated account; nil if the request has not been authenticated.
     ///
     /// Set by the authentication of the server, or by a middleware that authenticates clients itself, before
     /// it calls the next handler. Shares and the access log use it; do not set it elsewhere.

@@ -99,7 +99,7 @@ extension HTTPStatus {
     /// 508 Loop Detected (RFC 5842 §7.2).
     public static let loopDetected = HTTPStatus(508)
 
-    /// The registered reason phrase, or that of tus for 460; for unknown codes, the name of the code's class.
+    /// The registered reason phrase, or for 460 the phrase of tus; for unknown codes, the name of the class.
     public var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"

@@ -14,8 +14,8 @@ public struct RequestFields {
     init(_ request: HTTPRequest) { self.request = request }
 
     /// The value of the field with this name, without surrounding white space; nil if it was not sent. The
-    /// values of several fields are joined by ", " (RFC 9110 §5.3). Creates a new string on each access; an
-    /// absent field costs nothing.
+    /// values of several fields are joined by ", " (RFC 9110 §5.3). Creates a new string on each access,
+    /// unless the field is absent.
     public subscript(name: FieldName) -> String? {
         request.combinedBytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }

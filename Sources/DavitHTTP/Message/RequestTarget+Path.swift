@@ -10,8 +10,8 @@ extension ResourcePath {
     /// Decodes and normalizes a URI path in one pass.
     ///
     /// Empty segments are skipped. Dot segments, raw or encoded, are rejected instead of resolved: clients
-    /// resolve dot segments themselves (RFC 3986 §5.2.4), so any that remain indicate an attempt at path
-    /// traversal. `%2F` is rejected because no name can contain a slash.
+    /// resolve dot segments themselves (RFC 3986 §5.2.4), so any that remain are probably an attempt at
+    /// path traversal. `%2F` is rejected because no name can contain a slash.
     ///
     /// - Parameter rawPath: the path without query; empty means the root.
     /// - Returns: the path, and whether it ends in a slash.

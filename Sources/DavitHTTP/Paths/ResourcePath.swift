@@ -99,8 +99,8 @@ public struct ResourcePath: Hashable, Sendable {
             && bytes.count == name.count + (collection.isRoot ? 0 : collection.bytes.count + 1)
     }
 
-    /// Returns this path with the prefix `old` replaced by `new`; nil if this path is
-    /// neither `old` nor below it.
+    /// Returns this path with the prefix `old` replaced by `new`; nil if this path is neither `old` nor below
+    /// `old`.
     public func rebased(from old: ResourcePath, to new: ResourcePath) -> ResourcePath? {
         guard old.contains(self) else { return nil }
         if self == old { return new }

@@ -4,7 +4,8 @@
 /// Lines end only in CRLF; line folding, white space around field names and extra spaces in the request line
 /// are errors.
 ///
-/// Each byte is scanned once, and the result does not depend on how the head is split into reads.
+/// Each call resumes where the previous one stopped, and the result does not depend on how the head is split
+/// into reads.
 package struct HeadParser: Sendable {
     private let limits: WireLimits
     /// Whether the request line has been parsed.
@@ -16,7 +17,7 @@ package struct HeadParser: Sendable {
     /// Where to resume the search for the end of the current line.
     private var scanned = 0
 
-    /// §2.2 requires accepting "at least one" empty line; no legitimate client is likely to send more than
+    /// §2.2 recommends ignoring at least one empty line; legitimate clients are unlikely to send more than
     /// two.
     private static let emptyLineLimit = 2
 

@@ -1,6 +1,6 @@
 /// `request-line = method SP request-target SP HTTP-version` (RFC 9112 §3).
 enum RequestLine {
-    /// Parses a line without control characters.
+    /// Parses a line that ``LineScanner`` has accepted.
     /// - Throws: 400, or 505 for a major version other than 1.
     static func parse(_ line: borrowing Span<UInt8>, into request: HTTPRequest) throws(HTTPError) {
         var methodEnd = 0

@@ -1,9 +1,10 @@
-/// Limits for the parts of a message. A message that exceeds a limit is refused with the status given for it.
+/// Limits for the parts of a message. A message that exceeds a limit is refused with the status documented for
+/// the limit.
 public struct WireLimits: Sendable {
     /// Maximum length of the request line without its CRLF; 414 if exceeded (RFC 9112 §3).
     public var requestLineBytes: Int
-    /// Maximum length of the head, from the request line through the empty line; 431 if exceeded. At most
-    /// 65,535, because field offsets have 16 bits.
+    /// Maximum length of the head, from the request line through the empty line; 431 if exceeded. Larger
+    /// values are reduced to 65,535, because field offsets have 16 bits.
     public var headBytes: Int {
         didSet { headBytes = min(headBytes, Int(UInt16.max)) }
     }

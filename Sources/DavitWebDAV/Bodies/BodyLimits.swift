@@ -24,6 +24,6 @@ public struct BodyLimits: Hashable, Sendable {
 
     public init() {}
 
-    /// Raises the limit on the length of the XML to `count` bytes, if the default is lower.
+    /// Creates the default limits, except that XML of `count` bytes is accepted even if the default is lower.
     package init(admittingBytes count: Int) { xml.bytes = max(xml.bytes, count) }
 }

@@ -5,9 +5,9 @@ internal import DavitXML
 public enum ErrorBody {
     /// The precondition or postcondition that was violated.
     public enum Condition: Hashable, Sendable {
-        /// 409 for UNLOCK; 412 for a LOCK that refreshes locks.
+        /// 409 for UNLOCK and for breaking a lock; 412 for a LOCK that refreshes locks.
         case lockTokenMatchesRequestURI
-        /// 423, with the lock roots whose tokens are missing, percent-encoded; at least one.
+        /// 423, with the roots of the locks whose tokens were not submitted, percent-encoded; at least one.
         case lockTokenSubmitted([[UInt8]])
         /// 423 for LOCK, with the roots of the conflicting locks, percent-encoded; may be empty.
         case noConflictingLock([[UInt8]])
@@ -25,7 +25,7 @@ public enum ErrorBody {
         case supportedReport
         /// Part of a truncated response (RFC 6578 §3.6), or 403 if the response would be too large.
         case numberOfMatchesWithinLimits
-        /// 403 for a token that is no longer valid (RFC 6578 §3.2).
+        /// 403 for a synchronization token that is invalid or no longer valid (RFC 6578 §3.2).
         case validSyncToken
         /// 403 for a collection whose members must be requested separately (RFC 6578 §3.3).
         case syncTraversalSupported
@@ -35,7 +35,7 @@ public enum ErrorBody {
         case sufficientDiskSpace
         /// 400: the content does not match its digests.
         case digestMismatch
-        /// 400: a field is not a list of digests.
+        /// 400: a digest field is malformed.
         case digestMalformed
         /// 403 for SEARCH with an unsupported grammar (RFC 5323 §2.4).
         case searchGrammarSupported

@@ -119,7 +119,7 @@ public final class MultistatusWriter {
     /// Reserves capacity for `byteCount` more bytes.
     public func reserve(_ byteCount: Int) { output.reserve(byteCount) }
 
-    /// Returns and removes everything written since the last call.
+    /// Returns and removes all bytes that have not been taken yet.
     public func drain() -> [UInt8] { output.drain() }
 
     /// Moves as many bytes as fit to the end of `buffer`; the rest remains for the next call.

@@ -17,7 +17,7 @@ public struct PropertyUpdate: Hashable, Sendable {
         }
     }
 
-    /// The instructions in document order; never empty after parsing.
+    /// The instructions in document order; not empty in the result of ``parse(_:charset:limits:)``.
     public let instructions: [Instruction]
 
     public init(instructions: [Instruction]) { self.instructions = instructions }

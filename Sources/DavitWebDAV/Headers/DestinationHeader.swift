@@ -8,8 +8,8 @@ public struct DestinationHeader: Hashable, Sendable {
     /// `host[:port]` in lower case, without the user information that some clients include (see
     /// ``parse(_:)``); nil for a path, and for a URI with a scheme other than http and https.
     public let authority: [UInt8]?
-    /// The path as sent, percent-encoded, with its leading slash; "/" for a URI with a scheme other than http
-    /// and https.
+    /// The path as sent, percent-encoded, with its leading slash; "/" for a URI without a path, or with a
+    /// scheme other than http and https.
     public let rawPath: [UInt8]
     /// The query, without the `?`; nil if there is no `?`.
     public let rawQuery: [UInt8]?
@@ -25,8 +25,8 @@ public struct DestinationHeader: Hashable, Sendable {
 
     /// Parses a field value or another reference to a resource. User information (RFC 3986 §3.2.1) is
     /// discarded: it is not part of a resource's name, but clients that were given it in their URL, such as
-    /// git and lftp, repeat it here. It is not used for authentication. For a URI with another scheme, only
-    /// the scheme is parsed, because it cannot refer to this server.
+    /// git and lftp, repeat it here. It is not used for authentication. For a URI with a scheme other than
+    /// http and https, only the scheme is parsed, because the URI cannot refer to this server.
     ///
     /// - Throws: ``ParseError``; the server responds with 400.
     public static func parse(_ value: Span<UInt8>) throws(ParseError) -> DestinationHeader {

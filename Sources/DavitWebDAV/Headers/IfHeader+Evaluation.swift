@@ -15,8 +15,8 @@ extension IfHeader {
             self.entityTag = entityTag
         }
 
-        /// The state of a resource that is unmapped or does not belong to this server: no condition matches
-        /// it (§10.4.4).
+        /// The state of a resource that is unmapped or does not belong to this server: no token and no entity
+        /// tag matches it (§10.4.4).
         public static let unmapped = ResourceState()
     }
 

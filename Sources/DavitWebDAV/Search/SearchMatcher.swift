@@ -6,7 +6,7 @@
 /// character (Shift-And).
 ///
 /// The parts share a few arrays to save memory, because a pattern can have hundreds of parts, a query can
-/// have 256 patterns, and many queries can wait. A pattern of 1024 characters takes at most 40 KiB.
+/// have 256 patterns, and many queries can be pending. A pattern of 1024 characters takes at most 40 KiB.
 package struct SearchMatcher: Sendable {
     /// The code that represents `_`.
     static let anyCharacter = UInt32.max
@@ -138,8 +138,8 @@ package struct SearchMatcher: Sendable {
     }
 
     /// Continues matching while `steps` is positive, and subtracts the cost. Each character of the text costs
-    /// at most two steps or, while a part with `_` is searched, eight steps plus one for every 64 characters
-    /// of that part.
+    /// at most two steps on average or, while a part with `_` is searched, eight steps plus one for every 64
+    /// characters of that part.
     ///
     /// - Parameter text: the complete text, decoded with the alphabet of this pattern.
     /// - Returns: whether the text matches; nil if more steps are needed.
@@ -170,7 +170,7 @@ package struct SearchMatcher: Sendable {
         return true
     }
 
-    /// Whether the text, which is long enough, begins with a part.
+    /// Whether a text, which must be at least as long as the part, begins with the part.
     private static func fits(_ part: [UInt32], _ text: ArraySlice<UInt32>) -> Bool {
         for (expected, code) in zip(part, text) where expected != code && expected != anyCharacter {
             return false

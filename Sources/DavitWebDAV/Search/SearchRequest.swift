@@ -19,7 +19,8 @@ public enum SearchRequest: Hashable, Sendable {
         case unknownGrammarOfDiscovery
     }
 
-    /// Parses the body of a SEARCH. Unknown elements are ignored (RFC 4918 §17), except for operators.
+    /// Parses the body of a SEARCH. Unknown elements are ignored (RFC 4918 §17), except for grammars and
+    /// operators.
     ///
     /// - Parameter charset: the charset parameter of the media type, if any.
     public static func parse(
