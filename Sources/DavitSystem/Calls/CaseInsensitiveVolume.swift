@@ -1,6 +1,6 @@
 #if DAVIT_FAULTS
-/// Simulates a case-insensitive volume for tests on a case-sensitive one: each call is redirected to the name
-/// that such a volume would find.
+/// Simulates a case-insensitive volume for tests on a case-sensitive one: calls with a name are redirected to
+/// the stored name that such a volume would find.
 package struct CaseInsensitiveVolume: Sendable {
     /// Whether renaming `a` to `A` changes the stored spelling, as on Apple's systems; Linux reports success
     /// without changing it.

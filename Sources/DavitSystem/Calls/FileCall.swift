@@ -6,8 +6,8 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The common path of all file-system calls: it repeats interrupted calls, throws errors with the name of the
-/// call and, in debug builds, injects faults.
+/// The common path of most file-system calls: it repeats interrupted calls, throws errors with the name of
+/// the call and, in debug builds, injects faults.
 enum FileCall {
     /// Runs `call`, and repeats it if a signal interrupts it.
     ///

@@ -12,7 +12,7 @@ public enum StandardStreams {
 
     public static func writeError(_ text: String) { write(text, to: 2) }
 
-    /// Writes with a single call; bytes that standard error does not accept are lost.
+    /// Writes to standard error with a single call; bytes that the call does not accept are lost.
     package static func writeErrorOnce(_ line: [UInt8]) { _ = write(line[...], to: 2) }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {

@@ -5,7 +5,7 @@ extension FileDescriptor {
     /// Copies all content of this file into the empty file `target`; holes are preserved where the volume
     /// supports them.
     ///
-    /// - Parameter canShare: not used; the system determines whether blocks are shared.
+    /// - Parameter canShare: not used on this system.
     package borrowing func copyContent(
         to target: borrowing FileDescriptor, status: FileStatus, canShare: inout Bool
     ) throws(SystemError) {

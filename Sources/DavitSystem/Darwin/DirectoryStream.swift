@@ -130,7 +130,7 @@ internal import Dispatch
         }
     }
 
-    /// Passes all events up to now to `body`.
+    /// Passes all events that have occurred so far to `body`.
     package func drain(_ body: (DirectoryEvent) -> Void) {
         unsafe FSEventStreamFlushSync(stream)
         let events = inbox.monitor.withLock { state in

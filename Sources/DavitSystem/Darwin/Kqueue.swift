@@ -1,10 +1,10 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// An event queue that uses kqueue(2) with `EV_CLEAR`.
+/// An event queue that uses kqueue(2), with `EV_CLEAR` except for listening sockets.
 ///
-/// The event buffer and `signals` belong to the waiting thread; the descriptor never changes. This justifies
-/// the unchecked conformance.
+/// The event buffer and `signals` belong to the waiting thread; `queue` never changes. This justifies the
+/// unchecked conformance.
 @safe package final class Kqueue: EventQueue, @unchecked Sendable {
     private static let batch = 256
 
@@ -31,7 +31,7 @@ internal import Darwin
     }
 
     package func unwatch(_ descriptor: Int32) {
-        // Fails only if the filter does not exist, which is harmless.
+        // Fails if the filter does not exist, which is harmless.
         _ = try? change(UInt(descriptor), EVFILT_READ, EV_DELETE, 0)
         _ = try? change(UInt(descriptor), EVFILT_WRITE, EV_DELETE, 0)
     }

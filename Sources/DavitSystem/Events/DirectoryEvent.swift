@@ -13,11 +13,11 @@ package struct DirectoryEvent: Sendable {
         case directory
         /// The directory is no longer watched, because it was removed or its volume was unmounted.
         case ended
-        /// Events were lost because the queue was full: anything may have changed.
+        /// Events were lost, usually because the queue was full: anything may have changed.
         case overflow
     }
 
-    /// The key that `watch` returned for the directory.
+    /// The key that `watch` returned for the directory; meaningless for `overflow`.
     package let key: Int32
     package let kind: Kind
     /// Whether the member is or was a directory; false if unknown.

@@ -72,7 +72,7 @@ package enum CachedFile {
         #endif
     }
 
-    /// Loads a part of a file into memory. Blocks.
+    /// Loads a part of a file into memory; blocks until the disk has read it.
     package static func fetch(_ file: Int32, offset: Int64, count: Int) {
         #if os(Linux)
         _ = readahead(file, off_t(offset), count)
@@ -80,7 +80,7 @@ package enum CachedFile {
         var advice = radvisory(ra_offset: offset, ra_count: Int32(clamping: count))
         _ = unsafe fcntl(file, F_RDADVISE, &advice)
         #endif
-        // Read-ahead only starts the transfer; reading the last byte waits until all of it has been loaded.
+        // Read-ahead only starts the transfer; reading the last byte waits until the transfer has reached it.
         var byte: UInt8 = 0
         unsafe withUnsafeMutableBytes(of: &byte) {
             _ = unsafe read(file, into: $0, offset: offset + Int64(max(0, count - 1)))

@@ -39,8 +39,8 @@ package enum Clock {
         return nanoseconds(seconds: Int64(time.tv_sec), fraction: Int64(time.tv_nsec))
     }
 
-    /// Converts a clock reading to nanoseconds, clamped to 0 and `Int64.max`: wall-clock times before 1970
-    /// become 1970, and times after 2262-04-11 become the end of the range.
+    /// Converts a clock reading to nanoseconds, clamped to 0 through `Int64.max`: wall-clock times before
+    /// 1970 become 1970, and times after 2262-04-11 become the end of the range.
     package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
         max(0, FileStatus.nanoseconds(seconds: seconds, fraction: fraction))
     }

@@ -9,7 +9,7 @@ internal import Musl
 
 extension FileDescriptor {
     /// Copies all content of this file into the empty file `target`: by sharing blocks, otherwise inside the
-    /// kernel, otherwise through memory. Holes are preserved.
+    /// kernel, otherwise through memory. Holes are preserved if the volume reports them.
     ///
     /// - Parameters:
     ///   - status: the status of this file. Content appended since then is copied only if blocks are shared.

@@ -10,7 +10,8 @@ internal import Darwin
 /// of the object.
 public final class ExclusiveFolder: Sendable {
     public enum Failure: Error, Sendable, Equatable {
-        /// Another process holds the lock. Contains its process ID if the lock file specifies it.
+        /// The lock is held, usually by another process. Contains the process ID if the lock file specifies
+        /// it.
         case held(byProcess: Int32?)
         case notUsable(SystemError)
     }

@@ -13,7 +13,7 @@ extension FileDescriptor {
     ///   - path: absolute, or relative to the working directory; links in parent directories are followed.
     ///   - followsLink: whether to follow a link in the last component; otherwise a link is an error
     ///     (`loop`).
-    /// - Throws: `noEntry` if the path does not refer to a regular file; a FIFO or a device is never opened.
+    /// - Throws: `noEntry` if the path does not refer to a regular file; a FIFO or a device is not opened.
     package static func openRegular(_ path: String, followsLink: Bool) throws(SystemError) -> FileDescriptor {
         let bytes = followsLink ? try realPath(path) : Array(path.utf8)
         // The system would truncate a name at a NUL.

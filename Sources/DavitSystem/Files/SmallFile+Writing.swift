@@ -13,7 +13,7 @@ extension SmallFile {
     /// - Parameter mode: the permission bits of the new file; the umask does not apply.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(SystemError) {
         let temporary = path + ".new"
-        // Remove the file of an earlier attempt that failed; there is no other writer.
+        // Remove the file of an earlier attempt that failed; concurrent writers are not supported.
         _ = unsafe remove(temporary)
         let number = try checked("open") {
             unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))

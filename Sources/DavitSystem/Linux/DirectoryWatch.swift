@@ -64,7 +64,8 @@ package final class DirectoryWatch: Sendable {
         var left = davit_readable_bytes(queue.rawValue)
         guard left > 0 else { return }
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.blockBytes, alignment: 8) { buffer in
-            // Read no more than was queued at the start: events may arrive faster than they are read.
+            // Stop after the events that were queued at the start: others may arrive faster than they are
+            // read.
             while left > 0 {
                 let count = unsafe read(queue.rawValue, buffer.baseAddress, buffer.count)
                 if count == -1, errno == EINTR { continue }

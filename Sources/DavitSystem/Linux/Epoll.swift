@@ -6,10 +6,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// An event queue that uses edge-triggered epoll(7).
+/// An event queue that uses epoll(7), edge-triggered except for listening sockets.
 ///
-/// The event buffer, `signals` and `sighups` belong to the waiting thread; the descriptors never change. This
-/// justifies the unchecked conformance.
+/// The event buffer, `signals` and `sighups` belong to the waiting thread; `queue` and `waker` never change.
+/// This justifies the unchecked conformance.
 @safe package final class Epoll: EventQueue, @unchecked Sendable {
     private static let batch = 256
 
@@ -40,7 +40,7 @@ internal import Musl
     }
 
     package func unwatch(_ descriptor: Int32) {
-        // Fails only if the descriptor is not watched, which is harmless.
+        // Fails if the descriptor is not watched, which is harmless.
         _ = try? control(EPOLL_CTL_DEL, descriptor, 0, 0)
     }
 
@@ -56,7 +56,7 @@ internal import Musl
         var numbers: [Int32] = []
         guard let descriptor = signals?.rawValue else { return numbers }
         var info = signalfd_siginfo()
-        // Read everything, because the rest would be reported to the next queue.
+        // Read all records, because unread ones would be reported to the next queue that watches signals.
         while unsafe read(descriptor, &info, MemoryLayout.size(ofValue: info)) > 0 {
             numbers.append(Int32(info.ssi_signo))
         }

@@ -36,9 +36,9 @@ extension RootDirectory {
 
     /// Opens the file at `path`, without following any link. Throws `loop` if the path contains a link.
     ///
-    /// The caller must have checked with ``status(at:acceptsLink:mayWait:)`` that the file is not a FIFO,
-    /// socket or device, and must check the kind again after opening, because the file may have been replaced
-    /// in between. Opening such a file neither blocks nor acquires a controlling terminal.
+    /// The caller must have checked with ``status(at:acceptsLink:mayWait:isOpen:)`` that the file is not a
+    /// FIFO, socket or device, and must check the kind again after opening, because the file may have been
+    /// replaced in between. Opening such a file neither blocks nor acquires a controlling terminal.
     package borrowing func open(
         _ path: [UInt8], for mode: OpenMode, mayWait: Bool
     ) throws(SystemError) -> FileDescriptor {

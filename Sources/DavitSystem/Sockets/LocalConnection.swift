@@ -9,7 +9,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A connection to another program on the same machine. Its calls block, up to a timeout.
+/// A connection to another program on the same machine. Its calls block, up to the timeout if one is set.
 package struct LocalConnection: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 

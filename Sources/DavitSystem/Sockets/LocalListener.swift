@@ -51,7 +51,7 @@ package struct LocalListener: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Accepts the next pending connection; returns nil if there is none.
+    /// Accepts the next pending connection; returns nil if there is none, or if it failed.
     /// - Throws: an error if no descriptor or memory is left; the connection remains pending.
     package func accept() throws(SystemError) -> LocalConnection? {
         let (number, code) = uninterrupted {

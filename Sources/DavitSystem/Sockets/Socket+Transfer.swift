@@ -10,7 +10,7 @@ internal import Darwin
 #endif
 
 extension Socket {
-    /// Receives at most the size of `buffer`, which must not be empty.
+    /// Receives at most as many bytes as fit into `buffer`, which must not be empty.
     package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         let (count, code) = uninterrupted { unsafe recv(socket, buffer.baseAddress, buffer.count, 0) }
         if count > 0 { return .bytes(count) }

@@ -108,7 +108,7 @@ extension SocketAddress {
         case failed
     }
 
-    /// Resolves a host name or a numeric address, in the order that the system prefers. Blocks.
+    /// Resolves a host name or a numeric address; the system's preferred address is first. Blocks.
     package static func lookUp(host: String, port: UInt16) throws(LookUpError) -> [SocketAddress] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

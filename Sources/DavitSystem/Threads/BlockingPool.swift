@@ -42,8 +42,8 @@ public final class BlockingPool: Sendable {
 
     /// Runs `work` on a thread of the pool; the caller continues on its own executor.
     ///
-    /// - Returns: the result of `work`; nil, without running `work`, if too many jobs are waiting or the pool
-    ///   is shut down. The caller responds with 503 and Retry-After.
+    /// - Returns: the result of `work`; nil, without running `work`, if too many jobs are waiting, no thread
+    ///   can be started, or the pool is shut down. The caller should respond with 503 and Retry-After.
     public func run<T>(_ work: sending @escaping () -> sending T) async -> sending T? {
         await result(of: ClosureJob(work))
     }
@@ -65,7 +65,8 @@ public final class BlockingPool: Sendable {
     ///
     /// This avoids a `Task`: the first task without its own executor starts the threads of Swift's global
     /// pool, which use memory and never end.
-    /// - Returns: false, without running `work`, if too many jobs are waiting or the pool is shut down.
+    /// - Returns: false, without running `work`, if too many jobs are waiting, no thread can be started, or
+    ///   the pool is shut down.
     @discardableResult
     public func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(ClosureJob { work() }) }
 

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A job of ``LongWorkThreads``.
 ///
-/// The lock of ``LongWorkThreads`` guards `phase`, `number`, `hasBegun` and `turn`. The other variables
-/// belong to the thread that runs the job and, before and after that, to the caller. This justifies the
-/// unchecked conformance.
+/// The lock of ``LongWorkThreads`` guards `phase`, `number`, `hasBegun` and `turn`, and `hasCaller` is
+/// atomic. The other variables belong to the caller until the job is queued, and then to the thread that runs
+/// or drops the job. This justifies the unchecked conformance.
 @safe package final class LongJob: @unchecked Sendable {
     package enum Phase { case new, waiting, running, paused, ended }
 

@@ -6,10 +6,11 @@ package enum LongWork {
     /// The job of the calling thread.
     @TaskLocal static var current: LongJob?
 
-    /// Pauses the job if its slice is used up, and returns when it gets its next turn.
+    /// Pauses the job if its slice is used up and another job can run, and returns when it gets its next
+    /// turn.
     /// - Parameter bytes: the number of bytes processed since the last call.
-    /// - Throws: `cancelled` if the job is cancelable and its result is no longer needed, or the threads are
-    ///   shut down.
+    /// - Throws: `cancelled` if the job is cancelable, and its result is no longer needed or the threads are
+    ///   being shut down.
     package static func checkpoint(bytes: Int = 0) throws(SystemError) {
         guard let job = current else { return }
         job.advance(bytes)

@@ -5,8 +5,9 @@ public struct LongWorkLimits: Sendable {
     /// The maximum number of jobs that have started and not ended. Each occupies a thread, even while it
     /// waits for its next turn.
     public var begunJobs = 64
-    /// The maximum number of started jobs per client. Jobs beyond a client's first may use at most half of
-    /// ``begunJobs``, so that the first job of another client finds a thread.
+    /// The maximum number of started jobs per client. While a client has a started job, another of its jobs
+    /// starts only if the total number of started jobs is less than half of ``begunJobs``, so that the first
+    /// job of another client finds a thread.
     public var begunJobsPerClient = 8
     /// The maximum number of jobs that wait to start; any more are refused.
     public var waitingJobs = 1024

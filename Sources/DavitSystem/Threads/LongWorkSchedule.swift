@@ -48,7 +48,7 @@ package struct LongWorkSchedule {
         return true
     }
 
-    /// Returns the job that has the next turn.
+    /// Starts the next turn and returns its job.
     /// - Returns: nil if the maximum number of jobs is running, or no job can run.
     package mutating func next() -> LongJob? {
         guard running < limits.runningJobs else { return nil }

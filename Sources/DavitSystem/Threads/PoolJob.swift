@@ -9,7 +9,8 @@ class PoolJob: @unchecked Sendable {
     func run() {}
 }
 
-/// A job with a closure, its result, and the task that waits for it. Unchecked for the same reason.
+/// A job with a closure, its result, and the task that waits for it. The conformance is unchecked for the
+/// reason given for ``PoolJob``.
 @safe final class ClosureJob<T>: PoolJob, @unchecked Sendable {
     private var work: (() -> T)?
     private var result: T?
