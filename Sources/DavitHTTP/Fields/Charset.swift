@@ -12,8 +12,8 @@ public enum Charset: Hashable, Sendable, CaseIterable {
 
     /// The error for bytes that are invalid in the charset; answered with 400.
     public struct DecodingError: Error, Hashable, Sendable {
-        /// The offset in bytes at which decoding failed. For an unpaired high surrogate in UTF-16, this is the
-        /// offset after the surrogate.
+        /// The offset in bytes at which decoding failed. For an unpaired high surrogate in UTF-16, this is
+        /// the offset after the surrogate.
         public let offset: Int
     }
 

@@ -85,7 +85,8 @@ package struct DigestCredentials: Hashable, Sendable {
         return value == 0 ? nil : value
     }
 
-    /// Whether the value has an accepted length and can be returned in a quoted string in Authentication-Info.
+    /// Whether the value has an accepted length and can be returned in a quoted string in
+    /// Authentication-Info.
     private static func isUsable(clientNonce: [UInt8]) -> Bool {
         guard 1...clientNonceLimit ~= clientNonce.count else { return false }
         return clientNonce.allSatisfy {

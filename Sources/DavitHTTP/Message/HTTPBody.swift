@@ -91,8 +91,8 @@ public enum HTTPBody {
     }
 }
 
-/// The content of a request, read once from its connection. Content that does not arrive together with the head
-/// is not read before the handler requests it.
+/// The content of a request, read once from its connection. Content that does not arrive together with the
+/// head is not read before the handler requests it.
 public protocol RequestBody: AnyObject {
     /// Whether the head announced content, by Transfer-Encoding or a Content-Length above 0.
     var isPresent: Bool { get }

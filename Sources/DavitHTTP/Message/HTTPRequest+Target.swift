@@ -5,9 +5,8 @@ extension HTTPRequest {
     /// path was sent with one. The path of the target `*` is `/`.
     ///
     /// Decoded on each access, in linear time. Bytes that are not UTF-8 are replaced. A path that no resource
-    /// can have, with a malformed escape, `..`, `%2F` or `%00`, is returned as sent; middleware can see such a
-    /// path, but routers and shares refuse the request with 400. Use ``fullRawPath`` to create
-    /// links.
+    /// can have, with a malformed escape, `..`, `%2F` or `%00`, is returned as sent; middleware can see such
+    /// a path, but routers and shares refuse the request with 400. Use ``fullRawPath`` to create links.
     public var path: String {
         guard let (path, endsInSlash) = try? parsedTarget.resourcePath() else {
             return String(decoding: parsedTarget.rawPath, as: UTF8.self)

@@ -2,8 +2,8 @@
 ///
 /// Belongs to one connection at a time and is reused for the next request unless it is still referenced.
 ///
-/// `@unchecked Sendable` because its uses do not overlap: the task of its connection waits while work on other
-/// threads uses the request.
+/// `@unchecked Sendable` because its uses do not overlap: the task of its connection waits while work on
+/// other threads uses the request.
 ///
 /// Runtime exclusivity checks are disabled for state that the parser writes, because they took a third of the
 /// time to parse a head. The compiler does not apply the attribute outside this module, so other modules use

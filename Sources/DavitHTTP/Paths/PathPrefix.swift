@@ -13,9 +13,9 @@ package struct PathPrefix: Hashable, Sendable {
 
     /// Parses a percent-encoded path with or without a trailing slash.
     ///
-    /// Returns nil for an empty or too long text, and for a path without a leading slash, with an empty segment
-    /// or dot segment, with invalid UTF-8, or with a character not allowed in a URI path. Empty segments are
-    /// rejected because a reference that begins with two slashes refers to a host.
+    /// Returns nil for an empty or too long text, and for a path without a leading slash, with an empty
+    /// segment or dot segment, with invalid UTF-8, or with a character not allowed in a URI path. Empty
+    /// segments are rejected because a reference that begins with two slashes refers to a host.
     package init?(parsing text: borrowing Span<UInt8>) {
         guard text.count <= Self.limitBytes, !text.isEmpty else { return nil }
         let slash = UInt8(ascii: "/")

@@ -1,5 +1,5 @@
-/// Limits for the parts of a message. A message that exceeds a limit is refused with the status documented for
-/// the limit.
+/// Limits for the parts of a message. A message that exceeds a limit is refused with the status documented
+/// for the limit.
 public struct WireLimits: Sendable {
     /// Maximum length of the request line without its CRLF; 414 if exceeded (RFC 9112 §3).
     public var requestLineBytes: Int
