@@ -6,8 +6,8 @@ internal import DavitSystem
 /// Prints one tab-separated line for each benchmark: name, nanoseconds, ratio, allocations or `-`. See
 /// `bench/micro.py`.
 @main struct Main {
-    /// Each benchmark alternates with the reference; the fastest round of each counts, because it was
-    /// disturbed least.
+    /// The number of rounds. In each, the benchmark alternates with the reference; the fastest round of each
+    /// counts, because it was disturbed least.
     private static let rounds = 80
 
     static func main() async {

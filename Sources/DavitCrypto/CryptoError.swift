@@ -39,7 +39,7 @@ enum ErrorQueue {
             text: unsafe text.map { unsafe String(cString: $0) } ?? "error \(code)")
     }
 
-    /// Clears the queue. Required before each call whose result SSL_get_error interprets, because it would
+    /// Clears the queue. Required before each call whose result is passed to SSL_get_error, which would
     /// attribute errors of earlier calls to that call.
     static func clear() { ERR_clear_error() }
 }

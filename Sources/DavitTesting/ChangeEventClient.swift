@@ -53,7 +53,7 @@ public struct ChangeEventClient {
     }
 
     /// Sends each request on its own connection before reading the first response, so that the server
-    /// processes all of them concurrently.
+    /// can process all of them concurrently.
     public func sendConcurrently(
         _ requests: [(line: String, fields: [String], content: String)]
     ) throws -> [Answer] {

@@ -8,8 +8,8 @@ internal import Darwin
 
 /// Runs other programs in a shell.
 public enum ShellCommand {
-    /// - Returns: the standard output of the commands and the exit status of the last one; nil if no shell
-    ///   can be started.
+    /// - Returns: the standard output of the commands, and the status of the shell as returned by pclose(3),
+    ///   which is 0 if the last command succeeded; nil if no shell can be started.
     public static func run(_ commands: String) -> (status: Int32, output: [UInt8])? {
         guard let pipe = unsafe popen(commands, "r") else { return nil }
         var output: [UInt8] = []

@@ -9,8 +9,8 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Sends requests to a handler without a socket. The head is parsed by the real parser, the request body is
-/// sent in one piece, and the complete response is returned.
+/// Sends requests to a handler without a socket. The head is parsed by the server's parser, the request body
+/// is read from memory, and the complete response is collected.
 public struct TestClient<Application: Handler>: Sendable {
     public let application: Application
     /// The value of `Host`, sent with every request.

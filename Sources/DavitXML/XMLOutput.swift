@@ -99,7 +99,7 @@ internal import CXML2
         }
         put(UInt8(ascii: "<"))
         let name = unsafe place
-        // A prefix has two bytes, for which a call of memcpy is too expensive.
+        // A prefix usually has two bytes, for which a call of memcpy is too expensive.
         for index in 0..<prefix.utf8CodeUnitCount { unsafe put(prefix.utf8Start[index]) }
         unsafe place.copyMemory(from: local.utf8Start, byteCount: local.utf8CodeUnitCount)
         unsafe place += local.utf8CodeUnitCount
@@ -144,7 +144,7 @@ internal import CXML2
         if byteCount > capacity - end { grow(by: byteCount, doubles: false) }
     }
 
-    /// Returns and removes everything written since the last call.
+    /// Returns and removes all bytes that have not been taken yet.
     public func drain() -> [UInt8] {
         let drained = unsafe [UInt8](UnsafeRawBufferPointer(start: memory + taken, count: count))
         (taken, end) = (0, 0)
@@ -199,7 +199,8 @@ internal import CXML2
         return unsafe memory + end
     }
 
-    /// The maximum capacity in bytes of a buffer that is reused; a larger one is released after use.
+    /// The maximum capacity in bytes of a buffer that is reused; a larger one is released once
+    /// ``take(into:)`` has emptied it.
     private static let keptCapacity = 512 << 10
 
     @inline(never)

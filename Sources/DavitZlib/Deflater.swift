@@ -32,7 +32,7 @@ internal import CZlib
     ///     level 6 by a factor of 10.6 at 200 MB/s.
     ///   - expectedBytes: the expected length of the input, if known; it may be exceeded. Short input needs
     ///     as little as 10 KiB of memory.
-    ///   - windowBits: the maximum window size as a power of two, from 9 to 15. A multistatus
+    ///   - windowBits: the binary logarithm of the maximum window size in bytes, from 9 to 15. A multistatus
     ///     compresses as well with 13 as with 15.
     public init(
         _ format: Format, level: Int = 1, expectedBytes: Int? = nil, windowBits: Int32 = 15
@@ -83,9 +83,9 @@ internal import CZlib
         Int(clamping: unsafe deflateBound(stream, uLong(clamping: count)))
     }
 
-    /// Returns the smallest window that holds the whole input and the 262 bytes of zlib's lookahead. Although
-    /// 8 bits would suffice for the shortest input, zlib changes them to 9 and writes a wrong value to the
-    /// header.
+    /// Returns the bits of the smallest window that holds the input and 262 bytes of zlib's lookahead.
+    /// Although 8 bits would suffice for the shortest input, zlib changes them to 9 and writes a wrong value
+    /// to the header.
     private static func windowBits(for expectedBytes: Int?) -> Int32 {
         guard let expectedBytes else { return 15 }
         var bits: Int32 = 9

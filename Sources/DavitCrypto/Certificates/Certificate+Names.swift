@@ -3,7 +3,7 @@ internal import COpenSSL
 package import DavitHTTP
 
 extension Certificate {
-    /// A certificate is replaced when its remaining validity is at most this long.
+    /// The remaining validity at which a certificate is replaced: 30 days.
     package static let renewalSeconds: Int64 = 30 * 86_400
 
     /// Whether the certificate expires within ``renewalSeconds`` or has expired. Ignores the start of the

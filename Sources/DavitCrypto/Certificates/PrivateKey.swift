@@ -37,7 +37,7 @@ internal import COpenSSL
         unsafe self.init(owning: key)
     }
 
-    /// Creates a key on the curve P-256, which all clients support and which signs in about 16 µs.
+    /// Creates a key on the curve P-256, which clients commonly support and which signs in about 16 µs.
     package static func makeP256() throws(CryptoError) -> PrivateKey {
         guard let key = unsafe davit_make_p256_key() else { throw CryptoError("EVP_EC_gen") }
         return unsafe PrivateKey(owning: key)

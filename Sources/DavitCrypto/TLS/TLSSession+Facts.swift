@@ -41,7 +41,8 @@ extension TLSSession {
     package var wasResumed: Bool { unsafe SSL_session_reused(handle) == 1 }
 
     /// The certificate that the client has presented and proved to own; it is valid and signed by one of the
-    /// authorities of ``ClientCertificates``. In a resumed session, that of the original handshake.
+    /// authorities of ``ClientCertificates``. In a resumed session, the certificate of the original
+    /// handshake.
     package var clientCertificate: Certificate? {
         guard let shown = unsafe SSL_get1_peer_certificate(handle) else { return nil }
         return unsafe Certificate(owning: shown)

@@ -158,12 +158,12 @@ package import DavitHTTP
         return total
     }
 
-    /// Sends close_notify (RFC 8446 §6.1). The peer may still send. Does nothing before the end of the
-    /// handshake and after a failure.
+    /// Adds close_notify to the output (RFC 8446 §6.1). The peer may still send. Does nothing before the end
+    /// of the handshake and after a failure.
     package mutating func closeNotify() {
         guard failure == nil, unsafe SSL_is_init_finished(handle) == 1 else { return }
         ErrorQueue.clear()
-        // A result of 0 means that close_notify was sent but none has been received. Failures are ignored,
+        // A result of 0 means that close_notify was written but none has been received. Failures are ignored,
         // because the connection is then unusable anyway.
         _ = unsafe SSL_shutdown(handle)
         ErrorQueue.clear()

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// One object is shared by all contexts of a server, including later ones, so that clients can resume
 /// sessions after certificates have been replaced. Keys are random, exist only in memory, and are rotated
-/// when new connections arrive; a leaked key cannot decrypt sessions older than twice ``lifetimeSeconds``.
+/// when new connections arrive; a leaked key can decrypt only the tickets issued during one lifetime.
 package final class TicketKeys: Sendable {
     /// How long a key encrypts tickets, in seconds. After that, it decrypts tickets for the same time.
     package static let lifetimeSeconds: Int64 = 7200
@@ -30,8 +30,7 @@ package final class TicketKeys: Sendable {
 
     package init(now: Timestamp) { keys = Mutex(Keys(current: Key(madeAt: now))) }
 
-    /// Replaces the current key if its lifetime has expired; otherwise cheap. Called for every new
-    /// connection.
+    /// Replaces the current key if its lifetime has expired. Called for every new connection.
     package func rotate(now: Timestamp) {
         keys.withLock { keys in
             let age = now.seconds - keys.current.madeAt.seconds

@@ -9,7 +9,8 @@ package import DavitCrypto
         package var most: Int32
         package var protocols: [String]
         package var serverName: String?
-        /// The certificate authority that must have signed the server's certificate.
+        /// The certificate authority that must have signed the server's certificate, in PEM; nil skips the
+        /// check.
         package var trusted: [UInt8]?
         package var identity: TestCertificate?
         /// The cipher lists for TLS 1.2 and for TLS 1.3.
@@ -75,7 +76,7 @@ package import DavitCrypto
         unsafe handle = try made(SSL_new(context))
         unsafe input = try made(BIO_new(BIO_s_mem()))
         unsafe output = try made(BIO_new(BIO_s_mem()))
-        // An empty BIO means that input is pending, not the end of the stream.
+        // An empty BIO means that more input may arrive, not the end of the stream.
         unsafe BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
         unsafe SSL_set_bio(handle, input, output)
         unsafe SSL_set_connect_state(handle)
