@@ -96,10 +96,11 @@ public enum HTTPBody {
 public protocol RequestBody: AnyObject {
     /// Whether the head announced content, by Transfer-Encoding or a Content-Length above 0.
     var isPresent: Bool { get }
-    /// The value of Content-Length; 0 if there is no content, nil for chunked content.
+    /// The value of Content-Length; 0 if there is no content, nil if the length is unknown, as for chunked or
+    /// decoded content.
     var declaredLength: Int64? { get }
-    /// The complete content if it has already arrived; empty if there is none. May be nil for chunked content
-    /// even if all of it has arrived.
+    /// The complete content if it has already arrived; empty if there is none. May be nil even if all of the
+    /// content has arrived, for example if it is chunked.
     ///
     /// Nil after content has been read. Each access copies the content but does not consume it:
     /// ``read(into:)`` still returns it.
@@ -108,8 +109,8 @@ public protocol RequestBody: AnyObject {
     ///
     /// The first call sends the response to `Expect: 100-continue`, unless content has already arrived.
     /// - Returns: the number of bytes read; 0 at the end of the content.
-    /// - Throws: 400 for malformed chunks, 408 if the content arrives too slowly, 431 if the trailers exceed
-    ///   the limits, or ``HTTPError/disconnected``.
+    /// - Throws: 400 for malformed content, 408 if the content arrives too slowly, 413 if decoded content is
+    ///   too long, 431 if the trailers exceed the limits, or ``HTTPError/disconnected``; 5xx for internal errors.
     func read(into buffer: IOBuffer) async throws(HTTPError) -> Int
     /// Sends an interim response (RFC 9110 §15.2) immediately over the connection of the request, before or
     /// between calls of ``read(into:)``. Does not count as the response to `Expect: 100-continue`.

@@ -1,5 +1,5 @@
-/// The error for a request that cannot be processed at the level of HTTP, because of malformed framing, an
-/// exceeded limit or a disconnected peer.
+/// The error for a request that cannot be processed at the level of HTTP, for example because of malformed
+/// framing, an exceeded limit or a disconnected peer.
 public struct HTTPError: Error, Hashable, Sendable {
     /// The status of the response; ignored if ``isDisconnected`` is true.
     public var status: HTTPStatus

@@ -1,5 +1,5 @@
-/// A final response. The connection adds Date, Content-Length or Transfer-Encoding, and Connection. For HEAD
-/// it sends the head of this response without the content.
+/// A final response. The connection adds Date, Content-Length or Transfer-Encoding and, if necessary, Server
+/// and Connection. For HEAD, it sends the head of this response without the content.
 public struct HTTPResponse {
     /// The status code.
     public var status: HTTPStatus

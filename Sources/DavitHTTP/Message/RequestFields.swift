@@ -20,8 +20,8 @@ public struct RequestFields {
         request.combinedBytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The value of the field with this name, which need not have a case in ``FieldName``. Compares the name
-    /// with those of all fields.
+    /// The value of the field with this name, which need not have a case in ``FieldName``. A name without a
+    /// case is compared with those of all fields.
     public subscript(name: String) -> String? {
         let known = FieldName(parsing: Array(name.utf8).span)
         guard known == .other else { return self[known] }
