@@ -5,7 +5,7 @@ internal import COpenSSL
 package struct CryptoError: Error, Equatable, Sendable {
     /// The name of the function that failed, usually one of OpenSSL.
     package let call: String
-    /// The reason as constant text, usually that of OpenSSL without additional data; never contains secrets.
+    /// The reason as constant text, usually OpenSSL's text without additional data; never contains secrets.
     /// Empty if there is none.
     package let reason: String
 

@@ -10,7 +10,7 @@ package struct PasswordHash: Equatable, Sendable {
         case malformed
         /// The parameters are invalid or exceed ``Scrypt/Cost/limit``.
         case costOutOfRange
-        /// The length of the salt is not 8 to 64 bytes, or that of the hash is not 16 to 64 bytes.
+        /// The salt is not 8 to 64 bytes long, or the hash is not 16 to 64 bytes long.
         case lengthOutOfRange
     }
 

@@ -21,7 +21,7 @@ internal import COpenSSL
     /// - Parameters:
     ///   - socket: a connected socket, which must stay open during the lifetime of this object.
     ///   - host: the name or numeric address for which the certificate must be valid.
-    ///   - authorities: a PEM file with trusted certificates; nil for those of the system.
+    ///   - authorities: a PEM file with trusted certificates; nil for the system's trusted certificates.
     package init(socket: Int32, host: String, authorities: String?) throws(Failure) {
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .refused(Self.reason()) }
         guard let handle = unsafe SSL_new(Self.prepared(context, authorities)) else {

@@ -46,8 +46,8 @@ extension EntityTag {
     /// Separates the two tags of a combined tag. Tags that davit creates for files never contain it.
     private static let separator = Array("-gzip-".utf8)
 
-    /// Returns the tag of the representation with a content coding: this tag followed by that of the coded
-    /// bytes.
+    /// Returns the tag of the representation with a content coding: this tag followed by the tag of the
+    /// coded bytes.
     package func coded(as other: EntityTag) -> EntityTag {
         EntityTag(opaque: opaque + Self.separator + other.opaque, isWeak: isWeak || other.isWeak)
     }

@@ -115,9 +115,9 @@ public final class HTTPRequest: @unchecked Sendable {
     public var localAddress: NetworkAddress? { values.endpoints?.local }
     /// The peer's endpoint of the connection, which may be a proxy; nil in tests without a socket.
     public var remoteAddress: NetworkAddress? { values.endpoints?.remote }
-    /// The numeric client address without port: that of the peer, or, if the peer is a trusted proxy, the
-    /// address that it reports. `unix:` for a Unix socket; empty in tests without a socket. Computed on each
-    /// access.
+    /// The numeric client address without port: the peer's address or, if the peer is a trusted proxy, the
+    /// address that the proxy reports. `unix:` for a Unix socket; empty in tests without a socket. Computed
+    /// on each access.
     public package(set) var peerAddress: String {
         get { values.forwardedOrigin?.peerAddress ?? connectionPeerAddress }
         set { values.peerAddress = newValue }

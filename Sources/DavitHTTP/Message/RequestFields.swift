@@ -21,7 +21,7 @@ public struct RequestFields {
     }
 
     /// The value of the field with this name, which need not have a case in ``FieldName``. A name without a
-    /// case is compared with those of all fields.
+    /// case is compared with the names of all fields.
     public subscript(name: String) -> String? {
         let known = FieldName(parsing: Array(name.utf8).span)
         guard known == .other else { return self[known] }

@@ -59,8 +59,8 @@ package enum HeadEncoder {
     /// the result is not ``ResponseFraming/untilClose``; see ``isPersistent(_:_:framing:)``.
     ///
     /// - Parameters:
-    ///   - length: the length of the content in bytes, or nil if unknown; for 304 and HEAD, that of the
-    ///     omitted content.
+    ///   - length: the length of the content in bytes, or nil if unknown; for 304 and HEAD, the length
+    ///     of the omitted content.
     ///   - date: a date of 29 bytes, as formatted by ``HTTPDate/appendIMF(_:to:)``.
     ///   - server: the value of the Server field; nil to omit the field.
     package static func encode(

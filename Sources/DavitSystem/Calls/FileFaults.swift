@@ -15,7 +15,7 @@ internal import Darwin
 /// before step N and `DAVIT_FAIL_AT=N:ERRNO` fails step N, both counted from when the server is ready;
 /// `DAVIT_KILL_START_AT=N` kills the process before step N of the startup;
 /// `DAVIT_FAIL_CALL=NAME:ERRNO[,NAME:ERRNO…]` fails every call with one of these names, including during
-/// startup. The steps are the calls through `FileCall` and those marked by ``step(_:)``, counted across all
+/// startup. The steps are most file-system calls and the points marked by ``step(_:)``, counted across all
 /// threads from 1.
 public enum FileFaults {
     public enum Phase {

@@ -37,7 +37,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Copies `count` bytes, or fewer at the end of this file, from its current position to that of `target`.
+    /// Copies `count` bytes, or fewer at the end of this file, between the current positions of this file and
+    /// `target`.
     borrowing func copyRange(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {

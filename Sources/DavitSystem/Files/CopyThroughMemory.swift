@@ -1,5 +1,6 @@
 extension FileDescriptor {
-    /// Copies `count` bytes, or fewer at the end of this file, from its current position to that of `target`.
+    /// Copies `count` bytes, or fewer at the end of this file, between the current positions of this file and
+    /// `target`.
     borrowing func copyThroughMemory(
         to target: borrowing FileDescriptor, count: Int64
     ) throws(SystemError) {

@@ -6,8 +6,8 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A folder that only one process may use at a time. The lock is a file in the folder, held for the lifetime
-/// of the object.
+/// A folder that only one process may use at a time. The lock on a file in the folder is held for the
+/// lifetime of the object.
 public final class ExclusiveFolder: Sendable {
     public enum Failure: Error, Sendable, Equatable {
         /// The lock is held, usually by another process. Contains the process ID if the lock file specifies

@@ -40,8 +40,8 @@ enum SignalPipe {
     }
 
     /// Runs as the signal handler: it must not allocate, lock, or call functions that are not
-    /// async-signal-safe. The record is written completely or, if the pipe is full, not at all; earlier
-    /// records then still wait to be read.
+    /// async-signal-safe. The record is written completely or, if the pipe is full, not at all; the
+    /// pipe then still contains earlier records.
     private static func relay(_ number: Int32) {
         let code = errno
         var record = signalfd_siginfo()
