@@ -1,5 +1,5 @@
 /// Formats IP addresses (RFC 5952) directly into the memory of a string. The caller specifies the capacity of
-/// the string, which must suffice for the longest address; a longer text traps.
+/// the string, which must suffice for the longest address.
 @safe struct AddressText {
     private let room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
