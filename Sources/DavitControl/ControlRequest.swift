@@ -5,24 +5,26 @@ internal import DavitStore
 /// A request from another `davit` command to the server that owns a state folder. Each connection carries one
 /// request, on one line.
 ///
-/// On the wire it consists of words separated by spaces; words with arbitrary content are percent-encoded.
+/// On the wire, a request consists of words separated by spaces; words with arbitrary content are
+/// percent-encoded.
 package enum ControlRequest: Hashable, Sendable {
     /// Verifies the state. The response has a line for each error.
     case check
-    /// Lists the locks after the first `skipped`. The response has a line for each lock; it is empty if there
-    /// are no more locks.
+    /// Lists one page of locks, without the first `skipped` locks. The response has one line per lock; it is
+    /// empty if there are no more locks.
     case locks(skipped: Int)
     /// Removes locks. The response has a line for each removed lock.
     case breakLocks(LockSelection)
-    /// Lists the entries in the trash after the one with this number. The response has a ``TrashLine`` for
-    /// each entry, oldest first; it is empty if there are no more entries.
+    /// Lists one page of the trash, beginning after the entry with this number. The response has one
+    /// ``TrashLine`` per entry, oldest first; it is empty if there are no more entries.
     case trash(after: Int64)
     /// Restores the entry with this ID. The response is a ``TrashLine/Restored``.
     case restore(id: String)
-    /// Deletes entries that are at least this many days old. The response is their number.
+    /// Deletes entries that are at least this many days old. The response is the number of deleted entries.
     case emptyTrash(olderThanDays: Int)
 
-    /// The maximum length of a line in bytes, including the newline: a path of 4096 bytes, encoded.
+    /// The maximum length of a line in bytes, including the newline: enough for a percent-encoded path of
+    /// 4096 bytes.
     package static let limitBytes = 16 << 10
 
     /// The reason why a request was rejected; the raw value is sent.
@@ -32,7 +34,7 @@ package enum ControlRequest: Hashable, Sendable {
         case unknown = "unknown request; the server may be an older version of davit"
     }
 
-    /// The line, without the newline.
+    /// The encoded request, without the newline.
     package var text: String {
         switch self {
         case .check: "check"
@@ -45,7 +47,7 @@ package enum ControlRequest: Hashable, Sendable {
         }
     }
 
-    /// The line, with the newline.
+    /// The encoded request, with the newline.
     package var bytes: [UInt8] { Array("\(text)\n".utf8) }
 
     /// Parses a request from the bytes received so far; returns nil if the newline is missing.
@@ -95,7 +97,7 @@ package enum ControlRequest: Hashable, Sendable {
 package enum LockSelection: Hashable, Sendable {
     /// The lock with this token.
     case token(String)
-    /// All locks on this path in the share; segments are separated by slashes.
+    /// All locks whose root is this path in the share; segments are separated by slashes.
     case path([UInt8])
 }
 

@@ -1,6 +1,6 @@
 /// The response of a server to a ``ControlRequest``.
 ///
-/// On the wire it is `ok COUNT`, followed by COUNT lines, or `refused REASON`. The count distinguishes an
+/// On the wire, a response is either `ok COUNT`, followed by COUNT lines, or `refused REASON`. The count distinguishes an
 /// empty response from one that was cut off.
 package enum ControlResponse: Hashable, Sendable {
     case lines([String])
@@ -10,7 +10,8 @@ package enum ControlResponse: Hashable, Sendable {
     package static let limitBytes = 2 << 20
     /// The maximum number of lines. If there are more, the last line contains the number of omitted lines.
     package static let limitLines = 100
-    /// The maximum length of a line: a percent-encoded path and the other fields.
+    /// The maximum length of a line in bytes, without the newline: enough for a percent-encoded path and the
+    /// other fields.
     private static let limitLineBytes = 16 << 10
 
     /// The received bytes are not a valid response.

@@ -4,7 +4,8 @@ internal import Synchronization
 /// Serves requests from other `davit` commands on this machine, through a socket in the state folder.
 ///
 /// Requests are handled on a separate thread, not on the threads that serve HTTP, and one connection at a
-/// time; other connections wait. This is acceptable, because all clients run as the server's user or as root.
+/// time; other connections wait. This is acceptable, because clients of users other than the server's user
+/// and root are refused immediately.
 package final class ControlServer: Sendable {
     /// The name of the socket in the state folder.
     package static let fileName = "control.sock"
@@ -47,7 +48,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Removes the socket, closes the current connection, and returns when the thread has ended. Can be
+    /// Removes the socket, shuts down the current connection, and returns when the thread has ended. Can be
     /// called more than once, but not by the `answer` closure.
     package func stop() {
         listener.removeName()
@@ -82,7 +83,8 @@ package final class ControlServer: Sendable {
     private func pause() {
         queue.unwatch(listener.number)
         _ = queue.wait(milliseconds: 1000)
-        // This can fail only if memory is exhausted. Later requests are then not answered; HTTP is not affected.
+        // If this fails, for example because memory is exhausted, later requests are not answered; HTTP is
+        // not affected.
         try? queue.watchAccepting(listener.number, token: 0)
     }
 
@@ -95,7 +97,7 @@ package final class ControlServer: Sendable {
         guard isWanted else { return }
         // Clear `state.connection` before the descriptor is closed, because its number can be reused.
         defer { state.withLock { $0.connection = nil } }
-        // An error means that the peer has disconnected, so it is ignored.
+        // Ignore errors: the peer has disconnected, or does not read the response in time.
         do { try connection.send(try reply(to: connection).bytes) } catch {}
     }
 

@@ -12,7 +12,7 @@ package struct ListedLock: Hashable, Sendable {
     /// The text of the `owner` element that the client sent, if any.
     package var owner: String?
     package var principal: String?
-    /// Nil for locks created by earlier versions.
+    /// When the lock was created; nil for locks created by earlier versions of davit.
     package var created: Timestamp?
     package var expiry: Timestamp
 

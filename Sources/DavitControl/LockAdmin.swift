@@ -15,7 +15,7 @@ struct LockAdmin: Sendable {
     /// The origin of the request, for the log.
     let origin: String
 
-    /// Returns one page of locks.
+    /// Returns one page of locks, without the first `skipped` locks.
     func list(from skipped: Int) -> ControlResponse {
         do throws(StoreError) {
             let locks = try share.locks.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)

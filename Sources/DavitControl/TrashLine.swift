@@ -5,7 +5,7 @@ package import DavitStore
 package struct TrashLine: Hashable, Sendable {
     package let number: Int64
     package let id: String
-    /// Seconds since 1970.
+    /// The time of deletion in seconds since 1970.
     package let deleted: Int64
     package let length: Int64?
     package let isCollection: Bool

@@ -15,7 +15,7 @@ extension [UInt8] {
     }
 
     /// Appends text for a field delimited by spaces, or `-` if it is empty. Escapes spaces in addition to the
-    /// bytes that a quoted field escapes.
+    /// bytes that are escaped in a quoted field.
     mutating func appendWord(_ text: String) {
         if text.isEmpty { return append(UInt8(ascii: "-")) }
         for byte in text.utf8 {
@@ -79,7 +79,7 @@ extension [UInt8] {
 
     /// Appends a duration in milliseconds with three decimals.
     mutating func appendMilliseconds(_ duration: Duration) {
-        // Clamps to about 146,000 years.
+        // Clamp to about 146,000 years, so that the number of microseconds does not overflow.
         let limit = Duration.seconds(Int64.max / 2_000_000)
         let (seconds, attoseconds) = Swift.min(limit, Swift.max(.zero, duration)).components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

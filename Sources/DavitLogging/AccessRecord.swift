@@ -8,10 +8,10 @@ public struct AccessRecord: Sendable {
     public let request: HTTPRequest?
     /// The status of the response; nil if the connection ended before a response was sent.
     public var status: HTTPStatus?
-    /// Bytes of request content that the handler had read when the response ended, or that had arrived
-    /// completely when the handler responded.
+    /// The number of bytes of request content that the handler had read when the response ended. Content that
+    /// had arrived completely also counts if the handler responded immediately.
     public var bytesReceived: Int64
-    /// Bytes of response content that were sent or buffered for sending.
+    /// The number of bytes of response content that were sent or buffered for sending.
     public var bytesSent: Int64
     /// Time from the end of the request head to the end of the response.
     public var duration: Duration

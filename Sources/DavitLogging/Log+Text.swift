@@ -11,7 +11,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a metadata value, in quotes if it is empty or contains spaces, control characters or quotes.
+    /// Appends a metadata value, in quotes if it is empty or contains a quote or a byte below 0x21.
     mutating func appendValue(_ bytes: some Collection<UInt8>) {
         let needsQuotes = bytes.isEmpty || bytes.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }
         if needsQuotes { append(UInt8(ascii: "\"")) }

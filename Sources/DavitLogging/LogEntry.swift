@@ -4,7 +4,7 @@ internal import DavitSystem
 public struct LogEntry: Sendable {
     /// A metadata field.
     public struct Field: Hashable, Sendable {
-        /// The key, which is the same for all entries with the same message.
+        /// The key, such as `reason`: a constant that never contains data from a client.
         public var key: String
         /// The unescaped value, which may contain arbitrary data from a client. In ``LogEntry/text``, the value
         /// is escaped.

@@ -1,7 +1,8 @@
 public import DavitSystem
 internal import Synchronization
 
-/// A file to which a background thread appends lines, so that callers never wait for the disk.
+/// A file to which a background thread appends lines, so that callers of ``append(_:)`` never wait for the
+/// disk.
 ///
 /// A line after a pause is written immediately; the background thread then sleeps for a few milliseconds, so
 /// that many lines cost one write and one wake-up. The buffer of pending lines is limited; further lines are
@@ -52,12 +53,12 @@ public final class LogFile: Sendable {
     /// Used only by the background thread; nil after a failed attempt to open the file.
     private let file: Mutex<FileDescriptor?>
     private let hasFailed = Atomic<Bool>(false)
-    /// Larger buffers are released after a burst of lines.
+    /// The maximum capacity of a buffer that is reused; larger buffers are released after a burst of lines.
     private static let keptBytes = 64 << 10
 
     /// - Parameters:
-    ///   - limit: the maximum number of pending bytes.
-    ///   - log: receives reports of lost lines.
+    ///   - limit: the number of pending bytes from which further lines are dropped.
+    ///   - log: receives reports of dropped lines and of write errors.
     /// - Throws: the system error if the file cannot be opened.
     public init(_ destination: Destination, limit: Int = 1 << 20, log: Log) throws(SystemError) {
         self.destination = destination

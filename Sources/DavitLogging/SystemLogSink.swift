@@ -20,8 +20,8 @@ public struct SystemLogSink: LogSink {
 }
 
 extension Log.Level {
-    /// Messages of level `default` are stored on disk, those of level `info` only in memory. Errors, warnings
-    /// and general information must remain available later.
+    /// The corresponding level of the unified log. Messages of level `default` are stored on disk, those of
+    /// level `info` only in memory. Errors, warnings and general information must remain available later.
     fileprivate var systemType: OSLogType {
         switch self {
         case .error: .error

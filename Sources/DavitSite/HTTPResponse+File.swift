@@ -17,8 +17,8 @@ extension HTTPResponse {
         /// Whether to follow a symbolic link in the last segment of the path; if not, a link results in 404.
         public var followsLink = false
 
-        /// The default options: media type from the file name, revalidation for each use, no link in the last
-        /// segment.
+        /// The default options: the media type is derived from the file name, caches revalidate the file for
+        /// each use, and a link in the last segment is not followed.
         public init() {}
     }
 
@@ -38,7 +38,7 @@ extension HTTPResponse {
     ///   - work: the executor that opens the file, which may block.
     /// - Returns: 200, 206, 304, 412 or 416.
     /// - Throws: 404, including for folders, FIFOs and devices, which are never opened; 403 if this process
-    ///   may not read the file; 503 if too much work is waiting.
+    ///   may not read the file; 503 if too much work is waiting; 500 for other errors.
     public static func file(
         _ path: String, for request: HTTPRequest, attachment: String? = nil,
         options: FileOptions = FileOptions(), work: (any BlockingWorkRunner)? = nil

@@ -15,7 +15,7 @@ enum RepresentationChoice {
     /// another representation must not match.
     ///
     /// False if If-Range is a date and the client accepts gzip: both representations have the same date, so
-    /// it is unknown of which one the client already has a part.
+    /// it is unknown to which of them the client's partial content belongs.
     static func wantsRange(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.contains(.range) else { return false }
         let hasTag = request.withValue(of: .ifRange) { EntityTag.parse($0) != nil } ?? true

@@ -33,7 +33,7 @@ final class Site: Sendable {
         _ request: HTTPRequest, at path: ResourcePath, endsInSlash: Bool, wait: Wait
     ) throws(StoreError) -> Finding {
         if !options.showsHidden, Self.isHidden(path) { return try nothing(wait) }
-        // Most requests for a folder are for its index.
+        // Try the index before the folder itself: most requests for a folder are answered with its index.
         if endsInSlash, let index = try index(of: path, request, wait) { return index }
         guard let resource = try open(path, wait) else { return try nothing(wait) }
         if let content = resource.content {

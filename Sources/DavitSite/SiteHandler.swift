@@ -6,8 +6,8 @@ public import DavitStore
 /// Serves a folder as a website.
 ///
 /// GET and HEAD return files according to ``SiteOptions``. OPTIONS returns 204. Unknown methods are refused
-/// with 501, and all other known methods with 405. A GET has the same capabilities and cost as in a WebDAV share of
-/// the same folder: files stay open and are validated for each request.
+/// with 501, and all other known methods with 405. A GET has the same capabilities and cost as in a WebDAV
+/// share of the same folder: files stay open and are validated for each request.
 public struct SiteHandler: Handler {
     private let site: Site
     private let work: any BlockingWorkRunner
@@ -62,7 +62,8 @@ public struct SiteHandler: Handler {
         return .error(refusal.status, refusal.reason, for: request)
     }
 
-    /// Below a mount, the path may be empty: the folder itself was requested without its slash.
+    /// Returns the requested path, and whether it ends in a slash. Below a mount, an empty raw path means that
+    /// the folder itself was requested without its trailing slash.
     private static func place(
         of request: HTTPRequest
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
@@ -136,7 +137,7 @@ public struct SiteHandler: Handler {
         return Compression().encode(coded, for: request)
     }
 
-    /// Redirects to the same path with a trailing slash. The location is an absolute path, which cannot refer
+    /// Returns a redirect to the same path with a trailing slash. The location is an absolute path, which cannot refer
     /// to another host.
     private func redirect(_ request: HTTPRequest) -> HTTPResponse {
         let slash = UInt8(ascii: "/")
@@ -145,7 +146,8 @@ public struct SiteHandler: Handler {
         if let query = request.target.rawQuery { location += [UInt8(ascii: "?")] + query }
         let response = HTTPResponse.redirect(
             to: String(decoding: location, as: UTF8.self), site.options.redirect)
-        // Browsers cache permanent redirects indefinitely, even if the folder later becomes a file.
+        // Limit the cache age: otherwise browsers may cache a permanent redirect indefinitely, even if the
+        // folder later becomes a file.
         return site.options.cacheAgeSeconds.map(response.cacheAge) ?? response
     }
 

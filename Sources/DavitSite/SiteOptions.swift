@@ -20,8 +20,8 @@ public struct SiteOptions: Sendable {
     public var usesPrecompressed = true
     /// Whether to compress files of compressible types while sending them, if there is no precompressed file.
     public var compresses = true
-    /// Whether to serve names that begin with a dot. Otherwise, nothing with such a name anywhere in its path
-    /// is served, not even through links, except `/.well-known` (RFC 8615).
+    /// Whether to serve names that begin with a dot. Otherwise, resources with such a name anywhere in their
+    /// path are not served, not even through links; `/.well-known` (RFC 8615) does not count as such a name.
     public var showsHidden = false
     /// Whether to follow symbolic links to targets inside the folder. Requests for other links receive 404.
     public var followsLinks = true
