@@ -79,7 +79,7 @@ struct ConnectionTranscript {
         }
     }
 
-    /// Ends the connection. Incomplete exchanges are recorded as incomplete.
+    /// Ends the connection. Open exchanges are written, with a mark if they are incomplete.
     mutating func end() {
         if isAnswering, !isInterim, answers.endsWithConnection, !areAnswersLost {
             open[0].isAnswerComplete = true
@@ -106,7 +106,8 @@ struct ConnectionTranscript {
 
     // MARK: Messages
 
-    /// - Returns: true if all input was used.
+    /// Scans the received bytes for the next step of a request.
+    /// - Returns: true if all input was consumed.
     private mutating func request(
         _ rest: inout UnsafeRawBufferPointer, milliseconds: Int64, order count: inout Int
     ) throws(MessageScanner.Lost) -> Bool {
@@ -180,8 +181,8 @@ struct ConnectionTranscript {
         answers.begin(framing)
     }
 
-    /// Writes complete exchanges, oldest first. A response that arrived before the end of its request waits
-    /// for that end.
+    /// Writes complete exchanges, oldest first. An exchange whose response ended first is written when its
+    /// request is complete.
     private mutating func writeComplete() {
         while let first = open.first, first.isRequestComplete, first.isAnswerComplete {
             text += open[0].text()

@@ -9,7 +9,8 @@ enum CredentialMask {
         "cookie", "cookie2", "set-cookie", "set-cookie2", "x-api-key", "x-auth-token",
     ]
 
-    /// Known schemes are kept; any other text before a space could be part of the secret.
+    /// The authentication schemes that are kept in masked values. Any other text before a space could be part
+    /// of the secret.
     private static let schemes: Set<String> = ["basic", "digest", "bearer", "negotiate", "ntlm"]
 
     static func applied(to field: WireField) -> WireField {
@@ -37,7 +38,7 @@ enum CredentialMask {
         return result + rest
     }
 
-    /// Whether the value of a field is masked: the request or response contained credentials.
+    /// Whether the value of a field is masked, which means that the message contained credentials.
     static func isMasked(_ field: WireField) -> Bool {
         names.contains(field.name.lowercased()) && (field.value == mask || field.value.hasSuffix(" " + mask))
     }

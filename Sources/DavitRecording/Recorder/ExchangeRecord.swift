@@ -3,7 +3,7 @@ internal import DavitHTTP
 /// A request and its response during recording.
 struct ExchangeRecord {
     let head: MessageHead
-    /// The time from the start of the recorder to the request.
+    /// The time from the start of the recorder to the arrival of the request head.
     let milliseconds: Int64
     var content: ContentSample
     var chunkBytes: Int?

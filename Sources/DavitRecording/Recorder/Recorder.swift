@@ -18,9 +18,9 @@ package final class Recorder: Sendable {
     }
 
     package struct Limits: Sendable {
-        /// Content longer than this is recorded as its length and digest.
+        /// Longer content is recorded as its length and digest or, if it repeats one byte, as that byte.
         package var contentBytes = 64 * 1024
-        /// Maximum bytes that wait for the writer thread.
+        /// The approximate maximum number of bytes in the queue.
         package var queueBytes = 32 * 1024 * 1024
         package var queueItems = 100_000
 
@@ -38,8 +38,7 @@ package final class Recorder: Sendable {
             if try folder.names().isEmpty {
                 let writer = Exclusive(RecordingWriter(folder, limits: limits, log: log))
                 try SystemThread.start(named: "davit-record") { [queue, finished] in
-                    // This thread is started before the signal descriptor exists, so it must block signals
-                    // itself.
+                    // Leave signals to the other threads, so that they do not interrupt writes to the files.
                     Signals.blockAll()
                     writer.withValue { $0.run(queue) }
                     finished.countDown()
@@ -74,7 +73,7 @@ private final class RecordingTap: ConnectionTap {
 
     private let number: Int
     private let queue: RecordingQueue
-    /// The counts of bytes that did not fit into the queue and have not been queued yet, in order.
+    /// The numbers of dropped bytes, in order, until these numbers can be queued.
     private let missed = Exclusive<[Gap]>([])
 
     init(_ number: Int, queue: RecordingQueue) {
@@ -100,7 +99,7 @@ private final class RecordingTap: ConnectionTap {
                 for gap in missed { queue.miss(number, gap.direction, gap.count) }
                 missed = []
             }
-            // Queue the missed counts first, so that bytes stay in order.
+            // The numbers of missed bytes must be queued first, so that the bytes stay in order.
             if missed.isEmpty, unsafe queue.add(number, direction, bytes) { return }
             if missed.last?.direction == direction {
                 missed[missed.count - 1].count += Int64(bytes.count)

@@ -1,7 +1,7 @@
 internal import DavitXML
 
 extension Check {
-    /// Returns nil if the check holds, otherwise a description of the actual value.
+    /// Returns nil if the check succeeds, otherwise a description of the failure.
     func failure(of answer: ResponseView, _ variables: Variables) -> String? {
         switch subject {
         case .field(let name, let test): Self.failure(test, of: answer.fields[name], variables)

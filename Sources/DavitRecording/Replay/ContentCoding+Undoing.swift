@@ -2,7 +2,7 @@ internal import DavitZlib
 
 /// Removes the content codings of a response (RFC 9110 §8.4).
 package enum CodedContent {
-    /// Maximum length of decoded content.
+    /// The maximum length of decoded content in bytes.
     private static let limitBytes: Int64 = 256 * 1024 * 1024
 
     /// Decodes content.
@@ -43,7 +43,7 @@ package enum CodedContent {
             used += progress.consumed
             result += room[..<progress.produced]
             if progress.isAtEnd, used == bytes.count { return result }
-            // Truncated input: no progress is possible.
+            // No progress is possible, for example because the input is truncated.
             if progress.consumed == 0, progress.produced == 0 { return nil }
         }
     }

@@ -24,7 +24,8 @@ package struct ExpectedDifferences: Sendable {
             guard parts.count >= 4, !parts.contains("") else {
                 throw TranscriptError(line: index + 1, problem: "expected FILE | STEP | WHAT | REASON")
             }
-            // WHAT may be a regular expression that contains the separator; the other parts never contain it.
+            // WHAT may be a check whose regular expression contains the separator. The other parts must not
+            // contain the separator.
             let subject = parts[2..<(parts.count - 1)].joined(separator: Self.separator)
             entries.append(
                 Entry(file: parts[0], step: parts[1], subject: subject, reason: parts[parts.count - 1]))

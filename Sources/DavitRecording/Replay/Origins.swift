@@ -1,6 +1,6 @@
 /// Replaces the recorded server with the replay server in URLs.
 struct Origins {
-    /// The host in most requests of the recording; empty if there is none.
+    /// The most frequent `Host` of the recorded requests; empty if no request has the field.
     let recordedHost: String
     /// Scheme and authority of the replay server.
     let actual: String

@@ -36,7 +36,7 @@ package final class RecordingReplay {
         origins = Origins(recordedHost: host, actual: target.server.origin)
     }
 
-    /// Sends all requests. Blocks until the end.
+    /// Sends all requests that were recorded completely, and compares the responses. Blocks until the end.
     package func run() throws(ReplayError) -> ReplayReport {
         for step in steps {
             if let reason = Self.reasonToSkip(step.exchange) {
@@ -67,8 +67,8 @@ package final class RecordingReplay {
         do throws(WireError) {
             answer = ResponseView(try client.exchange(request))
         } catch {
-            // If the first request gets no response, the server is unreachable, and every other step would
-            // fail too.
+            // If the first request gets no response, the server is probably unreachable, and the other steps
+            // would fail too.
             if report.exchangeCount == 0 { throw .cannotConnect(error.text) }
             report.exchangeCount += 1
             report.differences.append(difference(step, "response", error.text))
@@ -87,8 +87,8 @@ package final class RecordingReplay {
         }
     }
 
-    /// Remembers the digest of the content that replaces omitted content, so that responses that contain it
-    /// can be compared.
+    /// Stores the digest of the content that was sent in place of omitted content, so that responses with
+    /// this content can be compared.
     private func learnFiller(_ exchange: RecordedExchange) {
         guard case .omitted(let count, let digest) = exchange.content else { return }
         roles.hasFiller = true

@@ -4,10 +4,10 @@ internal import DavitSystem
 /// The server of a replay, with the credentials for it.
 package struct ReplayTarget: Sendable {
     package var server: ServerAddress
-    /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) in place of masked credentials, and with each
-    /// request of a transcript.
+    /// `NAME:PASSWORD`; sent with Basic authentication (RFC 7617) in place of a masked Authorization field,
+    /// and with each request of a transcript.
     package var credentials: String?
-    /// How long to wait for a response.
+    /// The maximum time without data from the server.
     package var timeoutSeconds = 60
 
     package init(_ server: ServerAddress, credentials: String? = nil) {

@@ -17,8 +17,8 @@ struct ResponseComparison {
     var ifRange: String?
     let origins: Origins
 
-    /// Returns the differences, in the order in which they occur in the response, and adds the generated values
-    /// to `roles`.
+    /// Returns the difference in the status or, if the statuses are equal, the differences in the fields and
+    /// then in the content. Adds generated values to `roles`.
     func findings(_ roles: inout Roles) -> [Finding] {
         // RFC 9110 §8.8.2.2: a date is a strong validator only after its second has passed, so either status
         // is valid.
@@ -155,8 +155,8 @@ struct ResponseComparison {
         return before == now ? nil : Self.firstDifference(Array(before.utf8), Array(now.utf8))
     }
 
-    /// Replaces times in the formats of RFC 9110 §5.6.7 and RFC 3339; the latter can have a space instead of
-    /// the T, and no seconds.
+    /// Replaces times in the preferred format of RFC 9110 §5.6.7, and UTC times in the format of RFC 3339,
+    /// which can have a space instead of the T, no seconds, and no Z.
     static func withoutTimes(_ text: String) -> String {
         text
             .replacing(

@@ -17,7 +17,7 @@ struct Roles {
     /// The most recent actual tag for each recorded one, regardless of the path.
     private var latestTags: [String: String] = [:]
     private var dates: [TagKey: String] = [:]
-    /// From digests of omitted content to digests of the content sent in its place.
+    /// Maps digests of omitted content to digests of the content that was sent in its place.
     private var digests: [String: String] = [:]
     /// Whether content was sent in place of omitted content.
     var hasFiller = false

@@ -1,4 +1,4 @@
-/// The values of variables, which texts contain as `${NAME}`.
+/// The values of the variables that transcripts refer to as `${NAME}`.
 struct Variables {
     private var values: [String: String]
 
@@ -34,7 +34,7 @@ enum Pattern {
     /// Finds the first match.
     ///
     /// - Returns: the match with its groups; nil if there is none.
-    /// - Throws: if the pattern is not a regular expression.
+    /// - Throws: an error if the pattern is not a regular expression.
     static func match(_ pattern: String, in text: String) throws -> [Substring?]? {
         let regex = try Regex(pattern).dotMatchesNewlines().matchingSemantics(.unicodeScalar)
         guard let match = text.firstMatch(of: regex) else { return nil }

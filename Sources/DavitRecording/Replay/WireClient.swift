@@ -52,7 +52,8 @@ final class WireClient {
     private var received: [UInt8] = []
     private var used = 0
 
-    /// - Parameter contentLimitBytes: for longer content only the length and the digest are kept.
+    /// - Parameter contentLimitBytes: the maximum length of content that is kept completely; see
+    ///   ``ContentSample``.
     init(
         _ server: ServerAddress, timeoutSeconds: Int = 60,
         contentLimitBytes: Int = ResponseView.bodyLimitBytes

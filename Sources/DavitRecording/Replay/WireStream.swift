@@ -77,7 +77,7 @@ final class SocketStream: WireStream {
         case .bytes(let count): return Array(buffer[..<count])
         case .wouldBlock: throw .silent(seconds: timeoutSeconds)
         case .ended: return []
-        // After a reset; bytes received before the reset have already been returned.
+        // Treat an error, such as a reset, as the end of the stream.
         case .failed: return []
         }
     }

@@ -1,7 +1,7 @@
-/// A session with a server as text: requests, with their expected or recorded responses.
+/// A parsed session with a server: requests with their expected or recorded responses.
 ///
-/// Both kinds share one grammar (`docs/recording.md`): transcripts, which people write, with variables and
-/// checks; and recordings, which ``Recorder`` writes, with the actual responses.
+/// Both kinds of session share one grammar (`docs/recording.md`): transcripts, which people write, with
+/// variables and checks; and recordings, which ``Recorder`` writes, with the actual responses.
 package struct Transcript: Sendable {
     package enum Kind: Int, Sendable {
         case expectations = 1
@@ -27,7 +27,7 @@ package struct Transcript: Sendable {
     }
 
     package var kind: Kind
-    /// `Name`, `Client` and the other header lines, in order.
+    /// `Name`, `Client` and the other header lines except `Setup`, in order.
     package var facts: [WireField] = []
     package var setups: [Setup] = []
     package var exchanges: [RecordedExchange] = []
@@ -44,7 +44,7 @@ package struct RecordedExchange: Sendable {
         /// `Content-Length: 0`.
         case zero
         case length
-        /// In chunks of this many bytes.
+        /// Chunks of this many bytes.
         case chunked(Int)
     }
 
@@ -108,7 +108,7 @@ package enum RecordedContent: Hashable, Sendable {
     }
 }
 
-/// A field line. Each character represents one byte (ISO 8859-1), so that every line is preserved exactly.
+/// A field line. Each character represents one byte (ISO 8859-1), so that arbitrary bytes are preserved.
 package struct WireField: Hashable, Sendable {
     package var name: String
     package var value: String

@@ -81,7 +81,7 @@ package struct TranscriptParser {
 
     private func problem(_ text: String) -> TranscriptError { TranscriptError(line: line, problem: text) }
 
-    /// Returns the text after the first character and, if it follows, one space.
+    /// Returns the text after the first character and, if present, one space.
     private static func text(of line: [UInt8]) -> ArraySlice<UInt8> {
         let rest = line.dropFirst()
         return rest.first == UInt8(ascii: " ") ? rest.dropFirst() : rest

@@ -3,8 +3,8 @@ internal import DavitCrypto
 internal import DavitHTTP
 #endif
 
-/// A sample of content, taken as the content passes: the bytes if they are within a limit, otherwise the
-/// length and the digest, or the byte value if the content repeats a single one.
+/// A sample of content, taken while the content is transferred: the bytes if they are within a limit,
+/// otherwise the length and the digest or, if the content repeats a single byte, that byte.
 package struct ContentSample {
     private let limitBytes: Int
     private var bytes: [UInt8] = []

@@ -28,7 +28,7 @@ package struct MessageScanner {
         case untilEnd
     }
 
-    /// Maximum length of a head in bytes; longer heads are rejected.
+    /// The number of bytes from which an incomplete head is rejected.
     private static let headLimitBytes = 256 * 1024
 
     private var phase = Phase.head
@@ -95,8 +95,8 @@ package struct MessageScanner {
 
     /// Skips missing bytes.
     ///
-    /// - Returns: false unless all of them are known to be content; the bytes that follow can then not be
-    ///   read.
+    /// - Returns: true if all of the missing bytes are known to be content. If not, the bytes after them
+    ///   cannot be scanned.
     package mutating func skip(_ count: Int64) -> Bool {
         switch phase {
         case .length(let left) where left >= count:
@@ -126,7 +126,7 @@ package struct MessageScanner {
             guard isOver else { continue }
             guard let parsed = MessageHead(head) else { throw Lost() }
             head = []
-            // No content, until the caller specifies the framing.
+            // Assume that there is no content, until the caller specifies the framing.
             phase = .length(0)
             return (index + 1, .head(parsed))
         }
