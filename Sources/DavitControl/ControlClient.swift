@@ -18,8 +18,8 @@ package enum ControlClient {
     ///
     /// - Parameters:
     ///   - folder: the state folder.
-    ///   - timeoutSeconds: the maximum time without data from the server; long by default, because a check reads
-    ///     the entire database.
+    ///   - timeoutSeconds: the maximum time without data from the server; long by default, because a check
+    ///     reads the entire database.
     package static func ask(
         _ request: ControlRequest, in folder: String, timeoutSeconds: Int = 600
     ) throws(Problem) -> ControlResponse {

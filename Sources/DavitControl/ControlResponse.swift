@@ -1,7 +1,7 @@
 /// The response of a server to a ``ControlRequest``.
 ///
-/// On the wire, a response is either `ok COUNT`, followed by COUNT lines, or `refused REASON`. The count distinguishes an
-/// empty response from one that was cut off.
+/// On the wire, a response is either `ok COUNT`, followed by COUNT lines, or `refused REASON`. The count
+/// distinguishes an empty response from one that was cut off.
 package enum ControlResponse: Hashable, Sendable {
     case lines([String])
     case refused(reason: String)

@@ -62,8 +62,8 @@ public struct SiteHandler: Handler {
         return .error(refusal.status, refusal.reason, for: request)
     }
 
-    /// Returns the requested path, and whether it ends in a slash. Below a mount, an empty raw path means that
-    /// the folder itself was requested without its trailing slash.
+    /// Returns the requested path, and whether it ends in a slash. Below a mount, an empty raw path means
+    /// that the folder itself was requested without its trailing slash.
     private static func place(
         of request: HTTPRequest
     ) throws(HTTPError) -> (path: ResourcePath, endsInSlash: Bool) {
@@ -137,8 +137,8 @@ public struct SiteHandler: Handler {
         return Compression().encode(coded, for: request)
     }
 
-    /// Returns a redirect to the same path with a trailing slash. The location is an absolute path, which cannot refer
-    /// to another host.
+    /// Returns a redirect to the same path with a trailing slash. The location is an absolute path, which
+    /// cannot refer to another host.
     private func redirect(_ request: HTTPRequest) -> HTTPResponse {
         let slash = UInt8(ascii: "/")
         // After two slashes at the start, the next segment would be a host (RFC 3986 §4.2).
