@@ -74,7 +74,7 @@ struct Channel: ~Copyable {
     /// Releases memory that an idle connection does not need.
     func releaseMemory() { tls?.releaseMemory() }
 
-    /// Bytes that were sent and that the peer has not acknowledged.
+    /// The number of bytes that were sent and that the peer has not acknowledged.
     var outstandingBytes: Int { Socket.outstandingBytes(socket.rawValue) }
 
     /// Sends close_notify if the connection uses TLS, as far as the socket accepts it.

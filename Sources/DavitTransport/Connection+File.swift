@@ -24,8 +24,8 @@ extension Connection {
         }
     }
 
-    /// Returns true if the connection has not used up its turn, and the first window of the file can be sent
-    /// without waiting for a disk.
+    /// Returns true if the connection has not used up its turn, and the first window of the file can probably
+    /// be sent without waiting for a disk.
     func canSendNow(_ content: any FileContent, offset: Int64, length: Int64) -> Bool {
         guard !isTurnOver else { return false }
         if loop.memory.isDiskless(content) { return true }

@@ -7,7 +7,7 @@ extension Connection {
     /// unread input would reset the connection, and the peer might lose the response.
     private static let lingerBytes = 256 * 1024
 
-    /// Calls receive once and appends to `input`.
+    /// Receives available bytes and appends them to `input`.
     /// - Returns: false at the end of the stream.
     func receive(into input: InputBuffer) -> Bool {
         var isOpen = true
@@ -20,7 +20,7 @@ extension Connection {
         return isOpen
     }
 
-    /// Calls receive once and appends at most `limit` bytes to `buffer`.
+    /// Receives at most `limit` available bytes and appends them to `buffer`.
     /// - Returns: the number of bytes received; 0 if none are available.
     /// - Throws: ``HTTPError/disconnected`` at the end of the stream.
     func receive(into buffer: IOBuffer, limit: Int) throws(HTTPError) -> Int {

@@ -29,7 +29,8 @@ extension Connection {
         return outcome
     }
 
-    /// Sends bytes of a file. With a tap, the bytes are read again to report them; they are still cached.
+    /// Sends bytes of a file. With a tap, the bytes are read again to report them; they are usually still
+    /// cached.
     func sendFileBytes(_ file: Int32, offset: Int64, count: Int) -> Socket.Outcome {
         let outcome = channel.sendFile(file, offset: offset, count: count)
         if let tap, case .bytes(let sent) = outcome { show(tap, file, offset: offset, count: sent) }
@@ -47,8 +48,8 @@ extension Connection {
                     unsafe tap.sent(UnsafeRawBufferPointer(rebasing: room[..<read]))
                     shown += read
                 } else {
-                    // The file has been truncated in the meantime; report zeros so that the byte count stays
-                    // correct.
+                    // The file has become shorter in the meantime, or cannot be read; report zeros, so that
+                    // the byte count stays correct.
                     unsafe room.initializeMemory(as: UInt8.self, repeating: 0)
                     unsafe tap.sent(UnsafeRawBufferPointer(room))
                     shown += room.count

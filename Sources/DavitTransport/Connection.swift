@@ -37,7 +37,8 @@ internal import DavitSystem
     /// The deadline of the handshake.
     private(set) var handshakeEnd: Int64 = 0
 
-    /// Whether the last event reported input, and no call has found the socket empty since.
+    /// Whether input may be available: an event has reported it, and no call has found the socket drained
+    /// since then.
     @safe @exclusivity(unchecked) var isReadable = false
     /// Whether the peer has closed its sending side: input must then be read up to the end, even after a
     /// short read.
@@ -53,7 +54,7 @@ internal import DavitSystem
     private var birth: Int64 = 0
     @safe @exclusivity(unchecked) var bytesReceived: Int64 = 0
 
-    /// Output that the socket has not accepted yet, starting at `unsentStart`.
+    /// Output that the channel has not accepted yet, starting at `unsentStart`.
     @safe @exclusivity(unchecked) var unsent: [UInt8] = []
     @safe @exclusivity(unchecked) var unsentStart = 0
     @safe @exclusivity(unchecked) var sending: TransferRateMonitor
@@ -84,7 +85,7 @@ internal import DavitSystem
         Task(executorPreference: loop) { self.begin() }
     }
 
-    /// Waits for the first bytes like a parked connection, that is, without a task.
+    /// Registers the connection with its loop, which waits for the first bytes without a task.
     private func begin() {
         loop.add(self)
         birth = loop.now

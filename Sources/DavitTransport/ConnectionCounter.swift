@@ -33,8 +33,8 @@ package final class ConnectionCounter: Sendable {
         self.limitPerAddress = max(1, limitPerAddress)
     }
 
-    /// Counts a new connection. Local sockets and proxies are exempt from the limit per address, because they
-    /// connect on behalf of many clients.
+    /// Counts a new connection. Proxies and peers on local sockets are exempt from the limit per address,
+    /// because they connect on behalf of many clients.
     /// - Returns: false if the peer already has too many connections.
     package func enter(_ address: NetworkAddress) -> Bool {
         state.withLock { state in

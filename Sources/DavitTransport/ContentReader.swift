@@ -13,8 +13,8 @@ final class ContentReader: RequestBody {
     /// With less free space than this in the caller's buffer, chunks are received through the input buffer,
     /// because system calls for a few bytes are too expensive.
     private static let leastRoomForChunks = InputBuffer.usualCapacity
-    /// The maximum number of bytes received beyond the current chunk in one call. They may belong to later
-    /// requests, and are kept for them.
+    /// The maximum number of bytes received beyond the current chunk in one call. Bytes after the end of the
+    /// content belong to later requests, and are kept for them.
     private static let mostBehindChunk = 256 * 1024
 
     let declaredLength: Int64?

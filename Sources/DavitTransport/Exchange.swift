@@ -3,7 +3,7 @@ internal import DavitLogging
 internal import DavitServer
 internal import DavitSystem
 
-/// The HTTP exchange on a connection, from its first byte or its wake-up until the connection is parked or
+/// Serves the requests on a connection, from the arrival of input until the connection is idle again or
 /// closed.
 ///
 /// Belongs to the connection's task or, if there is none, to its loop. Exclusivity checks are disabled for
@@ -55,8 +55,8 @@ final class Exchange {
         request = loop.memory.takeRequest()
     }
 
-    /// Returns borrowed memory to the loop, and records an unfinished response as incomplete. No other method
-    /// may be called afterwards.
+    /// Returns borrowed memory to the loop, and records a response as incomplete if only a part of its
+    /// content was sent. No other method may be called afterwards.
     func giveBack() {
         if case .rest = remaining { _ = ended(isComplete: false) }
         remaining = nil
@@ -102,8 +102,8 @@ final class Exchange {
     /// The result of serving without a task.
     enum ServedWithoutTask { case done, more, ended }
 
-    /// Calls receive once and responds to the requests that do not have to wait. The responses are appended
-    /// to the output buffer; only the content of large files is sent immediately.
+    /// Receives available input and responds to the requests that do not have to wait. The responses are
+    /// appended to the output buffer; only the content of large files is sent immediately.
     /// - Returns: `more` if ``run()`` has to continue.
     func serveWithoutTask() -> ServedWithoutTask {
         guard connection.receive(into: unread) else { return .ended }
@@ -157,7 +157,8 @@ final class Exchange {
         }
     }
 
-    /// Whether all content of the request has arrived.
+    /// Whether all content of the request has arrived; always false for chunked content, whose end is not
+    /// known before it is decoded.
     private var hasContentArrived: Bool {
         switch request.framing {
         case .none: true
@@ -313,7 +314,7 @@ final class Exchange {
         return .close
     }
 
-    /// Responds to a request whose head is malformed or late.
+    /// Responds to a request whose head is refused or late.
     private nonisolated(nonsending) func refuse(_ error: HTTPError) async -> Outcome {
         guard !error.isDisconnected else { return .close }
         progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())

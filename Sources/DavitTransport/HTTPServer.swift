@@ -184,8 +184,8 @@ extension HTTPServer {
         group?.endRequests(where: isRevoked)
     }
 
-    /// Calls `action` on a loop after `nanoseconds`, at most a quarter of a second late; never if the server
-    /// stops first.
+    /// Calls `action` on a loop after `nanoseconds`, up to about a quarter of a second late; does not call it
+    /// if the server stops first.
     package func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {
         group?.schedule(after: nanoseconds, action)
     }

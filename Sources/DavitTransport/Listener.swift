@@ -9,7 +9,7 @@ final class Listener: LoopMember, @unchecked Sendable {
 
     /// Maximum connections accepted per wake-up.
     private static let acceptsPerTurn = 64
-    /// How long accepting pauses after the process has run out of descriptors.
+    /// How long accepting pauses after an error, such as a lack of descriptors.
     private static let pauseNanoseconds: Int64 = 100_000_000
 
     private let loop: EventLoop
@@ -93,7 +93,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     }
 
     private func take(_ connection: consuming FileDescriptor, from address: SocketAddress) {
-        // Fails only for a connection that is already closed.
+        // Drop a connection whose address cannot be read, for example because it is already closed.
         guard let local = try? localAddress(of: connection.rawValue) else { return }
         let endpoints = ConnectionEndpoints(local: NetworkAddress(local), remote: NetworkAddress(address))
         if let accepts = server.accepts, !accepts(endpoints) { return server.observe(.connectionRefused) }
@@ -132,8 +132,8 @@ final class Listener: LoopMember, @unchecked Sendable {
         return hasRoom
     }
 
-    /// Accepts and closes a pending connection when no descriptor or memory is left. Otherwise the event queue would
-    /// report it forever.
+    /// Accepts and closes a pending connection when no descriptor or memory is left, because the event queue
+    /// would otherwise report it forever. Then pauses accepting.
     private func relieve(_ number: Int32) {
         server.log.warning("connection dropped: out of file descriptors or memory")
         spare = nil

@@ -39,7 +39,7 @@ final class ListeningSocket {
 }
 
 extension ListeningSocket {
-    /// How often the system may choose a port until one is free on all addresses.
+    /// How many times the system may choose a port until one is free on all addresses.
     private static let attempts = 16
 
     /// Opens all sockets of a server: inherited sockets, endpoints, and local sockets.

@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitSystem
 
-/// The value of the `Date` field, updated once per second.
+/// The value of the `Date` field, updated at most once per second.
 struct LoopDate {
     private(set) var text: [UInt8] = []
     private var second = Int64.min

@@ -20,7 +20,8 @@ final class LoopGroup: Sendable {
     private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
     private struct Listening {
-        /// The active listeners. Each of them is used only on the first loop, or after the end of that loop.
+        /// The active listeners. Each of them is used on the first loop, before that loop runs, or after it
+        /// has ended.
         var listeners: [Listener] = []
         /// Whether listening has ended permanently.
         var isOver = false
@@ -101,7 +102,7 @@ final class LoopGroup: Sendable {
             }
         } catch {
             requestDrain()
-            // Without the first loop there are no listeners, and no loop drains.
+            // If no thread is running, no loop will drain and close the listeners, so close them here.
             if threadCompletion.remove(loops.count - started) {
                 loops[0].onDrain = nil
                 _ = finish { {} }
@@ -122,8 +123,8 @@ final class LoopGroup: Sendable {
         return listeners
     }
 
-    /// Closes the remaining listeners and reports the end. Called when the last thread ends, or if no thread
-    /// could be started.
+    /// Closes the remaining listeners. Returns the closure that reports the end. Called when the last thread
+    /// ends, or if no thread could be started.
     private func finish(_ onEnd: () -> ThreadCompletion.Announcement) -> ThreadCompletion.Announcement {
         let (left, signalListener) = listening.withLock { state in
             state.isOver = true

@@ -17,8 +17,8 @@ final class MaintenanceScheduler: Sendable {
         self.pool = pool
     }
 
-    /// Schedules the work if it is not scheduled yet. Called on the thread of `loop` after each response and
-    /// at the start of live content.
+    /// Schedules the work if it is not scheduled yet. Called on the thread of `loop`: after each response, at
+    /// the start of live content, and to repeat the work.
     func schedule(on loop: EventLoop) {
         if isDue.load(ordering: .relaxed) { return }
         if isDue.exchange(true, ordering: .relaxed) { return }

@@ -5,15 +5,16 @@ internal import DavitSystem
 
 /// The progress of a response.
 struct ResponseProgress {
-    /// The status, set when the head has been written; afterwards no other response can be sent.
+    /// The status, set when the head is encoded. Once it is set, no other response can be sent.
     var status: HTTPStatus?
-    /// Bytes of content that were sent or buffered.
+    /// The number of content bytes that were sent or buffered.
     var contentBytes: Int64 = 0
     private var start: Int64 = 0
 
     init(start: Int64 = 0) { self.start = start }
 
-    /// - Parameter received: the number of bytes of the request's content.
+    /// Returns the record for the access log.
+    /// - Parameter received: see ``AccessRecord/bytesReceived``.
     func record(
         of request: HTTPRequest?, status: HTTPStatus?, received: Int64, peer: String, isComplete: Bool
     ) -> AccessRecord {

@@ -46,7 +46,7 @@ internal import DavitSystem
             clientCertificate = ClientCertificate(
                 subject: try shown.subject(), fingerprint: try shown.fingerprint())
         } catch {
-            // A certificate whose subject cannot be represented is ignored.
+            // Ignore a certificate whose subject or fingerprint cannot be determined.
         }
     }
 

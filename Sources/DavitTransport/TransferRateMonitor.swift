@@ -8,7 +8,7 @@ package struct TransferRateMonitor: Sendable {
     private var waited: Int64 = 0
     private var moved = 0
     private var waitStart: Int64 = 0
-    /// Total bytes transferred, whether or not they have reached the peer.
+    /// The total number of bytes transferred, whether or not they have reached the peer.
     package private(set) var total: Int64 = 0
 
     /// - Parameter window: the length of a window in nanoseconds.

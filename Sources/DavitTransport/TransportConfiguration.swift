@@ -145,7 +145,7 @@ public struct TransportConfiguration: Sendable {
 package enum TransportEvent: Hashable, Sendable {
     /// A connection released its task and its buffers.
     case parked
-    /// No descriptor was left for a pending connection.
+    /// No descriptor or memory was left for a pending connection.
     case acceptExhausted
     /// The maximum number of connections is open; accepting is paused.
     case acceptPaused

@@ -32,7 +32,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     /// The host as configured, the path of a local socket, or the number of an inherited descriptor; empty if
     /// the error does not concern a single endpoint. When listening is resumed, the numeric address.
     public var host: String
-    /// The port as configured; 0 for other sockets.
+    /// The port as configured or, when listening is resumed, as bound; 0 if the error does not concern a host
+    /// and a port.
     public var port: UInt16
 
     /// Creates an error that concerns one endpoint or none.
