@@ -1,8 +1,7 @@
 public import DavitSystem
 internal import Synchronization
 
-/// A file to which a background thread appends lines, so that callers of ``append(_:)`` never wait for the
-/// disk.
+/// A file to which a background thread appends lines, so that callers of `append` never wait for the disk.
 ///
 /// A line after a pause is written immediately; the background thread then sleeps for a few milliseconds, so
 /// that many lines cost one write and one wake-up. The buffer of pending lines is limited; further lines are

@@ -29,8 +29,9 @@ extension Accounts {
         #endif
     }
 
-    /// Whether a text given as a password has the form of a hash: `$scrypt$…`, or, as other programs write
-    /// hashes, `$2y$…`, `$apr1$…` or `$6$…`. It is unlikely that a real password has this form.
+    /// Whether a text given as a password has the form of a hash: `$scrypt$…` or `$digest$…`, or a form that
+    /// other programs use, such as `$2y$…`, `$apr1$…` or `$6$…`. A real password is unlikely to have this
+    /// form.
     package static func isHash(_ text: String) -> Bool {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "$"), maxSplits: 2, omittingEmptySubsequences: false)

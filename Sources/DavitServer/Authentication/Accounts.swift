@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// The user names and password verifiers for ``Authentication``.
 ///
-/// Passwords are not stored. Adding an account stores its Digest secrets, or a salted scrypt hash if no
-/// Digest scheme is enabled. A build without OpenSSL supports neither and keeps passwords in memory in plain
-/// text.
+/// With OpenSSL, passwords are not stored: adding an account stores its Digest secrets, or a salted scrypt
+/// hash if no Digest scheme is enabled. A build without OpenSSL supports neither and keeps passwords in
+/// memory in plain text.
 public struct Accounts: Sendable {
     /// The reason why an account or the list of accounts is unusable.
     public enum Problem: Error, Hashable, Sendable {

@@ -5,10 +5,10 @@ internal import Synchronization
 extension Authentication {
     /// A password to compare.
     struct Attempt: Sendable {
-        /// Key of the field value as sent; nil if the result cannot be cached.
+        /// Cache key of the field value as sent; nil if the result cannot be cached.
         var key: CredentialKeys.Key?
-        /// Key of name and password, independent of their encoding in the field; nil if the result cannot be
-        /// cached.
+        /// Cache key of name and password, independent of their encoding in the field; nil if the result
+        /// cannot be cached.
         var passwordKey: CredentialKeys.Key?
         var user: [UInt8]
         var password: [UInt8]
@@ -28,8 +28,8 @@ extension Authentication {
         }
     }
 
-    /// The client and the account name of a login attempt. The hash values are the keys under which failures
-    /// are counted and waiting passwords are queued.
+    /// The client and the account name of a login attempt. Failures are counted under the hash values of the
+    /// address and the account name.
     struct Origin: Sendable {
         var peer: String
         /// The hash value of the address; for IPv6, of its /64 network.

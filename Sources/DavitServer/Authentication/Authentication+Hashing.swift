@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Hashing of passwords that are not cached: the queue, its order, and the requests that wait.
 extension Authentication {
-    /// A password from one address; it is hashed once for all requests that carry it.
+    /// A name and password sent from one address; hashed once for all concurrent requests that carry them.
     struct PendingHash: Hashable, Sendable {
         var key: CredentialKeys.Key
         var address: Int
@@ -24,7 +24,7 @@ extension Authentication {
         var continuation: CheckedContinuation<Turn, Never>
     }
 
-    /// Number of requests waiting for a hash; for tests.
+    /// Number of queued requests; for tests.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
     /// Decides about a request whose password must be hashed.
@@ -44,7 +44,7 @@ extension Authentication {
         state.withLock { $0.generation == attempt.generation }
     }
 
-    /// Compares a password once for all requests that carry it and come from the same address.
+    /// Compares a password once for all concurrent requests that carry it and come from the same address.
     /// - Returns: nil if the request must be checked again.
     private func compare(_ attempt: Attempt) async -> Decision? {
         guard let key = attempt.passwordKey else { return await hash(attempt) }

@@ -7,10 +7,11 @@ internal import Synchronization
 /// Without valid credentials, every method is answered with 401 and one challenge per scheme before any other
 /// processing, because some clients never offer a password to a server that once responded without a
 /// challenge (RFC 9110 §11.6.1). A Digest response for another target is answered with 400. Repeated failures
-/// are answered with 429 for increasing periods, during which credentials are not checked. With valid
-/// credentials, `request.principal` is the name of the account.
+/// are answered with 429 for increasing periods, during which credentials are not checked, except those of
+/// clients that have already logged in. With valid credentials, `request.principal` is the name of the
+/// account.
 ///
-/// A password is compared with its scrypt hash on another thread. The result is cached: for five minutes if
+/// A password is compared with a scrypt hash on another thread. The result is cached: for five minutes if
 /// the password is right, for 15 minutes if it is wrong. The cache keys are derived with a secret key. Few
 /// passwords are hashed at a time; the others wait in a queue of limited length. A client that queues too
 /// many passwords is answered with 429. If the queue is full, the request with the lowest priority is
@@ -51,7 +52,8 @@ public final class Authentication: Middleware {
         case tooMany(waitSeconds: Int64)
         /// The Digest response is for another target (RFC 7616 §3.4.6).
         case otherTarget
-        /// The password queue is full, or the thread pool refused the hash.
+        /// The password queue is full, another password has displaced this one, or the thread pool refused
+        /// the hash.
         case busy
         /// Too many passwords from the same address are queued.
         case lineFull
@@ -86,7 +88,7 @@ public final class Authentication: Middleware {
     let tickets = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - optionsFields: also included in 401 responses to OPTIONS, for clients that read the server's
+    ///   - optionsFields: fields added to 401 responses to OPTIONS, for clients that read the server's
     ///     capabilities there before they ask the user for a password.
     ///   - work: runs the password hashing.
     /// - Throws: if the settings are invalid or no scheme is usable by every account.

@@ -9,7 +9,8 @@ public struct AuthenticationSettings: Hashable, Sendable {
         case digestSHA256 = "digest-sha-256"
         /// RFC 7616 with MD5, for clients that support nothing else.
         case digestMD5 = "digest-md5"
-        /// RFC 7617. Sends the password itself, readable on the network unless the connection uses TLS.
+        /// RFC 7617. The client sends the password itself, readable on the network unless the connection uses
+        /// TLS.
         case basic
 
         var isDigest: Bool { self != .basic }

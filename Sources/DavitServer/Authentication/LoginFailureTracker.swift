@@ -6,7 +6,7 @@ package struct LoginFailureTracker: Sendable {
     /// How the wait grows with the number of failures.
     package struct Backoff: Sendable {
         /// Number of failures without a wait. The next failure causes a wait of one second, which doubles
-        /// with each further failure.
+        /// with each further failure, up to `limitSeconds`.
         var free: Int
         var limitSeconds: Int64
 
@@ -40,7 +40,7 @@ package struct LoginFailureTracker: Sendable {
     /// Number of records.
     package var count: Int { addresses.count + accounts.count }
 
-    /// Returns the remaining wait before the next attempt, at least one second; nil if an attempt is allowed now.
+    /// Returns the remaining wait in seconds, at least 1; nil if an attempt is allowed now.
     ///
     /// Failures of other clients on the same account never delay an address without failures of its own, so
     /// that a user who knows the password gets in immediately.

@@ -4,8 +4,8 @@
 /// an account, networks take turns, so that a client that sends many passwords delays mainly itself. Every
 /// fourth turn may serve a lower level of trust, to prevent starvation.
 ///
-/// Operations are linear in the number of waiting passwords, which ``total`` limits; a hash takes a thousand
-/// times longer.
+/// Adding and removing one entry is linear in the number of waiting passwords, which ``total`` limits; a hash
+/// takes about a thousand times longer.
 package struct PasswordQueue<Waiter: Sendable>: Sendable {
     /// The trust in the sender of a password, highest first.
     package enum ClientTrust: Int, Comparable, Sendable {

@@ -3,9 +3,10 @@ public import DavitHTTP
 /// Reads the content of a request in the form that a route needs.
 ///
 /// Content over a limit is answered with 413, malformed content with 400 and its offset, and an unsupported
-/// type, charset or coding with 415; the action is then not called. Content in gzip or deflate is decoded.
-/// Limits apply to both the encoded and the decoded content. Decoded content over 1 MiB that is more than 200
-/// times as long as the encoded content is answered with 413.
+/// type, charset or coding with 415; the action is then not called. All readers defined here except
+/// `stream` decode content in gzip or deflate. Limits apply to both the encoded and the decoded content.
+/// Decoded content over 1 MiB that is more than 200 times as long as the encoded content is answered with
+/// 413.
 public struct BodyReader<Value>: Sendable {
     let read: @Sendable (HTTPRequest, TemporaryFiles) async throws -> Value
 

@@ -93,7 +93,7 @@ private struct MultipartReceiver {
             // The limit also covers the data between the parts.
             if received > limits.contentBytes { throw HTTPError.tooLarge(limits.contentBytes) }
             var index = 0
-            // Merges consecutive data of one part, so that content resembling delimiters does not cause many
+            // Merge consecutive data of one part, so that content resembling delimiters does not cause many
             // small writes.
             var data = 0..<0
             while true {
@@ -179,7 +179,7 @@ private struct MultipartReceiver {
                 throw HTTPError(
                     .contentTooLarge, "The uploaded files exceed \(limits.fileBytes) bytes.")
             }
-            // Releases the reference in `part`, so that appending does not copy.
+            // Release the reference in `part`, so that appending does not copy.
             part = .none
             try await writer.append(buffer, range, memoryBytes: &memoryBytes)
             part = .file(head, writer)

@@ -46,8 +46,8 @@ package struct PartHead: Hashable, Sendable {
         fileName = disposition?.fileName
     }
 
-    /// Content-Transfer-Encoding is deprecated for HTTP (§4.7). Encodings that leave the content unchanged
-    /// are accepted.
+    /// Checks Content-Transfer-Encoding, which is deprecated for HTTP (§4.7): accepts only encodings that
+    /// leave the content unchanged.
     private static func checkTransferEncoding(
         _ value: borrowing Span<UInt8>, _ offset: Int64
     ) throws(MultipartError) {

@@ -49,8 +49,8 @@ public final class TemporaryFile: Sendable {
     /// The content in pieces. Each iteration starts at the beginning.
     public var chunks: Chunks { Chunks(file: self) }
 
-    /// Moves the content atomically to a path, where it is permanent. May succeed only once; after an error,
-    /// it may be called again.
+    /// Moves the content atomically to a path, where it is permanent. A file can be moved only once; after an
+    /// error, the call can be repeated.
     ///
     /// The caller must choose the path. Its last component may be a name sent by a client, such as
     /// ``MultipartForm/Upload/fileName``, which contains no slash; invalid file names are rejected. The
@@ -115,7 +115,7 @@ struct TemporaryWriter {
         self.expectedBytes = expectedBytes
     }
 
-    /// Appends a range of `buffer`. The bytes are stored when the call returns.
+    /// Appends a range of `buffer`. The buffer can be reused when the call returns.
     /// - Parameter memoryBytes: the memory that this request may still use; updated by the call.
     mutating func append(
         _ buffer: IOBuffer, _ range: Range<Int>, memoryBytes: inout Int

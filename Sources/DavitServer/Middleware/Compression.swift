@@ -3,10 +3,10 @@ internal import DavitZlib
 
 /// Compresses generated content with gzip for clients that accept it (RFC 9110 §8.4.1.3, §12.5.3).
 ///
-/// Applies to generated content of a compressible type: bytes above a threshold, and streams. The following
-/// are not compressed: stored files, whose bytes and length WebDAV clients rely on; partial content; content
-/// that already has a coding; and content marked `Cache-Control: no-transform`. Live streams are flushed
-/// after each piece.
+/// Applies to generated content of a compressible type: byte arrays that reach a threshold, and streams. The
+/// following are not compressed: stored files, whose bytes and length WebDAV clients rely on; partial
+/// content; content that already has a coding; and content marked `Cache-Control: no-transform`. Live streams
+/// are flushed after each piece.
 ///
 /// If the coding depends on the client, the response has `Vary: Accept-Encoding`. A response to GET or HEAD
 /// has it even if it is not compressed. A strong entity tag becomes weak, because the compressed and
@@ -16,7 +16,8 @@ internal import DavitZlib
 /// Do not use this middleware for pages that contain both a secret and data from the request, because the
 /// compressed length then reveals information about the secret (BREACH).
 public struct Compression: Middleware {
-    /// Shorter content fits into one packet, so compressing it gains nothing.
+    /// The default length in bytes from which content is compressed. Shorter content fits into one packet, so
+    /// compressing it gains nothing.
     public static let defaultThresholdBytes = 1024
 
     private let thresholdBytes: Int
@@ -105,7 +106,7 @@ public struct Compression: Middleware {
 
     /// Returns a 304 response with the fields of the corresponding 200 response (RFC 9110 §15.4.5). If the
     /// client sent only the weak form of a strong tag, it has a compressed response, so the tag becomes weak.
-    /// Stored files are never compressed, so their strong tags remain.
+    /// If the client sent the strong tag, it has the uncompressed bytes, so the tag remains strong.
     private func unmodified(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         guard let tag = response.fields.entityTag, !tag.isWeak,
             let value = request.combinedBytes(of: .ifNoneMatch),

@@ -4,7 +4,7 @@ public import DavitHTTP
 ///
 /// A server without accounts relies on network access control. A web page could bypass that through a user's
 /// browser by pointing its own host name at the address of this server (DNS rebinding). The browser then
-/// sends the page's name in Host, so only configured names are accepted.
+/// sends the page's name in Host, so names other than `localhost` must be configured.
 public struct HostGuard<Next: Handler>: Handler {
     /// Accepted host names in lower case.
     private let names: [[UInt8]]

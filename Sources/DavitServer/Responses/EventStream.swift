@@ -3,10 +3,10 @@ public import DavitHTTP
 extension HTTPResponse {
     /// Returns a response with server-sent events (HTML Standard §9.2).
     ///
-    /// - Parameter produce: writes the events, as in ``stream(type:_:)``. A disconnected client is detected
-    ///   only when something is written: if events are rare, send an ``EventWriter/comment(_:)`` about every
-    ///   15 seconds, which also keeps proxies from closing the connection. When the server stops, the stream
-    ///   ends immediately and the task is cancelled.
+    /// - Parameter produce: writes the events, as in ``stream(type:_:)``. A client that disappears
+    ///   without closing the connection is detected only when something is written: if events are rare, send
+    ///   an ``EventWriter/comment(_:)`` about every 15 seconds, which also keeps proxies from closing the
+    ///   connection. When the server stops, the stream ends immediately and the task is cancelled.
     public static func events(
         _ produce: @escaping @Sendable (EventWriter) async throws -> Void
     ) -> HTTPResponse {
@@ -56,7 +56,7 @@ public struct EventWriter: Sendable {
         if let event { appendLine(event, name: "event", to: &bytes) }
         if let id { appendLine(id, name: "id", to: &bytes) }
         if let retry {
-            // Clamps to about 300,000 years.
+            // Clamp to about 300,000 years, so that the number of milliseconds does not overflow.
             let limit = Duration.seconds(Int64.max / 1_000_000)
             let (seconds, attoseconds) = min(limit, max(.zero, retry)).components
             appendLine(

@@ -69,7 +69,8 @@ final class StreamPipe: Sendable {
         reader?.resume()
     }
 
-    /// Discards all pieces because the client has disconnected.
+    /// Discards all pieces and refuses later ones. Called when the client has disconnected or the response
+    /// has been released.
     func abandon() {
         let (pieces, reader) = state.withLock { state in
             state.isAbandoned = true
@@ -92,7 +93,7 @@ final class StreamPipe: Sendable {
         }
     }
 
-    /// Takes as many pieces as fit into the buffer.
+    /// Takes as many bytes as fit into the buffer, and resumes the writers of completed pieces.
     private func take(into buffer: IOBuffer) -> End {
         let (writers, end) = state.withLock { state in
             var writers: [CheckedContinuation<Bool, Never>] = []

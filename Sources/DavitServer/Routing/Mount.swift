@@ -6,7 +6,7 @@ struct Mount: ScannedRoute {
     private let segmentCount: Int
     private let mountable: any Mountable
     /// The handler created by `mountable`. Before its creation, `mountable` itself if it is a handler,
-    /// otherwise a placeholder that fails.
+    /// otherwise a placeholder that responds with 500.
     private let handler: any Handler
 
     init(prefix: ResourcePath, _ mountable: any Mountable) {

@@ -208,8 +208,9 @@ public struct Routes {
     // MARK: Fallbacks
 
     /// Adds an action for requests that match no route and whose method has no separate fallback; in a group,
-    /// for those at or below the group's prefix. It also replaces the responses 405 and 501. OPTIONS for a
-    /// path with routes, or above a mount that announces fields, is still answered from the route table.
+    /// for those at or below the group's prefix. The action also replaces the responses 405 and 501. OPTIONS
+    /// for a path with routes, or above a mount that announces fields, is still answered from the route
+    /// table.
     public mutating func fallback(_ action: @escaping RouteAction) { addFallback(nil, action) }
 
     /// Adds an action for requests with this method that match no route; in a group, for those at or below

@@ -79,14 +79,15 @@ public struct ServerEnvironment: Sendable {
 /// Resources of a handler that live as long as the server, such as open files or a database. Methods are
 /// called one at a time on a thread that may block; the default implementations do nothing.
 public protocol LifecycleObserver: AnyObject, Sendable {
-    /// The server has started listening, possibly again after a stop.
+    /// Called when the server has started listening, possibly again after a stop.
     func serverDidStart()
     /// Called every five seconds while requests arrive, and afterwards until it returns false. Release
     /// resources here that should not stay open while idle.
     func performMaintenance() -> Bool
-    /// The response to the last request has been sent. The server waits for background work after this call.
+    /// Called when the server no longer handles requests. The server waits for background work after this
+    /// call.
     func serverWillStop()
-    /// The server has stopped completely. It may be started again.
+    /// Called when the server has stopped completely. It may be started again.
     func serverDidStop()
 }
 
