@@ -74,7 +74,7 @@ struct ZIPWriterTests {
         #expect(read.isUTF8 == isUTF8)
     }
 
-    /// The time field has 32 bits, which this reader interprets as signed.
+    /// The time field has 32 bits, which `ZIPContents` interprets as signed.
     @Test func timesOutOfRangeAreClamped() throws {
         for (modified, read) in [(Int64(UInt32.max) + 1, -1), (.max, -1), (.min, Int(Int32.min))] {
             let contents = try ZIPContents(Self.write([(Self.file("a", 0, modified: modified), [])]).bytes)
@@ -125,7 +125,8 @@ struct ZIPWriterTests {
 }
 
 struct ZIPLengthTests {
-    /// Lengths and names at the limits of their fields, except content that is too long for this test.
+    /// Archives with a long name, and with 65,535 and 65,536 entries. Content of 4 GiB is
+    /// tested separately.
     static let tables: [[(ZIPEntry, [UInt8])]] = [
         [], [(ZIPWriterTests.folder("a/"), [])],
         [(ZIPWriterTests.file("a", 0), []), (ZIPWriterTests.file("ä", 3), [1, 2, 3])],
@@ -150,8 +151,8 @@ struct ZIPLengthTests {
         #expect(contents.entries.last?.text == "65599/")
     }
 
-    /// APPNOTE 4.5.3: content above 4 GiB, and an entry that begins after it. Only the total length is
-    /// checked, so that the content need not be written.
+    /// APPNOTE 4.5.3: content of 4 GiB, and entries that begin after it. The writer pads the content with
+    /// zeros; only the length of the archive is checked, and the bytes are not stored.
     @Test func moreThan4GiBUsesZIP64() throws {
         let entries = [
             ZIPEntry(path: [0x61], kind: .file(length: 1 << 32), modifiedSeconds: 0),

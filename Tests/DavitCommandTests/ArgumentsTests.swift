@@ -264,7 +264,7 @@ struct ArgumentsTests {
         (["check"], .missingFolder), (["check", "/a", "/b"], .moreThanOneFolder("/b")),
         (["check", "/srv", "--state-dir"], .missingValue(option: "--state-dir")),
         (["check", "/srv", "--sate-dir=/s"], .unknownOption("--sate-dir", nearest: "--state-dir")),
-        // Options that only `serve` accepts.
+        // `check` does not accept the options of `serve`.
         (["check", "/srv", "--port", "80"], .unknownOption("--port", nearest: nil)),
         (["serve", "/srv", "--user", "anna"], .badUser), (["serve", "/srv", "--user", ":x"], .badUser),
         (["serve", "/srv", "--user", "anna:"], .badUser),
@@ -309,7 +309,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
         (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
         (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
-        // These addresses are reachable from other machines, and there are no accounts.
+        // Hosts that other machines may reach are refused without accounts.
         (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
         (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
         (["serve", "/srv", "--host", "localhost", "--host", "[fe80::1]"], .openToEverybody(host: "fe80::1")),
@@ -362,7 +362,7 @@ struct ArgumentsTests {
         }
     }
 
-    /// Origins are written as in browsers, because they are compared byte for byte.
+    /// Origins are normalized to the form that browsers send, because they are compared byte for byte.
     @Test(arguments: [
         ("https://app.example", "https://app.example"), ("http://App.Example:80/", "http://app.example"),
         ("HTTP://localhost:443", "http://localhost:443"),

@@ -65,7 +65,7 @@ struct CheckCommandTests {
         }
         defer { unsafe _ = fclose(file) }
         let spoilt = [UInt8](repeating: 0xA5, count: 32)
-        // Two pages after the first one, which describes the others.
+        // Overwrite the beginning of the second and third page; the first page contains the schema.
         for page in 1..<3 {
             unsafe _ = fseek(file, page * 4096, SEEK_SET)
             unsafe _ = fwrite(spoilt, 1, spoilt.count, file)

@@ -109,7 +109,7 @@ struct LocksCommandTests {
         }
     }
 
-    /// More locks than one response can contain.
+    /// The locks do not fit into one response of the server.
     @Test func manyLocksAreAllListed() throws {
         try withServer { client throws in
             for number in 0..<220 { try lock(client, "/\(number)") }

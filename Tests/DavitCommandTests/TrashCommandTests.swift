@@ -112,7 +112,7 @@ struct TrashCommandTests {
         }
     }
 
-    /// More entries than one response can contain.
+    /// The entries do not fit into one response of the server.
     @Test func manyEntriesAreListed() throws {
         try serve { client throws in
             for number in 1...150 {

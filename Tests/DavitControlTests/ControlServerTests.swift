@@ -8,7 +8,7 @@ struct ControlServerTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Runs `body` with a server that responds with one line.
+    /// Runs `body` with a server that responds with one line, the text of the request.
     private func withServer(timeoutSeconds: Int = 60, _ body: () throws -> Void) throws {
         let server = try ControlServer(folder: folder.path, timeoutSeconds: timeoutSeconds) {
             .lines([$1 == LocalConnection.ownUser ? $0.text : ""])
@@ -77,7 +77,7 @@ struct ControlServerTests {
     }
 
     /// Other connections wait no longer than the server's timeout. The timeout also applies to the second
-    /// request, which is repeated if it arrives too late.
+    /// request, which the test repeats if it arrives too late.
     @Test(.timeLimit(.minutes(15))) func silentClientTimesOut() throws {
         try withServer(timeoutSeconds: 1) { () throws in
             let silent = try connect()

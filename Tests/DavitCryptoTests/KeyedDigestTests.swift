@@ -3,7 +3,7 @@ import DavitCrypto
 import Testing
 
 struct KeyedDigestTests {
-    /// Lengths around the block sizes of SHA-256.
+    /// The messages have lengths around the multiples of the block size of SHA-256, 64 bytes.
     @Test(arguments: [0, 1, 16, 64])
     func codeIsTheDigestOfKeyAndMessage(keyLength: Int) throws {
         let key = (0..<keyLength).map { UInt8($0) }

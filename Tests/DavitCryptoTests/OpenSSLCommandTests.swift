@@ -14,7 +14,7 @@ import Darwin
 
 private let openSSLCommandIsPresent = unsafe system("command -v openssl >/dev/null 2>&1") == 0
 
-/// Verifies the certificates with the `openssl` command of any version.
+/// Verifies generated certificates with the installed `openssl` command, whatever its version.
 @Suite(.enabled(if: openSSLCommandIsPresent, "the openssl command is not installed"))
 struct OpenSSLCommandTests {
     let folder: TemporaryFolder

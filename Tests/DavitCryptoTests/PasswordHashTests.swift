@@ -74,7 +74,7 @@ struct PasswordHashTests {
         ("$scrypt$ln=4,r=8,p=1$\(salt)$*\(hash.dropFirst())", .malformed),
         // Non-zero trailing bits, which no encoder produces: two texts for one hash.
         ("$scrypt$ln=4,r=8,p=1$\(salt)$\(hash.dropLast())B", .malformed),
-        // These costs would take 10 GiB, and many years.
+        // The first of these costs would take 10 GiB of memory, the second several weeks.
         ("$scrypt$ln=20,r=80,p=1$\(salt)$\(hash)", .costOutOfRange),
         ("$scrypt$ln=10,r=8,p=999999999$\(salt)$\(hash)", .costOutOfRange),
         ("$scrypt$ln=0,r=8,p=1$\(salt)$\(hash)", .costOutOfRange),

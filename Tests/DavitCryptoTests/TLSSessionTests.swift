@@ -117,7 +117,7 @@ struct TLSSessionTests {
                 return count
             }
             got += talk.client.read().bytes
-            // Only empty memory is released.
+            // Buffers that contain data must be kept.
             talk.server.releaseMemory()
             calls += 1
         }
@@ -228,7 +228,7 @@ struct TLSSessionTests {
         #expect(talk.client.read().state == .failed("sslv3 alert bad record mac"))
     }
 
-    // RFC 5746 applies to TLS 1.2. OpenSSL would let clients renegotiate without limit.
+    // RFC 5746 applies to TLS 1.2. By default, OpenSSL before 3.0 lets clients renegotiate without limit.
     @Test func renegotiationIsRefused() throws {
         let talk = try TLSConversation(.init(most: TLS1_2_VERSION))
         talk.performHandshake()

@@ -129,7 +129,7 @@ struct AddMemberTests {
                 ]), mountedAt: "/x/y")
     }
 
-    /// The content exceeds the memory buffer. It must be received once, not once per candidate name.
+    /// Every tenth content exceeds the memory buffer. It must be received once, not once per candidate name.
     @Test func concurrentAddsWithTheSameSlugAllSucceed() async throws {
         let share = try TestShare()
         let statuses = await withTaskGroup(of: UInt16?.self) { group in

@@ -7,8 +7,8 @@ import DavitSystem
 import DavitTesting
 import Testing
 
-/// Names on a volume that ignores the case of letters. The volume is simulated, because few machines have
-/// one.
+/// Names on a volume that ignores the case of letters. The volume is simulated, because few Linux machines
+/// have one.
 struct CaseInsensitiveVolumeTests {
     private let folder: TemporaryFolder
     private let client: TestClient<WebDAVHandler>
@@ -16,7 +16,7 @@ struct CaseInsensitiveVolumeTests {
 
     init() throws {
         folder = try TemporaryFolder(in: "/dev/shm")
-        // The simulation needs one system call per name.
+        // The simulation changes the names in system calls, so each call must resolve a single name.
         share = Share(
             resources: try FileResourceStore(root: folder.path, walksComponents: true),
             state: try ShareState(store: MemoryStateStore()), work: CallerThreadWork(),

@@ -74,7 +74,7 @@ struct CompressedListingTests {
 }
 
 /// Reads the first piece of a response, runs a closure, and reads the rest. Replaces the body with the
-/// numbers of `response` elements in the first piece and in total.
+/// counts of `response` elements in the first piece and in total.
 private struct Reading<Next: Handler>: Handler {
     let handler: Next
     let between: @Sendable () -> Void

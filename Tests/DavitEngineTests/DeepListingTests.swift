@@ -41,8 +41,8 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
-    /// The names of all these folders exceed the memory limit of a request, so the wide folder is read more
-    /// than once.
+    /// The names of the folders together exceed the memory limit of a request, so the folder that contains
+    /// them is read more than once.
     @Test func manyFoldersAreEachListedOnce() async throws {
         let share = try TestShare()
         let (count, prefix) = (9_000, String(repeating: "x", count: 180))

@@ -50,7 +50,8 @@ struct DepthLimitTests {
         name: String, method: String, query: String, fields: [(String, String)], body: String?, status: UInt16
     )
 
-    /// Requests for the name `new` in a collection, or for the collection itself if the request has a query.
+    /// Requests that create `new` in a collection. The target is the name `new`, or the collection itself for
+    /// the tus upload and for a request with a query.
     static let requests: [Request] = [
         ("MKCOL", "MKCOL", "", [], nil, 201),
         (

@@ -75,7 +75,7 @@ struct DraftUploadTests {
         #expect(says(try await share.client.send("HEAD", upload, own), true))
     }
 
-    /// §4.2: a client that sends its draft version receives the upload URL immediately.
+    /// §4.2: a client that sends a supported draft version receives the upload URL in an interim response.
     @Test(arguments: [("8", 1), ("3", 1), ("99", 0), ("", 0)])
     func completePutGetsAnInterimResponse(version: String, count: Int) async throws {
         let share = try TestShare()

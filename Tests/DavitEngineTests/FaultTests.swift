@@ -14,7 +14,7 @@ import Darwin
 
 /// System calls that fail in the middle of a change.
 struct FaultTests {
-    /// Each change that writes to the database, and its destination.
+    /// Changes that write to the database, with their destinations.
     @Test(arguments: [
         ("PUT /p", ""), ("PROPPATCH /p", ""), ("LOCK /c", ""), ("LOCK /new", ""),
         ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /d", "/new"), ("MOVE /d", "/e"),

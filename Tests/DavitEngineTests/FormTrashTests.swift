@@ -21,7 +21,7 @@ struct FormTrashTests {
         ("restore", "/", "id=%a&taken=RENAME", 400, 400), ("restore", "/", "", 400, 400),
         ("restore", "/", "member=a", 400, 400), ("restore", "/", "id=", 404, 404),
         ("restore", "/", "id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=..%2F..%2Fetc", 404, 404),
-        // One entry does not exist, so nothing is done.
+        // Missing, repeated and locked entries. If one of two entries does not exist, neither is restored.
         ("restore", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=%a&id=%a", 207, 207),
         ("restore", "/", "id=%b", 423, 423), ("restore", "/", "id=%a&id=%b", 207, 207),
         ("restore", "/", "id=%f", 409, 409), ("restore", "/none/", "id=%a", 404, 404),

@@ -54,7 +54,7 @@ struct LargePropertyTests {
         }
     }
 
-    /// Every value is returned completely and exactly once, whatever the number of resources per piece.
+    /// Every resource is listed once, with its complete value, whatever the number of resources per piece.
     @Test(arguments: [1, 3, TestExtent.size(40, sampled: 7)]) func listingsAreComplete(count: Int)
         async throws
     {

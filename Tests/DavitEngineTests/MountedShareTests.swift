@@ -150,7 +150,7 @@ struct MountedShareTests {
         }
     }
 
-    // Locks persist if a later server mounts the share under another prefix.
+    // Locks do not store the prefix, because a later server may mount the share under another one.
     @Test func lockRootUsesTheCurrentMountPrefix() async throws {
         let share = try TestShare()
         #expect(try await share.client.send("PUT", "/a", body: []).status == 201)

@@ -18,7 +18,7 @@ struct PartialUpdateTests {
         step("PUT \(path)", [("Content-Range", range)], body, status)
     }
 
-    /// Checks that the content equals `text`, byte for byte.
+    /// Checks that the content of `/a` equals `text`, in which `printf` interprets backslash escapes.
     static func content(_ text: String) -> Scenario.Step {
         shell("printf '%b' '\(text)' | cmp - a")
     }

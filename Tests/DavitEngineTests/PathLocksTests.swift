@@ -267,7 +267,8 @@ private final class Witness: Sendable {
     let isReleased = Atomic<Bool>(false)
     private let held = Mutex<[Int: [PathLockRequest]]>([:])
 
-    /// - Returns: Whether `lockRequests` are compatible with all held requests.
+    /// Records `lockRequests` as held.
+    /// - Returns: Whether `lockRequests` are compatible with all requests that were held before.
     func enter(_ number: Int, _ lockRequests: [PathLockRequest]) -> Bool {
         held.withLock { held in
             defer { held[number] = lockRequests }

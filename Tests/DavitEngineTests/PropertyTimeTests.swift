@@ -226,7 +226,8 @@ struct PropertyTimeTests {
                 ]))
     }
 
-    /// If the file system refuses a change, here because another user owns the file, the response reports it.
+    /// If the file system refuses a change, because another user owns the file or the disk is full, the
+    /// response reports the error, and the properties are unchanged.
     @Test func refusedTimesAreForbiddenAndChangeNothing() async throws {
         let share = try TestShare()
         try await share.play(

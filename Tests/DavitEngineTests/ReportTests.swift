@@ -11,7 +11,7 @@ struct ReportTests {
         "<D:propfind xmlns:D=\"DAV:\"><D:prop>\(properties)</D:prop></D:propfind>"
     }
 
-    /// A dead property that contains references to other resources.
+    /// Returns a PROPPATCH body that sets a dead property with references to other resources.
     static func link(_ hrefs: String...) -> String {
         setProperty("link", hrefs.map { "<D:href>\($0)</D:href>" }.joined())
     }

@@ -129,7 +129,8 @@ struct RequestLimitTests {
 
     // MARK: Events
 
-    /// Up to 1,024 changed names are sent since an event ID; for more, the client must list the folder again.
+    /// Up to 1,024 names that changed since an event ID are sent; for more, the client must list the folder
+    /// again.
     @Test func missedNamesAreLimited() async throws {
         for (count, name) in [(1_024, "change"), (1_025, "reset")] {
             let share = try TestShare.live()

@@ -144,7 +144,8 @@ struct ResourceLanguageTests {
         #expect(preferred.status == 200 && preferred["Content-Language"] == "fr")
     }
 
-    /// Files without a language have no extra cost, even if other files in the share have one.
+    /// A file without a language is sent without switching to another thread, even if other files in the
+    /// share have a language.
     @Test func filesWithoutALanguageNeedNoOtherThread() async throws {
         let share = try TestShare()
         let client = share.client
@@ -212,7 +213,7 @@ struct ResourceLanguageTests {
         #expect(kept.contains(">1<"))
     }
 
-    /// A failed change leaves content and language unchanged, and creates no files or rows.
+    /// A failed PUT changes neither the content nor the language, and can be repeated.
     @Test(arguments: [true, false])
     func failedPutKeepsContentAndLanguage(hasRows: Bool) async throws {
         let store = FullStore()

@@ -39,7 +39,7 @@ struct ShareHooksTests {
 
     static let append = [PartialUpdateTests.type, ("X-Update-Range", "append")]
 
-    /// Every method with the expected action; nil if no hook is called.
+    /// Requests with the expected status and action; the action is nil if no hook is called.
     static let rows: [Row] = [
         ("PUT", "/new", [], "x", 201, "upload /new"), ("PUT", "/a", [], "x", 204, "upload /a over"),
         ("PUT", "/l/new", [], "x", 201, "upload /d/new"),

@@ -30,7 +30,7 @@ struct SizeLimitTests {
             (100_000, false, nil, 100_000...100_000, 204), (100_001, false, nil, 0...0, 413),
             (1_000_000, false, nil, 0...0, 413),
             (100_000, true, nil, 100_000...100_000, 204), (100_001, true, nil, 100_001...100_001, 413),
-            // Refused while reading: at most one more piece is read.
+            // Refused while reading: at most one more piece of 1 MiB is read.
             (5_000_000, true, nil, 100_001...1_200_000, 413),
             // A hint is sufficient to refuse content, but not to limit it.
             (1_000_000, true, "1000000", 0...0, 413), (10, true, "100001", 0...0, 413),
@@ -57,7 +57,8 @@ struct SizeLimitTests {
         }
     }
 
-    /// Partial updates of stored content of 11 bytes. If the announced length is too large, nothing is read.
+    /// Partial updates of stored content of 11 bytes, and added members, with a limit of 100 bytes. If the
+    /// announced length is too large, nothing is read.
     static let parts:
         [(method: String, field: (String, String), count: Int, isChunked: Bool, isRead: Bool, status: UInt16)] =
             [
@@ -119,7 +120,7 @@ struct SizeLimitTests {
         (.outOfSpace, "<D:sufficient-disk-space/>"), (.quotaExceeded, "<D:quota-not-exceeded/>"),
     ]
 
-    /// RFC 4331 §6.
+    /// RFC 4331 §6: a full disk and an exceeded quota are reported with different conditions.
     @Test(arguments: full, folders)
     func fullDiskIsReportedBeforeContentIsRead(full: (error: StoreError, condition: String), folder: String)
         async throws
@@ -163,8 +164,8 @@ struct SizeLimitTests {
         #expect(share.shell("test \"$(ls -A)\" = \"$(printf 'a\\ne\\nempty')\"") == 0)
     }
 
-    /// RFC 4331 §2: returned if requested by name, for collections and files; the names used by early
-    /// versions of the Finder are not supported.
+    /// RFC 4331 §2: the quota properties are returned if requested by name, for collections and files; the
+    /// names used by early versions of the Finder are not supported.
     @Test func quotaIsReturnedOnRequest() async throws {
         let share = try await makeShare(in: "/tmp")
         for target in ["/", "/a"] {

@@ -7,7 +7,7 @@ import DavitWebDAV
 import Synchronization
 import Testing
 
-/// Limits on the state that a client can create on the server. Each is tested at the limit and one above it.
+/// Limits on the state that a client can create on the server. Each is tested at the limit and just above it.
 struct StateLimitTests {
     private static func value(_ count: Int) -> String { String(repeating: "v", count: count) }
 

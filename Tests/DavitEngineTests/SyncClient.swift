@@ -2,8 +2,8 @@ import DavitEngine
 import DavitTesting
 import Testing
 
-/// A client that maintains a copy of a collection using only sync-collection: hrefs with entity tags, or `/`
-/// for collections.
+/// A client that maintains a copy of a collection using only sync-collection. The copy maps hrefs to entity
+/// tags, or to `/` for collections.
 struct SyncClient {
     let client: TestClient<WebDAVHandler>
     let href: String

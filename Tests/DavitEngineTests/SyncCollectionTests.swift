@@ -306,7 +306,7 @@ struct SyncCollectionTests {
         #expect(try await share.client.send("GET", "/c/x").text == "y")
         let other = [("If", "</d/> (Not <\(client.token)>)")]
         #expect(try await share.client.send("PUT", "/c/x", other, text: "z").status == 204)
-        // The token does not apply to a file, nor to the members of another collection.
+        // The token does not apply to a file in the collection.
         let content = [("If", "</d/e/a> (<\(client.token)>)")]
         #expect(try await share.client.send("PUT", "/c/x", content, text: "w").status == 412)
     }

@@ -82,7 +82,8 @@ struct TrashEvictionByBytesTests {
         #expect(try share.trash() == Self.all)
     }
 
-    /// 6 of 12 MiB are received, but only 4 MiB are free, so the oldest entry is evicted.
+    /// 12 MiB are announced, and 4 MiB are free. If 3 MiB are received, nothing is evicted; if 6 MiB are
+    /// received, the oldest entry is.
     @Test(arguments: Way.allCases)
     func abortedContentEvictsOnlyWhatItNeeded(_ way: Way) async throws {
         guard let mounted = try share() else { return }

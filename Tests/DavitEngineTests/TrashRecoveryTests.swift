@@ -17,7 +17,7 @@ import Darwin
 struct TrashRecoveryTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// The files: `t` is the place of the entry, `u` another place in the trash.
+        /// The files at startup, by path: `t` is the place of the entry, `u` another place in the trash.
         var before: [String: String]
         var intent: RenameIntent?
         var after: [String: String]

@@ -19,8 +19,8 @@ extension TestShare {
         }
     }
 
-    /// Returns the trash entries, oldest first: `deleted /a 3`, with `/` after collections and `by` before a
-    /// principal.
+    /// Returns the trash entries, oldest first, as texts such as `deleted /a 3 by anna`: the reason, the path
+    /// (with `/` after collections), and, if known, the length and the principal.
     func trash() throws -> [String] {
         try state.trash(after: 0, limit: 1000).map { entry in
             var text = "\(entry.reason) \(entry.path)\(entry.isCollection ? "/" : "")"

@@ -182,7 +182,7 @@ struct TrashTests {
         #expect(try share.trash().last == "deleted /a 1")
     }
 
-    /// The user has confirmed the replacement: the version is kept even if it is recent or small.
+    /// The user has confirmed the replacement: the version is kept even if it is recent or empty.
     @Test(arguments: ["NEWER", ""])
     func resourceReplacedByARestoreIsKept(newer: String) async throws {
         let share = try TestShare.keeping()
@@ -441,8 +441,7 @@ struct TrashTests {
         }
     }
 
-    /// If the trash folder cannot be created, all changes work as without a trash, and the failure is logged
-    /// once.
+    /// If the trash folder cannot be created, changes succeed as without a trash.
     @Test func changesSucceedIfTheTrashFolderCannotBeCreated() async throws {
         let share = try TestShare.keeping()
         #expect(share.shell("echo x >.davit-trashofthisshare; echo a >a; echo b >b") == 0)

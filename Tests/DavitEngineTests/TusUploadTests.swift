@@ -281,7 +281,7 @@ struct TusUploadTests {
         #expect(share.names() == ["a.txt"])
     }
 
-    /// Both protocols can continue the same upload.
+    /// An upload that was created with tus can be continued with the protocol of the IETF draft.
     @Test func draftClientCanFinishATusUpload() async throws {
         let share = try TestShare()
         let upload = try #require(try await Self.create(share, [("Upload-Length", "10")])["Location"])

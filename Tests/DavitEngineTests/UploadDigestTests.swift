@@ -19,7 +19,7 @@ struct UploadDigestTests {
         static let sha512 =
             "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
     }
-    /// Digests of 200,000 bytes `a`.
+    /// Digests of the letter `a`, repeated 200,000 times.
     enum Long {
         static let sha1 = "ec99adda39f462070e2c7ecbc8433e70dc9fb54c"
         static let sha256 = "IofSB/JKlB/ztWwEyKJa1Wtj4wIyB7O7W0rAyYaddL4="
@@ -196,7 +196,7 @@ struct UploadDigestTests {
         #expect(try await checksums(share, "/b") == nil)
     }
 
-    /// Storing digests does not affect the other properties of the resource.
+    /// Storing digests does not affect the other properties and the locks of the resource.
     @Test func storingADigestKeepsPropertiesAndLocks() async throws {
         let sha1 = ("OC-Checksum", "SHA1:\(Short.sha1)")
         try await TestShare.play(

@@ -5,7 +5,7 @@ import DavitTesting
 import Testing
 
 #if TLS
-/// Digests of pieces and of the complete content.
+/// Digests of the pieces of an upload and of its complete content.
 struct UploadDigestsTests {
     static let hello = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
 
@@ -172,8 +172,8 @@ struct UploadDigestsTests {
         #expect(try await share.text("/a") == "jello")
     }
 
-    /// RFC 9530 §4: if the client announces a digest algorithm for the complete content, this algorithm is
-    /// used, and the bytes are not read again.
+    /// RFC 9530 §4: while the pieces arrive, the digest of the complete content is computed with the supported
+    /// algorithm that the client prefers, so the bytes are not read again.
     @Test func preferredDigestIsComputedWhileReceiving() async throws {
         let share = try TestShare()
         let upload = try await share.createUpload(

@@ -145,7 +145,7 @@ struct UploadFailureTests {
         #expect(share.state.upload(String(part.split(separator: "/").last!)) != nil)
     }
 
-    /// A refusal must release the upload: one that is still in use never expires.
+    /// A refusal must release the upload, because an upload that is still in use never expires.
     @Test func refusalReleasesTheUpload() async throws {
         let share = try TestShare { $0.uploadSeconds = 100 }
         #expect(

@@ -90,7 +90,7 @@ struct UploadTimeTests {
         #expect(later["Last-Modified"]?.contains("1970") == false)
     }
 
-    /// Fields that describe content are ignored if a request has none.
+    /// Fields that describe content are ignored if a request has no content.
     @Test(arguments: folders)
     func otherMethodsDoNotChangeTimes(folder: String) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
@@ -105,7 +105,7 @@ struct UploadTimeTests {
         #expect(try await share.client.send("HEAD", "/a")["Last-Modified"]?.contains("1970") == false)
     }
 
-    /// On a volume with a limited range of times, the response does not report an unsupported one as
+    /// On a volume with a limited range of times, the response does not report an unsupported time as
     /// accepted.
     @Test func timeOutsideTheRangeOfTheVolumeIsNotAccepted() async throws {
         let share = try TestShare(TemporaryFolder(in: "/dev/shm"))

@@ -137,7 +137,7 @@ struct OpenFileCacheTests {
         #expect(sandbox.openFileCount == 0)
     }
 
-    /// After a change that removes or replaces a file, its space is immediately available.
+    /// Changes that remove or replace `folder/inner/file`, after which its space is immediately available.
     static let removals: [(name: String, change: @Sendable (FileResourceStore) throws -> Void)] = [
         ("removeContent", { try $0.removeContent(at: resource("folder/inner/file")) }),
         (
@@ -194,8 +194,8 @@ struct OpenFileCacheTests {
         }
     }
 
-    /// While one process repeatedly replaces a file, readers must never get content that was
-    /// replaced before their request.
+    /// While a file is repeatedly replaced, readers must never get content that was replaced before their
+    /// request.
     @Test(arguments: ["mv", "write"])
     func replacedContentIsNeverRead(way: String) async throws {
         let sandbox = try sandbox(on: .memory)

@@ -15,7 +15,7 @@ final class OpenWatch {
 
     deinit { close(queue) }
 
-    /// The number of opens since the last access.
+    /// The number of opens since this property was last read.
     var count: Int {
         var events = [UInt8](repeating: 0, count: 4096)
         let bytes = unsafe read(queue, &events, events.count)

@@ -96,7 +96,7 @@ struct ReadingStoreTests {
         }
     }
 
-    /// Content that did not fit occupies no space: it is copied again when there is space.
+    /// A copy that does not fit is undone: it occupies no space and leaves the length unchanged.
     @Test(.enabled(if: TemporaryMount.isPossible, "mounting is not permitted here"))
     func failedCopyLeavesNothing() throws {
         let sandbox = try Sandbox(on: .memory)

@@ -66,7 +66,7 @@ final class Sandbox {
         close(file)
     }
 
-    /// Returns nil if the file does not exist.
+    /// Returns the content of a file; nil if the file cannot be opened.
     func read(_ name: String) -> String? {
         let file = unsafe Glibc.open(path(name), O_RDONLY | O_NONBLOCK)
         guard file >= 0 else { return nil }

@@ -15,7 +15,7 @@ struct SpellingTests {
     private static let one = "\u{FC}"
     private static let two = "u\u{308}"
 
-    /// Returns the system calls of a lookup.
+    /// Returns the names of the system calls that `body` makes.
     private func calls(_ body: () throws -> Void) throws -> [String] {
         let plan = FaultPlan()
         try FileFaults.$plan.withValue(plan, operation: body)
@@ -128,8 +128,8 @@ struct SpellingTests {
         }
     }
 
-    /// If several spellings exist and none matches exactly, the first one in byte order is used, and after
-    /// its removal, the next one.
+    /// If several spellings exist, an exact match is used. After the exact spelling is removed, a request for
+    /// it finds one of the others.
     @Test func firstOfSeveralSpellingsIsUsed() throws {
         let sandbox = try Sandbox()
         let spellings = ["\u{1D7}", "\u{DC}\u{301}", "U\u{308}\u{301}"]

@@ -5,8 +5,8 @@ import DavitSystem
 import Testing
 
 struct StagedFileTests {
-    /// The unmodified volume, one without unnamed files, and one that also lacks hard links and exclusive
-    /// renames.
+    /// The unmodified volume, one without unnamed files, one that also lacks exclusive renames, and one that
+    /// also lacks hard links.
     static let volumes: [[String: Int32]] = [
         [:],
         ["opentmpfile": Errno.notSupported],
@@ -54,8 +54,8 @@ struct StagedFileTests {
         }
     }
 
-    /// Whichever call fails, the file has either its old or its new content, and the old content is either in
-    /// the trash or removed. A trash folder with a different owner causes no failure.
+    /// Whichever call fails, the file has either its old or its new content; after a replacement, the old
+    /// content is either in the trash or removed.
     @Test(arguments: volumes)
     func replacedFileIsKeptOrRemovedAtomically(missing: [String: Int32]) throws {
         var outcomes: Set<Bool?> = []
@@ -188,8 +188,8 @@ struct StagedFileTests {
         #expect(sandbox.names() == ["file", "usual"])
     }
 
-    /// Members of its group could otherwise read the new content under the hidden name before the file has the
-    /// group and the access control list of the old one.
+    /// Otherwise, members of the new file's group could read the content under the hidden name before the file
+    /// has the group and the access control list of the old one.
     @Test(arguments: volumes)
     func hiddenReplacementIsPrivateUntilItIsSealed(missing: [String: Int32]) throws {
         let sandbox = try Sandbox()

@@ -109,7 +109,7 @@ struct SyncTests {
         #expect(calls == change.calls[level])
     }
 
-    /// RFC 4918 §9.7.1 requires that the old content survives any failure.
+    /// Content that cannot be synchronized must not replace the old content, and leaves no files.
     @Test(arguments: [(Errno.io, false), (Errno.noSpace, true)], [SyncLevel.data, .full])
     func unsynchronizedContentIsNotPublished(_ fault: (number: Int32, isFull: Bool), _ level: SyncLevel)
         throws

@@ -1,7 +1,7 @@
 import DavitHTTP
 import Testing
 
-/// RFC 9110 §12.5.3.
+/// The content coding of a response, chosen from Accept-Encoding (RFC 9110 §12.5.3).
 struct AcceptEncodingTests {
     static let choices: [(fields: [String], coding: ContentCoding)] = [
         // Without the field, any coding is allowed, but clients that support gzip list it. If the field is
@@ -37,7 +37,7 @@ struct AcceptEncodingTests {
         #expect(AcceptEncoding(of: request).choice == coding)
     }
 
-    /// §12.4.2
+    /// Quality values (§12.4.2), in thousandths; nil if malformed.
     static let weights: [(text: String, thousandths: UInt16?)] = [
         ("0", 0), ("0.", 0), ("0.0", 0), ("0.5", 500), ("0.05", 50), ("0.125", 125), ("1", 1000),
         ("1.", 1000),
@@ -51,7 +51,7 @@ struct AcceptEncodingTests {
     }
 }
 
-/// RFC 9110 §8.4.
+/// Content-Encoding of requests (RFC 9110 §8.4).
 struct ContentCodingTests {
     static let codings: [(fields: [String], coding: ContentCoding?)] = [
         ([], .identity), ([""], .identity), (["identity"], .identity), (["gzip"], .gzip), (["X-GZIP"], .gzip),
@@ -71,7 +71,7 @@ struct ContentCodingTests {
     }
 }
 
-/// RFC 9110 §12.5.5.
+/// Adding a name to the field Vary (RFC 9110 §12.5.5).
 struct VaryTests {
     static let merged: [(before: [String], after: String)] = [
         ([], "Accept-Encoding"), ([""], "Accept-Encoding"), (["Origin"], "Origin, Accept-Encoding"),

@@ -1,7 +1,7 @@
 import DavitHTTP
 import Testing
 
-/// RFC 9110 §11.2.
+/// Parameters of challenges and credentials (RFC 9110 §11.2).
 struct AuthParametersTests {
     static func parse(_ text: String) -> [String]? {
         AuthParameters(parsing: Array(text.utf8).span, from: 0)?.all.map {

@@ -61,7 +61,7 @@ struct BodyFramingTests {
         #expect(HeadFeed().whole(Array(head.utf8)).status == 400)
     }
 
-    /// RFC 9110 §10.1.1.
+    /// Whether a client waits for 100 (Continue) before it sends the content (RFC 9110 §10.1.1).
     static let expectations: [(version: String, fields: [String], expects: Bool)] = [
         ("1.1", ["Content-Length: 5", "Expect: 100-continue"], true),
         ("1.1", ["Transfer-Encoding: chunked", "expect: 100-Continue"], true),
@@ -79,7 +79,7 @@ struct BodyFramingTests {
         #expect(summary.expectsContinue == expects)
     }
 
-    /// RFC 9112 §9.3.
+    /// Whether the connection stays open after the response (RFC 9112 §9.3).
     static let persistence: [(version: String, fields: [String], keepsAlive: Bool)] = [
         ("1.1", [], true),
         ("1.1", ["Connection: close"], false),

@@ -72,7 +72,8 @@ struct ByteRangeTests {
         #expect(ByteRanges.resolve(try request(), length: 10) == .whole)
     }
 
-    /// Compares with sets of positions: no byte is missing, repeated or unnecessary.
+    /// Compares with sets of positions: no requested byte is missing, no byte is repeated, and the gaps that
+    /// merging adds are limited.
     @Test func mergedRangesCoverExactlyTheRequest() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<500 {

@@ -1,7 +1,7 @@
 import DavitHTTP
 import Testing
 
-/// RFC 7616 §3.4. Refusals are tested with the server, changing one parameter at a time.
+/// Parsing of Digest credentials (RFC 7616 §3.4). `DigestAuthenticationTests` tests which ones are refused.
 struct DigestCredentialsTests {
     /// The example of RFC 7616 §3.9.1.
     static let example = """

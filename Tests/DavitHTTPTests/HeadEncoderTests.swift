@@ -10,7 +10,7 @@ struct HeadEncoderTests {
     static let oldKeeping = HeadEncoder.Context(isHead: false, minorVersion: 0, keepsAlive: true)
     static let oldHead = HeadEncoder.Context(isHead: true, minorVersion: 0, keepsAlive: true)
 
-    /// Returns the lines of a head after Date, without the empty line.
+    /// Returns the lines of a head without Date and the empty line, and the framing of the content.
     static func encode(
         _ response: HTTPResponse, length: Int64?, for exchange: HeadEncoder.Context
     ) -> (lines: [String], framing: ResponseFraming) {

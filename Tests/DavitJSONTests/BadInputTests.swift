@@ -5,8 +5,8 @@ import DavitTesting
 import Synchronization
 import Testing
 
-/// Unreadable client input, for all body readers. A 413 response contains the limit, a 400 response the byte
-/// offset, and a 415 response what is unsupported. The handler is never called.
+/// Unreadable client input, for all body readers. A 413 response contains the limit, most 400 responses the
+/// byte offset, and a 415 response what is unsupported. The handler is never called.
 struct BadInputTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var path: String

@@ -88,7 +88,8 @@ struct JournalHistoryTests {
         return tree
     }
 
-    /// Links to folders are leaves; other links are replaced by their targets, or omitted if dangling.
+    /// Returns the tree as `find` lists it. Links to folders are leaves; other links are replaced by their
+    /// targets, or omitted if dangling.
     private static func walk(_ root: String) -> Tree {
         var tree: Tree = [:]
         let text = """

@@ -124,8 +124,8 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: next).changes.isEmpty)
     }
 
-    /// Otherwise, a client that treats the old and the new name as equal would remove the item that was just
-    /// reported.
+    /// If an addition were reported first, a client that treats the old and the new name as equal would then
+    /// remove the added item.
     @Test func removalsAreReportedBeforeAdditions() throws {
         let test = try TestJournal()
         test.shell("for n in $(seq 12); do echo $n > a$n; done")
@@ -138,7 +138,7 @@ struct UnseenChangeTests {
         #expect(changes.count == 24)
     }
 
-    /// Clients know the item, so its removal must be reported.
+    /// Clients may have seen the item before the restart, so its removal must be reported.
     @Test func itemRemovedAfterARestartIsReported() throws {
         let test = try TestJournal()
         let token = try test.token()
@@ -149,7 +149,7 @@ struct UnseenChangeTests {
         #expect(try test.changes(since: token).changes == ["+b", "-a"])
     }
 
-    /// A symbolic link with a differently spelled name is recognized as well.
+    /// A symbolic link that is renamed to an equivalent spelling is reported under both names.
     @Test func linkWithAnEquivalentNameIsRecognized() throws {
         let test = try TestJournal()
         test.shell("mkdir d; echo 1 > a; ln -s a \"$(printf 'l\\303\\251')\"")

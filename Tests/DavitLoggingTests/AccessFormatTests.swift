@@ -94,7 +94,7 @@ enum LogLine {
             let closing: UInt8
             switch line[index] {
             case UInt8(ascii: "\""): closing = UInt8(ascii: "\"")
-            // Only the time is in brackets; a user name may begin with one.
+            // Only the time is in brackets; a user name may begin with a bracket.
             case UInt8(ascii: "[") where words.count == 3: closing = UInt8(ascii: "]")
             default: closing = UInt8(ascii: " ")
             }

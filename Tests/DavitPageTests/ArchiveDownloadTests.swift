@@ -69,8 +69,7 @@ struct ArchiveDownloadTests {
         #expect(try ZIPContents(response.body).names == ["my dav/", "my dav/a"])
     }
 
-    /// Members can be specified as the page encodes them or as a user types them; duplicates are removed, and
-    /// the order is preserved.
+    /// Members can be specified as the page encodes them or as a user types them; duplicates are removed.
     @Test func selectedMembersAreAtTheTop() async throws {
         try shell("mkdir -p d/sub 'a&b'; echo 1 > 'a&b/1'; echo 2 > 2; echo 3 > d/3; echo x > 'p%20q'")
         let target = "/?archive&name=d&member=a%2526b&name=2&name=d&member=p%252520q"
@@ -135,8 +134,8 @@ struct ArchiveDownloadTests {
         #expect(contents["d/c.txt"]?.isDeflated == false)
     }
 
-    /// HEAD returns the number and total size of the files in `Davit-Archive`, and Content-Length if nothing
-    /// is deflated.
+    /// The field `Davit-Archive` of a HEAD response contains the number and total size of the files. The
+    /// response has Content-Length if nothing is deflated.
     @Test func headReturnsTheEstimate() async throws {
         try shell("mkdir -p d/e; head -c 5000 /dev/zero > d/a.jpg; head -c 300 /dev/zero > d/e/b.txt")
         let stored = try await client.send("GET", "/d/?archive&method=stored")
@@ -237,7 +236,8 @@ struct ArchiveDownloadTests {
         #expect(one.entries.map(\.name) == [[0x61, 0xFF, 0x62]])
     }
 
-    /// A collection larger than the survey limit: the archive is started early and has no length.
+    /// The collection has more members than are counted in advance: the archive begins before all members have
+    /// been counted, and has no length.
     @Test func manyMembersAreArchivedWithoutALength() async throws {
         try shell("mkdir d; cd d; seq 1 10500 | xargs touch")
         let response = try await client.send("GET", "/d/?archive")
@@ -248,8 +248,8 @@ struct ArchiveDownloadTests {
         )
     }
 
-    /// The number of members counted before an archive is sent, and for HEAD, is limited. The end of the
-    /// traversal counts as well.
+    /// The number of members counted before an archive is sent, and for HEAD, is limited. The folder itself and
+    /// the end of the traversal count, too.
     @Test func countedMembersAreLimited() async throws {
         #expect(PageSettings().archiveListedEstimateLimit == 10_000)
         #expect(PageSettings().archiveEstimateLimit == 200_000)

@@ -70,7 +70,7 @@ struct PlainPageTests {
         #expect(try await page.get("/?about=..").status == 404)
     }
 
-    /// A browser gets a page with a link, and other programs get only the status.
+    /// A browser gets a page with a link, and other programs get plain text.
     @Test func missingTargetHasAPage() async throws {
         let page = try TestPage()
         for (target, back) in [

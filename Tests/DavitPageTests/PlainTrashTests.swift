@@ -147,7 +147,7 @@ struct PlainTrashTests {
         #expect(try await !page.get("/?done=delete&count=1&kept=aaaaaaaaaaaaaaaa").text.contains(Self.undo))
     }
 
-    /// If there are more IDs than fit in a URL, the result page links to the trash instead.
+    /// After more than 100 deletions, the URL contains no IDs, and the page links to the trash instead.
     @Test func resultOfManyDeletionsListsNoEntries() async throws {
         for (count, isListed) in [(100, true), (101, false)] {
             let page = try Self.keeping()

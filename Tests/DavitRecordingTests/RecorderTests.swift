@@ -223,7 +223,7 @@ struct RecorderTests {
         #expect(text.contains("bytes of this connection are not in this file"))
     }
 
-    /// RFC 9110 §10.1.1.
+    /// RFC 9110 §10.1.1: the client waits for 100 (Continue), and sends no content after a refusal.
     @Test func interimResponsesAndUnsentContentAreRecorded() throws {
         let head = "PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
         let continued = try Self.parsed(

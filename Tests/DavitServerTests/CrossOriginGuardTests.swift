@@ -66,8 +66,8 @@ struct CrossOriginGuardTests {
         #expect(try await client.send(row.method, "/", row.fields).status == (row.isTaken ? 204 : 403))
     }
 
-    /// Otherwise an attacker who can modify unencrypted traffic could submit forms from an http page with the
-    /// name of this server.
+    /// Over TLS, forms of http pages are refused: an attacker who can modify unencrypted traffic could forge
+    /// an http page with the name of this server.
     @Test(arguments: [("http://a.example", 403), ("https://a.example", 204), ("https://b.example", 403)])
     func formsOverTLSMustComeFromSecurePages(origin: String, status: UInt16) async throws {
         var client = TestClient(Greeter().applying(CrossOriginGuard()).applying(OverTLS()))

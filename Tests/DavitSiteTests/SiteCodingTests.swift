@@ -93,7 +93,7 @@ struct SiteCodingTests {
         let response = try await client.send("GET", "/page.html", fields)
         #expect(response.status == row.status)
         if row.status == 412 { return }
-        // RFC 9110 §15.4.5: a 304 response has the same fields as a 200 response.
+        // RFC 9110 §15.4.5: a 304 response has the caching fields of a 200 response.
         #expect(response["ETag"] == (accept == nil ? tags.plain : tags.stored))
         #expect(response["Vary"] == "Accept-Encoding")
         #expect(response["Cache-Control"] == "no-cache")

@@ -46,7 +46,8 @@ struct SiteInlineResponseTests {
         #expect(throws: HTTPError.self) { _ = try site.respond(to: try Self.request("GET /%2e%2e/")) }
     }
 
-    /// The announced length cannot be sent, so the connection must be closed.
+    /// The file shrinks while it is compressed and sent. The connection must be closed, because the content
+    /// would be incomplete.
     @Test func truncatedFileAbortsTheConnection() async throws {
         let folder = try Self.folder()
         let site = try folder.site()

@@ -92,7 +92,7 @@ struct ChargeTests {
             state.admitsUpload(of: bytes, for: second.client, Self.limits(total: (1, bytes))) == [])
     }
 
-    /// Completed uploads are evicted before open ones.
+    /// Only completed uploads are evicted, those that expire first before the others.
     @Test func completedUploadsAreEvictedFirst() throws {
         let state = try ShareState(store: MemoryStateStore())
         for (number, principal) in [(1, "anna"), (2, "anna"), (3, "bert")] {

@@ -28,7 +28,7 @@ struct ExclusiveFolderTests {
         owner = try ExclusiveFolder(path: folder.path)
     }
 
-    /// A forked child process holds a copy of the descriptor until it calls exec.
+    /// A copy of the descriptor remains open, as in a forked child process until it calls exec.
     @Test func folderIsFreeDespiteACopiedDescriptor() throws {
         let folder = try Folder()
         var owner: ExclusiveFolder? = try ExclusiveFolder(path: folder.path)

@@ -78,7 +78,7 @@ struct SyncServerTests {
         #expect(throws: (any Error).self) { try SmallFiles.read(folder.path + "/state/journal.sqlite-wal") }
     }
 
-    /// Without a sync-collection request, there is no journal file, thread or watch.
+    /// Without a sync-collection request, no journal file is created.
     @Test func unusedSyncCreatesNoJournal() throws {
         try serve(try server()) { client throws in
             #expect(try client.send("PUT /files/a", content: "1").status == 201)

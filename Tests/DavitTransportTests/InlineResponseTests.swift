@@ -164,8 +164,8 @@ struct InlineResponseTests {
         #expect(try peer.rest() == [])
     }
 
-    /// The loop learns of the shutdown before the request. Closing the connection at that moment would reset
-    /// it.
+    /// The loop learns of the shutdown before it reads the request. Closing the connection with unread input
+    /// would reset it.
     @Test(arguments: [RequestTests.get, task])
     func arrivedRequestIsAnsweredDespiteAShutdown(last: String) throws {
         let (hasBegun, mayGoOn) = (Latch(count: 1), Latch(count: 1))

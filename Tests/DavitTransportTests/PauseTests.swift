@@ -71,7 +71,7 @@ struct PauseTests {
         try Self.expectAnswer(try server.connect())
     }
 
-    /// A forked child process holds a copy of the descriptor until it calls exec.
+    /// A copy of the descriptor remains open, as in a forked child process until it calls exec.
     @Test func portIsFreeDespiteACopiedDescriptor() async throws {
         let server = try TestServer()
         let port = server.addresses[0].port

@@ -3,7 +3,7 @@ import DavitWebDAV
 import Testing
 
 struct IfHeaderEvaluationTests {
-    /// Two locked resources and one without a lock; everything else is unmapped.
+    /// Three locked resources and one without a lock; everything else is unmapped.
     static func state(_ tag: String?) -> IfHeader.ResourceState {
         switch tag {
         case nil, "/own": .init(tokens: ["urn:own", "urn:both"], entityTag: .init(opaque: Array("o".utf8)))

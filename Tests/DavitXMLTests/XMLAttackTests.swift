@@ -102,8 +102,8 @@ struct XMLAttackTests {
         }
     }
 
-    /// Beginnings and repeated texts of inputs of one mebibyte that make libxml2 copy, compare or report
-    /// errors repeatedly.
+    /// The beginnings of inputs of one mebibyte, and the texts that are repeated after them and make libxml2
+    /// copy, compare or report errors repeatedly.
     static let repeated: [(String, String)] = [
         ("<a>", "<!--"), ("<a>", "<!-- -- -->"), ("<?a?><a>", "<!-- --"), ("<a b=c\"", "<!--"),
         ("<a><? ", "<!--"),

@@ -135,7 +135,7 @@ struct InflaterTests {
         #expect(throws: InflateError.expandsTooMuch(ratio: 1)) { try Feed.inflate([more], limit: limit) }
     }
 
-    /// An input of 10 KB that expands to 10 MB of zeros is rejected before much of it is expanded.
+    /// An input of 10 KB that expands to 10 MB of zeros is rejected before 2 MiB of it are expanded.
     @Test func excessiveExpansionIsRefused() throws {
         let bomb = try Feed.deflate([UInt8](repeating: 0, count: 10_000_000))
         let limit = ExpansionLimit(bytes: .max)

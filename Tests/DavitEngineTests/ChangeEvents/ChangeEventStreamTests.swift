@@ -23,7 +23,7 @@ struct ChangeEventStreamTests {
         let missed = try #require(try await reader.next())
         #expect(missed.name == "change")
         #expect(Set(missed.lines) == ["+ /b/", "+ /c/", "- /a/"])
-        // Locks have no change numbers.
+        // Lock changes have no numbers, so a resumed stream reports that any lock may have changed.
         #expect(try await reader.next() == Event("locks", "/"))
         #expect(reader.id != id)
         // No change is reported twice.

@@ -53,12 +53,12 @@ struct LockOracle: Sendable {
 
     // MARK: §6 and §7
 
-    /// §6.1: the lock is on the path itself, or of depth infinity above it.
+    /// Whether the lock is on the path itself, or is of depth infinity on one of its ancestors (§6.1).
     func protects(_ lock: Held, _ path: Path) -> Bool {
         lock.root == path || (lock.isDeep && isInside(path, lock.root))
     }
 
-    /// §6.4: a token may only be used by the owner of the lock.
+    /// Whether the client submits the token and owns the lock; other clients may not use the token (§6.4).
     func holds(_ asker: ServerConnection, _ lock: Held) -> Bool {
         asker.tokens.contains(lock.token) && lock.owner == asker.principal
     }
@@ -180,7 +180,7 @@ struct LockOracle: Sendable {
 // MARK: Effects of successful requests
 
 extension LockOracle {
-    /// Applies the effects of a successful request.
+    /// Applies the effects of a request that succeeded, or of a DELETE that kept locked members.
     ///
     /// - Parameter token: the token of the new lock, if any.
     mutating func apply(_ request: Request, from asker: ServerConnection, token: String?) {
@@ -207,8 +207,8 @@ extension LockOracle {
         }
     }
 
-    /// Removing a resource removes its locks (§6.1, §9.6). Locks are not moved, and replacing a resource
-    /// removes its locks, since this is a DELETE first (§7.6, §9.8.4).
+    /// Removes resources with their locks (§6.1, §9.6). Locks are not moved, and replacing a resource removes
+    /// its locks, because the resource is deleted first (§7.6, §9.8.4).
     private mutating func remove(_ paths: [Path]) {
         for path in paths {
             collections.remove(path)

@@ -25,8 +25,8 @@ struct LockQuestion: CustomStringConvertible, Sendable {
     static func target(_ path: LockOracle.Path) -> String { "/" + path.joined(separator: "/") }
 
     /// Sends the request.
-    /// - Parameter locks: the current locks. For each whose token `asker` has, the request submits the token,
-    ///   tagged with the lock root.
+    /// - Parameter locks: the current locks. The request submits each token that `asker` has, tagged with the
+    ///   lock root; a refresh submits only the token of the lock to refresh.
     func ask(_ share: TestShare, locks: [LockOracle.Held]) async throws -> (
         answer: LockOracle.Answer, token: String?
     ) {
@@ -53,7 +53,7 @@ struct LockQuestion: CustomStringConvertible, Sendable {
         return (answer(response, isPatch: words[0] == "PROPPATCH"), token)
     }
 
-    /// The store is configured to refuse commits with 507, so 507 means that the request passed all checks.
+    /// Converts a response. If the store refuses all commits, 507 means that the request passed all checks.
     private func answer(_ response: TestResponse, isPatch: Bool) -> LockOracle.Answer {
         switch response.status {
         case 207 where !isPatch: .blocked(Self.lockedMembers(in: response.text))

@@ -1,5 +1,6 @@
 extension WebDAVExchange {
-    /// Returns an exchange that sets a value of `x:p`, and reads it from the resource and from its copy.
+    /// Returns an exchange that sets a value of `x:p`, and reads it from the resource, from a copy, and from the
+    /// copy after a MOVE.
     /// - Parameter held: the texts that the responses must contain, in the form that the server writes.
     private static func value(
         _ clauses: String, _ title: String, _ sent: String, returnedAs held: [String], lacks: [String] = []

@@ -210,8 +210,8 @@ struct LifecycleTests {
         #expect(Set(actions).count == actions.count, "\(way)")
     }
 
-    /// From every state, the inputs `stop`, `becameActive`, `start` and `resume` lead to a server that
-    /// listens.
+    /// From every state, the inputs `becameActive`, `resume`, `stop` and `start`, in this order, lead to a
+    /// server that listens.
     @Test(arguments: [true, false])
     func everyStateCanListenAgain(suspendsInBackground: Bool) {
         for (state, way) in Self.reachable(suspendsInBackground) {
@@ -234,7 +234,8 @@ struct LifecycleTests {
         }
     }
 
-    /// For any order of inputs, events are reported in pairs, and background time is released.
+    /// For any order of inputs, requests and releases of background time alternate, and a stopped server holds
+    /// no background time.
     @Test(arguments: [true, false])
     func everyInputOrderReportsPairedEvents(suspendsInBackground: Bool) {
         var held: [Lifecycle: Bool] = [Lifecycle(suspendsInBackground: suspendsInBackground): false]

@@ -1,7 +1,7 @@
 extension CorpusMessage {
     /// Host, field names and field values.
     static let fields: [CorpusMessage] = [
-        // A request must have exactly one valid Host field.
+        // An HTTP/1.1 request must have exactly one valid Host field, and an HTTP/1.0 request at most one.
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.0\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
         CorpusMessage("3.2", "GET /a HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", .refused(400)),
