@@ -3,7 +3,7 @@
 different server.
 
 The main figure is the processor time of the server's whole process tree, which varies by a few percent between runs, whereas
-the wall clock time varies by a factor. Every status, size and number of entries is checked. Prints a table for each row and a
+the wall clock time varies much more. Every status, size and number of entries is checked. Prints a table for each row and a
 summary, and saves all figures as JSON. Exits with 1 if davit returned a wrong response.
 """
 

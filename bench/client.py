@@ -23,8 +23,8 @@ class WrongAnswer(Exception):
 class Request:
     """A request, and its expected response.
 
-    `size`, `entries` and `pattern_offset` are the number of bytes in the body, the number of `response` elements,
-    and the offset in the pattern; None: any. `generated` bytes of the pattern are sent after `body`, in chunks of
+    `size`, `entries` and `pattern_offset` are the number of bytes in the response body, the number of its `response`
+    elements, and its offset in the pattern; None: any. `generated` bytes of the pattern are sent after `body`, in chunks of
     `chunk` bytes if that is not 0. `takes_token` stores the Lock-Token field for `{token}`.
     """
 

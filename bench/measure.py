@@ -39,7 +39,7 @@ def process_seconds(process):
 
 
 def settled_cpu_seconds(root):
-    """Returns `cpu_seconds` as soon as the server is idle."""
+    """Returns `cpu_seconds` as soon as the server is idle, but after SETTLE_SECONDS at the latest."""
     cpu, deadline = cpu_seconds(root), time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < deadline:
         time.sleep(SETTLE_STEP_SECONDS)

@@ -12,7 +12,8 @@ COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_i
 
 
 def summarize(row, contest):
-    """Returns the result of one row: the medians of each server, and davit's ratios in each round."""
+    """Returns the result of one row: for each server its turns and their medians (maxima for `peak` and `over_idle`),
+    and the best peers."""
     servers = {}
     kinds = {kind.name: kind for kind in row.contenders}
     for name in (kind.name for kind in row.contenders if kind.name in contest.turns):

@@ -350,7 +350,7 @@ def kill_browsers():
 
 
 def run(arguments):
-    """Runs the requested tests and returns the number of failures."""
+    """Runs the requested tests, and returns the numbers of passed and failed tests."""
     sys.path.insert(0, str(HERE))
     files = sorted(HERE.glob("test_*.py"))
     by_file = []

@@ -22,7 +22,7 @@ def without_modules(lab, page):
 
 @test
 def missing_module_is_reported(lab):
-    """Tests each action that needs a module."""
+    """Actions that need a module report that it could not be loaded."""
     for name in ("a.txt", "b.txt"):
         lab.write(name, name)
     lab.write("folder/in.txt", "1")

@@ -89,7 +89,7 @@ def omitted_files_are_counted(lab):
 
 @test
 def handle_of_a_dropped_file_is_stored(lab):
-    """After a reload, the browser reopens the file without a question, even if it was dropped in a folder."""
+    """The handle of a dropped file reopens the file without a question, as after a reload, even if it was dropped in a folder."""
     page = lab.page()
     ready(lab, page)
     local(lab, "tree/in/a.txt", 10)

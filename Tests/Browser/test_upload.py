@@ -381,7 +381,7 @@ def missing_space_is_reported_before_uploads(lab):
 
 @test
 def skipped_files_are_excluded_from_totals(lab):
-    """A file above the limit is excluded from the required space and the remaining time."""
+    """A file above the limit is excluded from the totals, from which the required space and the remaining time are computed."""
     lab.start("--max-file-size", "1500")
     page = page_for_uploads(lab)
     lab.write("large.bin", b"of that name")

@@ -40,7 +40,7 @@ def digest(path):
 
 
 def whole_digest(path):
-    """Returns the Repr-Digest of a file."""
+    """Returns the value of Repr-Digest for a file: its Adler-32 checksum."""
     made = 1
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
@@ -222,7 +222,7 @@ class Proxy:
             return piece
 
     def hold_at(self, limit):
-        """Limits the number of bytes that pass."""
+        """Limits the total number of bytes that pass; None removes the limit."""
         with self.changed:
             self.limit = limit
             self.changed.notify_all()

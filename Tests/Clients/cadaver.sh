@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cadaver: uses all commands for files, properties and locks, and checks the share after each; then uploads the tree,
-# file by file.
+# cadaver: uses its commands for files, properties and locks, and checks the share; then uploads the plain folders of the
+# tree, file by file.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 begin cadaver "$@"

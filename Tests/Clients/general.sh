@@ -72,7 +72,7 @@ one_connection() {
 }
 check "curl: 50 requests on one connection" one_connection
 
-# The command in docs/searching.md, unmodified.
+# Runs the command in docs/searching.md, with the URLs of this server.
 search() {
     local command
     command=$(sed -n '/^```sh$/,/^```$/p' "$clients_folder/../../docs/searching.md" | sed '1d;$d')

@@ -95,7 +95,7 @@ check() {
     fi
 }
 
-# Functions run directly; programs run with the time limit.
+# timeout_aware COMMAND...: runs functions and builtins directly, and programs with the time limit.
 timeout_aware() {
     if [ "$(type -t "$1")" = file ]; then timeout "$limit" "$@"; else "$@"; fi
 }

@@ -30,7 +30,7 @@ def fact(what, holds):
 
 
 class Changes:
-    """Waits until a file in a folder is written to (inotify)."""
+    """Waits until a file in a folder is created or written to (inotify)."""
 
     MODIFY, CREATE = 2, 0x100
     # The maximum number of seconds without a write; only a test that hangs reaches it.

@@ -61,7 +61,7 @@ class Upload:
 
 
 def seen(port, path, patterns):
-    """Returns the index of the pattern that the file contains, on disk and over HTTP; None if it contains none of them."""
+    """Returns the index of the pattern that the file contains both on disk and over HTTP; None if there is no such pattern."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     for index, pattern in enumerate(patterns):
         with open(path, "rb") as file:

@@ -292,7 +292,7 @@ def count_intents(state):
 
 
 def uploads_left(state):
-    """Returns the uploads in the database."""
+    """Returns the IDs of the uploads in the database."""
     return [name for name, in rows(state, "SELECT id FROM upload")]
 
 

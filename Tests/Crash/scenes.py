@@ -196,7 +196,7 @@ def delete_on_other_volume(client, tokens):
 
 
 def restore(build, path, taken="rename"):
-    """Restores what the scene's request has moved to the trash."""
+    """Returns a scene that restores what the request of `build` has moved to the trash."""
 
     def built(client, tokens):
         request = build(client, tokens)
@@ -215,7 +215,7 @@ def kept(scene, suffix=", kept", **options):
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
-    """Returns a scene with COPY or MOVE; source and destination are each a kind of resource and whether it has properties."""
+    """Returns a scene with COPY or MOVE; source and destination are pairs: the kind of resource, and whether it has properties."""
 
     def build(client, tokens):
         for path, (kind, has_properties), text in zip(places, (source, destination), (OLD, NEW)):

@@ -39,7 +39,7 @@ class Report:
 
 
 class Server:
-    """A davit process, which ends with the block."""
+    """A davit process, which is stopped at the end of the block."""
 
     def __init__(self, work, *options, environment=None, sockets=(), log=None):
         self.ready = b""

@@ -102,7 +102,7 @@ def figures(cost):
 
 
 def compare(accepted, cost, tolerance):
-    """Returns descriptions of the values that rose, and of those that fell."""
+    """Returns descriptions of the values that rose by more than the tolerance, and of those that fell by more than it."""
     old = {what: figure for what, figure, _ in figures(accepted)}
     new = {what: figure for what, figure, _ in figures(cost)}
     slack = {what: room for side in (accepted, cost) for what, _, room in figures(side)}

@@ -156,7 +156,7 @@ def lowest(one, other):
 
 
 def median(results):
-    """Returns the result in the middle."""
+    """Returns the result with the median number of instructions."""
     total = statistics.median_low(result.total for result in results)
     return next(result for result in results if result.total == total)
 

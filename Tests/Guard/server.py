@@ -116,7 +116,7 @@ class Server:
                 raise RuntimeError("the server did not become idle")
 
     def _sleepers(self):
-        """Returns the number of times that each thread went to sleep; None if a thread is running."""
+        """Returns the numbers of context switches of each thread; None if a thread is not asleep."""
         tasks = f"/proc/{self.pid}/task"
         sleepers = {}
         try:

@@ -80,6 +80,7 @@ DavLockDB "{self.state}/locks/lockdb"
 
 
 class BusyApache(Apache):
-    """Has a thread for each of 1,000 connections, because with fewer threads, Apache closes waiting connections."""
+    """Has 512 threads per core, which on two cores are enough for 1,000 connections; with fewer threads than connections, Apache
+    closes waiting ones."""
 
     threads = 512
