@@ -1,5 +1,5 @@
-"""Kills davit from outside, with SIGKILL, at many moments of a large overwrite. The result must be the old file or the new one,
-never a mix of both."""
+"""Kills davit from outside, with SIGKILL, at many times during a large overwrite. The result must be the old file or the new
+one, never a mix of both."""
 
 import http.client
 import os

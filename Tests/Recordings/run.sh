@@ -76,7 +76,7 @@ for user in '' 'anna:open:sesame'; do
     stop
 done
 
-# Each session begins with an empty share, and a server without options.
+# Each session begins with an empty share, and a server whose only options are its state folder and its address.
 with_pages=("${pages[@]}")
 pages=()
 for session in "$here"/../RecordedSessions/*/; do
