@@ -215,7 +215,8 @@ def kept(scene, suffix=", kept", **options):
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
-    """Returns a scene with COPY or MOVE; source and destination are pairs: the kind of resource, and whether it has properties."""
+    """Returns a scene with COPY or MOVE; source and destination are pairs: the kind of resource, and whether it has
+    properties."""
 
     def build(client, tokens):
         for path, (kind, has_properties), text in zip(places, (source, destination), (OLD, NEW)):
