@@ -1,13 +1,14 @@
 public import DavitHTTP
 internal import Synchronization
 
-/// The record of changes in a share, whether made by this server or by other programs; the basis of RFC 6578.
-/// All calls may block, except those of ``JournalPass``.
+/// Records the changes in a share, whether made by this server or by other programs. Collection
+/// synchronization (RFC 6578) and change events are based on this record. All calls may block, except those of
+/// ``JournalPass``.
 ///
 /// A journal is idle until its first query and has no cost until then. Every change of a member gets a number
 /// higher than those of all earlier changes; only the last change of each member is stored.
 public protocol ChangeJournal: AnyObject, Sendable {
-    /// Continues, for a short time, to compare the recorded state at and below the path of the pass with the
+    /// Continues, for a short time, to compare the recorded state of the folders that the pass covers with the
     /// file system.
     ///
     /// - Returns: the position of the journal, once it contains everything that happened before the pass
@@ -69,7 +70,7 @@ public final class JournalPass: Sendable {
         (isDeep ? path.contains(folder) : path == folder) || others?.covers(folder) == true
     }
 
-    /// Returns true on the first call only.
+    /// Returns true on the first call, unless the query is for subscribers; false on all later calls.
     public func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
 }
 

@@ -27,8 +27,8 @@ package final class FilteredStore: ForwardingStore {
             try base.lookupForChange(path, last: last, reusing: other, wait: wait), as: path, last)
     }
 
-    /// - Parameter last: `notFollowed` skips the check of the extension, because a link has the kind of its
-    ///   target, which the lookup that follows the link has checked.
+    /// - Parameter last: `notFollowed` skips the check of the extension: for a link, the check depends on the
+    ///   kind of the target, and a lookup of the same change that follows the link makes it.
     private func judged(_ lookup: Lookup, as path: ResourcePath, _ last: SymlinkMode) -> Lookup {
         let isContent = last == .followed && lookup.info?.isCollection == false
         return serves(path, canonical: lookup.path, isContent: isContent)

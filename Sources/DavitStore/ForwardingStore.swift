@@ -1,7 +1,7 @@
 package import DavitHTTP
 
-/// A store that wraps another one. Every call is forwarded unless the store implements it itself, so that a
-/// wrapper contains only what it changes.
+/// A store that wraps another one. Every call that the wrapper does not implement is forwarded, so that it
+/// contains only the behavior that it changes.
 ///
 /// `ForwardingStoreTests` verifies that each requirement of ``ResourceStore`` is forwarded, including those
 /// with a default implementation.

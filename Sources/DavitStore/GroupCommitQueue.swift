@@ -128,8 +128,8 @@ package final class GroupCommitQueue<Request: Sendable, Failure: Error>: Sendabl
     }
 
     /// Enqueues `request` and returns immediately.
-    /// - Parameter completion: called once, on the leading thread, with the error of the request or nil for
-    ///   success.
+    /// - Parameter completion: called once, on the thread that performed the request, with the error of the
+    ///   request or nil for success.
     package func submit(_ request: Request, completion: @escaping @Sendable (Failure?) -> Void) {
         let needsLeader = state.withLock { state in
             state.waiting.append(QueuedRequest(request: request, waiter: .callback(completion)))

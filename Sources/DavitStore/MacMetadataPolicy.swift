@@ -25,8 +25,9 @@ package enum MacMetadataName {
         isSidecar(name) || folders.contains { $0.elementsEqual(name) }
     }
 
-    /// Whether a name is a sidecar, which describes its folder or a neighboring file: `._*` and `.DS_Store`.
-    /// Files in the system folders are not sidecars, because they can be documents in transit.
+    /// Whether a name is that of a sidecar, which describes its folder or a neighboring file: `._*` or
+    /// `.DS_Store`. Other files in the system folders are not sidecars: `.TemporaryItems`, for example, can
+    /// contain documents that an application is saving.
     package static func isSidecar(_ name: some Collection<UInt8>) -> Bool {
         // `._` alone is not a sidecar.
         (name.count > 2 && name.starts(with: [UInt8(ascii: "."), UInt8(ascii: "_")]))

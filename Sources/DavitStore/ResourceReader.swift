@@ -1,8 +1,8 @@
 public import DavitHTTP
 
 /// Read access to the resources of a share or a website. A type that does not also conform to
-/// ``ResourceStore`` never modifies or removes what it reads. All calls are synchronous and may block unless
-/// they take a ``Wait``.
+/// ``ResourceStore`` never modifies or removes what it reads. All calls are synchronous and may block, except
+/// with ``Wait/never``.
 public protocol ResourceReader: Sendable {
     /// Resolves any path, including symbolic links.
     /// - Throws: `wouldBlock`, `forbidden` (reserved name or no search permission), `invalidName`,
@@ -22,8 +22,8 @@ public protocol ResourceReader: Sendable {
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
-    /// Reads content opened by ``open(_:wait:)`` that the server itself processes, for example for a digest
-    /// or an archive. Content that is sent unmodified is read from its file descriptor instead.
+    /// Reads content opened by ``open(_:wait:)``, for uses in which the server itself processes the bytes, such
+    /// as a digest or an archive. Content that is sent unmodified is read from its file descriptor instead.
     /// - Returns: the number of bytes appended to `buffer`; 0 at the end.
     func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer

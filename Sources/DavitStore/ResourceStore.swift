@@ -151,7 +151,7 @@ extension MemberCursor {
 }
 
 /// New content that is not yet visible. It is removed if the object is released before the content is
-/// published. Calls may block unless they take a ``Wait``.
+/// published. Calls may block, except with ``Wait/never``.
 ///
 /// Used by one task at a time: calls must not overlap.
 public protocol StagedContent: AnyObject, Sendable {
@@ -221,9 +221,9 @@ public protocol StagedTree: AnyObject, Sendable {
     func destroy()
 }
 
-/// The resources of one share: names and content. All calls are synchronous and may block unless they take a
-/// ``Wait``; the engine switches to a blocking thread once per change and makes several calls there. Paths
-/// are canonical unless a call states otherwise. Stores do not know about locks, properties or preconditions.
+/// The resources of one share: names and content. All calls are synchronous and may block, except with
+/// ``Wait/never``; a change that may block makes its calls on a blocking thread. Paths are canonical unless a
+/// call states otherwise. Stores do not know about locks, properties or preconditions.
 public protocol ResourceStore: ResourceReader {
     /// Like ``ResourceReader/lookup(_:last:wait:)``, for callers that are about to change the resource:
     /// leaves the collection open if it is reached without links.
@@ -301,7 +301,7 @@ public protocol ResourceStore: ResourceReader {
 
     /// Begins to measure the number of levels below a canonical path, which may be in the trash. Does not
     /// follow links.
-    /// - Parameter limit: the height at which the measurement stops.
+    /// - Parameter limit: the height above which the measurement stops.
     func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement
 
     /// Whether two names in one collection refer to the same entry, because the volume ignores differences in

@@ -95,7 +95,8 @@ public struct Lock: Hashable, Sendable {
     }
 }
 
-/// A rename that a crash may interrupt; completed or reverted at startup.
+/// A rename, or another change of a file together with its rows, that a crash may interrupt; completed or
+/// reverted at startup.
 public struct RenameIntent: Hashable, Sendable {
     public var id: Int64
     /// The original path of the moved resource: its old name, or the reserved name of a copy.

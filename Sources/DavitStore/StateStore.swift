@@ -63,15 +63,15 @@ public enum StateChange: Hashable, Sendable {
 public enum StateError: Error, Hashable, Sendable {
     /// The volume of the state folder is full: 507, without any change.
     case outOfSpace
-    /// The dead properties of a resource would exceed the limit of ``StateChange/limitProperties(_:bytes:)``:
-    /// 507, without any change.
+    /// The dead properties of a resource would exceed the limit given by a
+    /// ``StateChange/limitProperties(_:bytes:)`` or `copyProperties`: 507, without any change.
     case propertiesTooLarge
     /// An error of the disk or a bug: 500; `reason` is for the log.
     case failed(reason: String)
 }
 
-/// Persistent storage for locks, dead properties, intents, uploads and trash entries, which the file system
-/// cannot hold. Calls block.
+/// Storage for locks, dead properties, intents, uploads and trash entries, which the file system cannot hold.
+/// Calls may block unless they state otherwise.
 ///
 /// A store has no clock and enforces no WebDAV rules; it only stores rows. ``ShareState`` is its only caller.
 public protocol StateStore: Sendable {

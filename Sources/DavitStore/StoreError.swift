@@ -25,7 +25,7 @@ public enum StoreError: Error, Hashable, Sendable {
     case crossVolume
     /// Too many symbolic links, or a cyclic link.
     case loop
-    /// Out of file descriptors or memory; a retry may succeed.
+    /// A temporary failure, such as a lack of file descriptors or memory; a retry may succeed.
     case busy
     /// Any other error of the disk, or a bug; `reason` is for the log.
     case failed(reason: String)

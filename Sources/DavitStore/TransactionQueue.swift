@@ -30,8 +30,8 @@ package final class TransactionQueue: Sendable {
     }
 
     /// Enqueues `transaction` and returns immediately.
-    /// - Parameter completion: called once, on the leading thread, with the error of the transaction or nil
-    ///   for success.
+    /// - Parameter completion: called once, on the thread that committed the transaction, with its error or
+    ///   nil for success.
     package func submit(_ transaction: Transaction, completion: @escaping @Sendable (StateError?) -> Void) {
         line.submit(transaction, completion: completion)
     }

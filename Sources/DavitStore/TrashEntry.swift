@@ -26,7 +26,7 @@ public struct TrashEntry: Hashable, Sendable {
     public var principal: String?
     /// The number of bytes of content; nil for a collection that has not been measured yet.
     public var length: Int64?
-    /// Whether it is a collection, which is in the trash with all its members.
+    /// Whether the resource is a collection; its members are in the trash with it.
     public var isCollection: Bool
     /// Why the resource was moved to the trash.
     public var reason: Reason

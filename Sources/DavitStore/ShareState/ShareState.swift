@@ -203,8 +203,8 @@ public final class ShareState: Sendable {
 
     // MARK: Properties
 
-    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Only reads memory, because
-    /// every GET needs it.
+    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Does not query the store,
+    /// because GET requests depend on the result.
     public func hasContentLanguage(at path: ResourcePath) -> Bool {
         guard mayHaveLanguages.load(ordering: .acquiring) else { return false }
         return index.withLock { index in index.node(at: path)?.hasLanguage ?? false }

@@ -3,7 +3,7 @@ package import DavitHTTP
 /// Traverses a tree of a share: visits the members of a collection and of its subcollections.
 ///
 /// All members of a collection are returned before those of its subcollections, so only one collection is
-/// open at a time, regardless of the depth. Nothing is recursive. A call reads at most one member, so callers
+/// open at a time, regardless of the depth. Nothing is recursive. A call returns at most one member, so callers
 /// can pause after any call, or stop.
 ///
 /// Used by one task at a time. Its calls block.
@@ -24,8 +24,8 @@ package struct TreeTraversal {
         case member
         /// All members of the current collection have been returned.
         case listed
-        /// A member that was returned before was read again, or nothing was done. The member is entered later,
-        /// as for ``member``.
+        /// The current collection was opened to be read again, or a member that was returned before was read
+        /// again. Such a member is entered later, as for ``member``.
         case passed
         /// A subcollection with this name was entered and is the current collection.
         case entered(name: [UInt8])
@@ -66,7 +66,7 @@ package struct TreeTraversal {
     private var isReadAgain = false
     /// The last member, if it is a collection to be entered.
     private var candidate: PendingCollections.Entry?
-    /// Size in bytes of the names stored in all levels.
+    /// Approximate size in memory, in bytes, of the pending collections of all levels.
     private var pendingBytes = 0
     /// The links in the last collection that are not members; see ``MemberCursor/linksLeftOut``. Valid after
     /// ``Event/listed``.
@@ -125,7 +125,7 @@ package struct TreeTraversal {
 
     /// Prevents a member from being entered. Takes time linear in the number of collections that were
     /// returned after it.
-    /// - Parameter name: the name of a member of the current collection, before the next one is entered.
+    /// - Parameter name: the name of a member of the current collection that has not been entered yet.
     package mutating func skip(_ name: [UInt8]) {
         if candidate?.name == name {
             candidate = nil
