@@ -2,7 +2,7 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Reads a directory block by block, with one `stat` call per member.
+/// Reads a directory block by block, with one `stat` call per member, and more for a link.
 final class FileMemberCursor: MemberCursor {
     /// The first block is small, so that the first bytes of a listing are sent early.
     private static let firstBytes = 4096
@@ -11,7 +11,7 @@ final class FileMemberCursor: MemberCursor {
     private static let leftoverBudget = 256
 
     private let share: SharedFolder
-    /// Removes leftovers; nil for readers, which remove nothing.
+    /// Removes leftovers; nil to leave them in place.
     private let sweeper: LeftoverSweeper?
     private let path: ResourcePath
     private let directory: FileDescriptor
@@ -20,7 +20,8 @@ final class FileMemberCursor: MemberCursor {
     private var leftovers: [ReservedName] = []
     private(set) var linksLeftOut: [[UInt8]] = []
 
-    /// - Parameter sweeper: removes leftovers after the last member; nil to leave them in place.
+    /// - Parameter sweeper: removes the leftovers after the last member has been read; nil to leave them in
+    ///   place.
     init(
         _ path: ResourcePath, in share: SharedFolder, sweeper: LeftoverSweeper? = nil
     ) throws(StoreError) {

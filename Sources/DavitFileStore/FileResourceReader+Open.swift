@@ -19,7 +19,7 @@ extension FileResourceReader {
         }
     }
 
-    /// Opens the path as content without resolving it first, which would take as long as all other steps
+    /// Opens the path as content without resolving it first: resolving it would take as long as all other steps
     /// together.
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
         do throws(SystemError) {
@@ -76,7 +76,7 @@ extension FileResourceReader {
     ///   - path: the canonical path of a regular file.
     ///   - name: the requested name.
     ///   - isCanonical: whether the requested path was `path`.
-    /// - Throws: `noEntry` if it is no longer a regular file.
+    /// - Throws: `noEntry` if there is no longer a regular file at the path.
     private func openContent(
         _ path: ResourcePath, as name: ArraySlice<UInt8>, isCanonical: Bool, wait: Wait
     ) throws(SystemError) -> CachedOpenFile {

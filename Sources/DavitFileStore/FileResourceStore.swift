@@ -18,7 +18,7 @@ public final class FileResourceStore: ResourceStore {
 
     var share: SharedFolder { reader.share }
     var kept: OpenFileCache { share.kept }
-    /// Removes leftovers; nil if that is the responsibility of another process.
+    /// Removes leftovers; nil if this process does not, or not yet.
     var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { reader.rootPath }

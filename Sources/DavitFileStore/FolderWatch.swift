@@ -20,8 +20,9 @@ package final class FolderWatch: Sendable {
     /// Begins to watch the direct members of a folder.
     /// - Parameter path: canonical.
     /// - Returns: the key of the folder in events, which stays the same if the folder is renamed or watched
-    ///   again. Nil if it cannot be watched, because there are too many watches or its volume is not local.
-    /// - Throws: `missingAncestor` and other errors if there is no such folder.
+    ///   again. Nil if it cannot be watched, for example because there are too many watches or because its
+    ///   volume is not local.
+    /// - Throws: `missingAncestor` if there is no such folder, and other errors.
     package func watch(_ path: ResourcePath) throws(StoreError) -> Int32? {
         let folder = try share.openDirectory(path)
         guard let watch, folder.isOnLocalVolume else { return nil }
@@ -39,7 +40,8 @@ package final class FolderWatch: Sendable {
         }
     }
 
-    /// The mount table entries below the share as reported by the system; changes whenever a mount changes.
+    /// The lines of the system's mount table for mounts below the share; they differ after such a mount has
+    /// changed.
     package var mounts: [[UInt8]] { MountTable.lines(below: share.directory.realPath) }
 
     /// Blocks until an event occurs or ``wake()`` is called. Returns immediately if nothing can be watched.

@@ -130,8 +130,8 @@ struct LinkResolver: ~Copyable {
         return .found(ResourcePath(segments: canonical) ?? asked, status)
     }
 
-    /// The result for a dangling link, a target outside the share, a special file, or a file in place of a
-    /// directory.
+    /// The result for a missing ancestor, a dangling link, a link to a reserved name or out of the share, a
+    /// special file, or a file in place of a directory.
     private var nowhere: Resolution {
         rest.isEmpty ? .unservable(link?.path ?? asked) : .missingAncestor(asked)
     }

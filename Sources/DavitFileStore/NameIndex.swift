@@ -26,7 +26,7 @@ package struct NameIndex {
     /// Whether the folder has been read completely, so that the index contains all of its non-ASCII names.
     /// Until then, the index only collects names that are added to the folder.
     private(set) var isWhole = false
-    /// The key of the folder in the watch.
+    /// The key of the folder in the watch; nil if the folder is not watched.
     let watch: Int32?
     private var stamp: FolderState?
     private var readAt: Int64 = 0
@@ -67,7 +67,8 @@ package struct NameIndex {
         readAt = time
     }
 
-    /// Whether a name that is missing in the index is also missing in the folder.
+    /// Whether a non-ASCII name that is not in the index is not in the folder either.
+    /// - Parameter status: the current status of the folder.
     package func isCurrent(_ status: FileStatus) -> Bool {
         guard isWhole else { return false }
         if watch != nil { return true }

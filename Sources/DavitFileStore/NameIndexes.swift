@@ -5,9 +5,9 @@ internal import Synchronization
 /// Finds names by canonical equivalence on volumes that compare names by bytes.
 ///
 /// The first query for a folder reads it. Later changes are reported by the kernel (`DirectoryWatch`), so
-/// that further queries need not read the folder again, however often it changes. Volumes that other machines
-/// can change have no such watch; there, the timestamps of the folder must show that it is unchanged since it
-/// was read.
+/// that further queries rarely need to read the folder again, however often it changes. Volumes that other
+/// machines can change have no such watch; there, a folder is read again unless its timestamps show that it has
+/// not changed since it was last read.
 final class NameIndexes: Sendable {
     /// The maximum number of folders in the cache.
     static let folderLimit = 64
@@ -29,7 +29,7 @@ final class NameIndexes: Sendable {
 
     /// Returns the spelling under which the folder may contain the name. The caller must check that the name
     /// exists and otherwise call `forget`. May read the entire folder.
-    /// - Returns: nil if the folder has no equivalent name.
+    /// - Returns: nil if the folder has no equivalent name or is not readable.
     func spelling(
         of name: CanonicalName, in folder: borrowing FileDescriptor
     ) throws(SystemError) -> [UInt8]? {

@@ -60,16 +60,16 @@ final class OpenFileCache: Sendable {
         _ = consume forgotten
     }
 
-    /// Closes all files that were not used since the last call. May block.
-    /// - Returns: whether any files remain open.
+    /// Removes, and thereby closes, all files that were not used since the last call. May block.
+    /// - Returns: whether any files remain in the cache.
     func closeUnused() -> Bool {
         let (closed, isEmpty) = table.withLock { ($0.removeUnused(), $0.isEmpty) }
         _ = consume closed
         return !isEmpty
     }
 
-    /// Closes all files, when file descriptors have run out.
-    /// - Returns: false if none were open.
+    /// Removes all files when file descriptors have run out. Those that no response is using are closed.
+    /// - Returns: false if the cache was empty.
     func closeAll() -> Bool {
         let closed = table.withLock { $0.removeAll { _ in true } }
         return !closed.isEmpty
@@ -111,7 +111,7 @@ private struct Table {
         return seen[bucket] == mark
     }
 
-    /// - Returns: the file that was replaced or rejected.
+    /// - Returns: the file that was replaced, if any.
     mutating func insert(_ file: CachedOpenFile, at path: ResourcePath) -> CachedOpenFile? {
         if limit == 0 { limit = max(1, min(OpenFileCache.countLimit, ResourceLimits.descriptorLimit / 8)) }
         let slot = Slot(path: path, file: file, isUsed: false)

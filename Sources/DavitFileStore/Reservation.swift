@@ -1,8 +1,8 @@
 internal import DavitStore
 internal import DavitSystem
 
-/// A new file or directory under a reserved name, locked for the lifetime of this value so that no sweep
-/// removes it.
+/// A new file or directory under a reserved name, locked as long as ``file`` is open so that no sweep removes
+/// it.
 struct Reservation: ~Copyable, Sendable {
     let name: ReservedName
     /// A file open for reading and writing, or a directory open for its entries.

@@ -49,8 +49,8 @@ extension SharedFolder {
         do { return try isOneEntry(name, of: from, newName, of: to) } catch { throw StoreError(error) }
     }
 
-    /// Syncs the folders, and reverts the rename if that fails, because the rows that the caller commits
-    /// depend on it.
+    /// Syncs the folders of a completed rename. If that fails, reverts the rename, because the caller then does
+    /// not commit the rows that belong to it.
     private func syncRename(
         of name: [UInt8], in from: borrowing FileDescriptor, to newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -129,7 +129,7 @@ extension SharedFolder {
             }
             lock.release()
         }
-        // On failure, the intent completes the exchange, as after a crash between the steps.
+        // If the sync fails, recovery completes the exchange by its intent, as after a crash between the steps.
         try sync.names(to: second, from: first)
     }
 }

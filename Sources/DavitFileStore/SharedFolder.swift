@@ -17,7 +17,8 @@ final class SharedFolder: Sendable {
     let names = NameIndexes()
     /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])
-    /// Reserved names in use by this process. Needed because advisory locks fail on some files and volumes.
+    /// Reserved names that this process uses for existing resources. An advisory lock is not sufficient for
+    /// them, because some resources and volumes do not support locks.
     private let usedNames = Mutex<Set<ReservedName>>([])
 
     init(directory: consuming RootDirectory, sync: SyncLevel, keepsFree: Int64? = nil) {

@@ -189,7 +189,7 @@ final class StagedFile: StagedContent {
                     try unsafe file.writeAll(bytes, at: length)
                 }
             } catch {
-                // Discard a partially written buffer; a shorter one may follow.
+                // Discard a partially written buffer, because a later write at this position may be shorter.
                 try? file.setLength(length)
                 throw StoreError(error)
             }
@@ -303,9 +303,9 @@ final class StagedFile: StagedContent {
         try share.sync.names(in: folder.directory)
     }
 
-    /// Publishes the file: it gets its first name in the trash and is then exchanged with the old one, so
-    /// that both names always refer to one of the two. If the volume cannot exchange names, the old file gets
-    /// its second hard link before it loses the first.
+    /// Publishes the file: it first gets a name in the trash and is then exchanged with the old file, so that
+    /// both names always refer to one of the two. If the volume cannot exchange names, the old file gets a
+    /// second hard link, in the trash, before the new file replaces it.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         try state.withValue { state throws(StoreError) in try publish(state, keepingReplacedAt: trash) }
     }

@@ -2,7 +2,8 @@
 public enum SyncLevel: String, CaseIterable, Sendable {
     /// Changes are not synced. After a power loss, a new file may be short or empty.
     case none
-    /// Content survives a power loss: it is synced before it gets its name.
+    /// Content is synced before it gets its name. After a power loss, recent names can be missing, but no file
+    /// is short or empty.
     case data
     /// Content, added names and removed names survive a power loss.
     case full

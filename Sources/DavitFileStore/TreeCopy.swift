@@ -146,7 +146,7 @@ final class TreeCopy {
         try copyMembers()
     }
 
-    /// Copies the mode and attributes of a folder to its copy, which is complete now.
+    /// Copies the mode and attributes of the current folder to its copy, after all members have been copied.
     private func finishDirectory() throws(StoreError) {
         do {
             let status = try sourceTree.position.directory.status()

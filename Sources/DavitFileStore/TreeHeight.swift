@@ -9,7 +9,7 @@ final class TreeHeight: HeightMeasurement {
 
     /// - Parameters:
     ///   - directory: the top of the tree, open for its entries.
-    ///   - limit: the height at which the measurement stops.
+    ///   - limit: the height above which the measurement stops.
     init(of directory: consuming FileDescriptor, limit: Int) throws(SystemError) {
         traversal = Exclusive(HeightTraversal(try DirectoryPosition(at: directory), limit: limit))
     }
@@ -20,8 +20,8 @@ final class TreeHeight: HeightMeasurement {
 }
 
 private struct HeightTraversal: ~Copyable {
-    /// The maximum number of folders and directory blocks read per call; a call then takes a few
-    /// milliseconds.
+    /// The maximum number of steps per call, each of which reads a directory block or enters or leaves a
+    /// folder; a call then takes a few milliseconds.
     private static let pieceSteps = 256
 
     private let limit: Int

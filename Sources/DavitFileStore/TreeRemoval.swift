@@ -13,7 +13,7 @@ struct TreeRemoval {
     /// Whether the tree is a copy that this server has built, or a leftover. The permissions of its folders
     /// are then changed if they prevent the removal.
     let isOurs: Bool
-    /// The number of files that may still be removed.
+    /// The number of files and folders that may still be removed.
     private(set) var budget: Int
     private(set) var failures: [Failure] = []
     private var frames: [Frame] = []

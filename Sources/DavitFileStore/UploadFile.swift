@@ -71,8 +71,8 @@ final class UploadFile: UploadContent {
 
     func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
 
-    /// Publishes the content. The received bytes belong to the client until they are published, so they are
-    /// never in the trash, not even for a moment.
+    /// Publishes the content without an exchange of names, for which it would first need a name in the trash. A
+    /// crash could leave it there, where the client cannot resume the upload.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         try file.publish(keepingReplacedAt: TrashLocation(trash.location, canExchange: false))
     }

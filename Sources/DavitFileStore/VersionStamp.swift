@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Distinguishes versions of content on volumes whose modification times are too coarse: in whole seconds, or
-/// only slightly finer.
+/// Distinguishes versions of content on volumes whose modification times are too coarse: in whole milliseconds
+/// or coarser.
 ///
 /// The stamp is an extended attribute of the file, written by each commit. On volumes without extended
 /// attributes (FAT), the birth time is used instead, which is finer than the modification time there and
@@ -34,7 +34,7 @@ enum VersionStamp {
             attribute, to: (0..<8).map { UInt8(truncatingIfNeeded: stamp >> (56 - 8 * $0)) })
     }
 
-    /// Sets a modification time that no other content of this volume has had, which results in a new entity
+    /// Sets a new modification time and, if the volume truncates it, a new stamp, which results in a new entity
     /// tag.
     ///
     /// A client may request a time, but an entity tag must never repeat: the seconds are as requested, and
@@ -46,8 +46,8 @@ enum VersionStamp {
     ///     represent it stores the nearest one it can (the limits of its range, even seconds on FAT), as the
     ///     result shows.
     ///   - old: the replaced content, or this content before the change.
-    /// - Returns: the new metadata of the content. Its entity tag equals that of `old` only if the volume can store
-    ///   neither the time nor a stamp; then nothing has changed.
+    /// - Returns: the new metadata of the content. Its entity tag equals that of `old` only if the volume can
+    ///   store neither the time nor a stamp; then nothing has changed.
     static func renew(
         _ file: borrowing FileDescriptor, within second: Timestamp?, unlike old: ResourceInfo?
     ) throws(SystemError) -> ResourceInfo {

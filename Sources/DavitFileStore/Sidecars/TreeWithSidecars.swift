@@ -1,7 +1,7 @@
 internal import DavitHTTP
 internal import DavitStore
 
-/// A folder that was hidden together with the sidecars of its members.
+/// A resource of the share that was hidden, for a folder together with the sidecars of its members.
 final class TreeWithSidecars: DetachedTree {
     private let tree: any DetachedTree
     private let sidecars: (any DetachedTree)?
