@@ -55,8 +55,8 @@ package import DavitStore
         }
     }
 
-    /// Runs a passive checkpoint, which copies all log pages that no reader needs anymore. Waits for the
-    /// disk, but not for other connections.
+    /// Runs a passive checkpoint, which copies pages from the log to the database as far as the snapshots of
+    /// readers permit. Waits for the disk, but not for other connections.
     borrowing func checkpoint() throws(StateError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw unsafe StateError(sqlite: handle) }

@@ -56,7 +56,7 @@ package final class GroupWriter {
         }
     }
 
-    /// - Throws: the error of a request or of the commit; nothing was committed then.
+    /// - Throws: the error of a request or of the commit; in either case nothing was committed.
     private func commitTogether(_ requests: [Transaction]) throws(StateError) {
         var emptying: [Set<Int>] = []
         try begin.run([])

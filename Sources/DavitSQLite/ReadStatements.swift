@@ -3,7 +3,7 @@ internal import DavitStore
 /// The prepared statements of ``RowReader``.
 ///
 /// CROSS JOIN fixes the order of the loops: resources in key order, and for each its properties in key order,
-/// so that no statement scans or sorts.
+/// so that queries for one path or subtree need neither a full scan nor a sort.
 final class ReadStatements {
     let begin: Statement
     let commit: Statement

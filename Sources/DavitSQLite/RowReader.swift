@@ -58,8 +58,8 @@ final class RowReader: @unchecked Sendable {
         return binding.map { PropertyRecord(binding: $0, properties: properties) }
     }
 
-    /// Uses one transaction for all paths, because acquiring its locks costs more than the query for one
-    /// path.
+    /// Reads all paths in one transaction, for a consistent snapshot, and because acquiring the locks of a
+    /// transaction costs more than the query for one path.
     func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?] {
         try statements.begin.run([])
         do throws(StateError) {

@@ -54,7 +54,8 @@ internal import DavitStore
         return found
     }
 
-    /// The number of full-scan steps and sorts since the statement was prepared; 0 if it uses an index.
+    /// The number of full-scan steps and sorts since the statement was prepared; 0 if indexes find and order
+    /// all rows.
     var scanSteps: Int {
         let scanned = unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0)
         return Int(scanned) + Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0))

@@ -110,7 +110,7 @@ final class WriteStatements {
             UPDATE property SET parent = CAST(?3 || substr(parent, ?4) AS BLOB)
             WHERE parent >= ?1 AND parent < ?2
             """, on: connection)
-        // `length` of a BLOB only reads the header of its row.
+        // `length` of a BLOB only reads the row's header, not the value.
         propertyBytes = try Statement(
             """
             SELECT coalesce(sum(length(CAST(namespace AS BLOB)) + length(CAST(local AS BLOB)) + length(element)), 0)

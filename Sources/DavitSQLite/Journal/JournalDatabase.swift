@@ -201,7 +201,7 @@ package final class JournalDatabase {
         removals += count
     }
 
-    /// Returns the volatile members at any depth.
+    /// Returns the volatile entries of the folder at `path` and of all folders below it.
     package func volatileEntries(
         under path: ResourcePath
     ) throws(StateError) -> [(folder: JournalFolder, name: [UInt8])] {

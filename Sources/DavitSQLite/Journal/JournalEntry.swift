@@ -5,7 +5,8 @@ package import DavitStore
 /// changed.
 package struct JournalEntry: Hashable, Sendable {
     package enum Kind: Int64, Sendable {
-        /// A link whose target is not served now but may be later. Not reported as a member or as a removal.
+        /// A name that exists but is not served now and may be later, usually that of a link. Reported neither
+        /// as a member nor as a removal.
         case hidden = 0
         case content = 1
         case collection = 2
