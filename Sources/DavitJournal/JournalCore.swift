@@ -6,7 +6,8 @@ internal import DavitSystem
 
 /// An active journal: the database, the watches, and the names to compare. Used by one thread at a time.
 ///
-/// It must be discarded after an error, because its state in memory may be ahead of the database.
+/// It must be discarded after an error other than `gone` and `forgotten`, because its state in memory may be
+/// ahead of the database.
 final class JournalCore {
     let resources: any ResourceStore
     /// The rules that determine what is listed; nil to list everything.
@@ -18,11 +19,11 @@ final class JournalCore {
     /// current folder.
     private let step: Int64
     var watches: WatchTable
-    /// Folders that have been read since startup.
+    /// The ids of the folders that have been read since this object was created or ``startOver()`` was called.
     var visited: Set<Int64> = []
     var pending = PendingFolders()
     var dirty = DirtyNames()
-    /// Folders that the system has stopped watching.
+    /// The ids of folders that the system has stopped watching.
     private var lost: [Int64] = []
 
     /// See ``FolderWatch/mounts``.
@@ -184,8 +185,8 @@ final class JournalCore {
         }
     }
 
-    /// Schedules the folder of a pass to be read if it has not been read yet, even if its ancestors have not
-    /// been read either, or if it was replaced.
+    /// Schedules the folder of a pass to be read if it was replaced or has not been read yet, whether or not
+    /// its ancestors have been read.
     private func reach(_ path: ResourcePath, isNew: Bool) throws(JournalError) {
         let folder = try folder(at: path)
         // Ancestors may have no watch, and may have been replaced.

@@ -237,8 +237,8 @@ public final class ShareJournal: ChangeJournal {
         }
     }
 
-    /// Deactivates the journal after an error. The next query starts it again; committed changes are not
-    /// lost.
+    /// Deactivates the journal after an error. The next query activates it again, with all committed changes;
+    /// after an unexpected database error, it creates a new database instead.
     private func fail(_ state: inout State, _ error: JournalError) {
         if case .state(.failed) = error { state.isDamaged = state.core != nil }
         let isOpen = state.core != nil
@@ -284,7 +284,7 @@ public final class ShareJournal: ChangeJournal {
                     SystemThread.sleep(milliseconds: Self.restMilliseconds)
                 }
             } catch {
-                // The error has been reported; the next query tries again.
+                // ``withCore(_:)`` has handled the error; the next query tries again.
                 return
             }
         }
