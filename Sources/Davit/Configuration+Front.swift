@@ -11,7 +11,7 @@ extension Configuration {
         // The application's middleware sees response bodies before they are compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
-        // Before authentication: preflights have no credentials.
+        // CORS is handled before authentication, because preflight requests have no credentials.
         if let cors { outer.insert(cors, at: 0) }
         if !allowsCrossSiteForms {
             outer.append(

@@ -37,11 +37,12 @@ extension WebServer {
     /// are connected.
     public func applicationEnteredBackground() { lifecycleController.send(.enteredBackground) }
 
-    /// Call when the application enters the foreground: the server listens again, on the same ports.
+    /// Call when the application enters the foreground: the server listens again, on the same ports, unless
+    /// ``suspend()`` was called.
     public func applicationBecameActive() { lifecycleController.send(.becameActive) }
 
-    /// Call when the system is about to stop the application: connections close when their requests are
-    /// answered, and the server stops listening.
+    /// Call when the system is about to stop the application in the background. A server that suspends there
+    /// then stops listening, and its connections close when their requests have been answered.
     public func backgroundTimeEnded() { lifecycleController.send(.backgroundTimeEnded) }
 
     /// Whether to request background time: the application is in the background, and clients are connected.

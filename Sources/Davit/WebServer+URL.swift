@@ -5,10 +5,10 @@ package import DavitTransport
 extension WebServer {
     /// The URL of the server for users, with a trailing slash; nil while the server is not running.
     ///
-    /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first
-    /// address that the server listens on: for wildcard addresses the primary address of this machine, for
-    /// loopback addresses `localhost`, and `http+unix://…` if there is only a Unix socket. A default port is
-    /// omitted. Each call reads the addresses of the machine.
+    /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first TCP
+    /// address that the server listens on. The host is `localhost` for a loopback address, and the primary
+    /// address of this machine, which each call reads again, for a wildcard address. A default port is omitted.
+    /// If there is only a Unix socket, the URL is `http+unix://…`.
     public var url: String? {
         let addresses = addresses
         if addresses.isEmpty { return nil }

@@ -19,7 +19,8 @@ extension Configuration {
         }
     }
 
-    /// Returns the prefix that a proxy removes from paths, or nil if none does.
+    /// Returns the prefixes that proxies remove from paths, according to the public URLs and the fields of
+    /// trusted proxies; nil if there cannot be any.
     ///
     /// Clients request paths below the path of a public URL, and the server receives paths below ``prefix``:
     /// the proxy removes the difference.

@@ -9,11 +9,12 @@ public import DavitTransport
 public enum ServerError: Error, Sendable, Equatable {
     /// The folder to share does not exist, is not a folder, or cannot be read.
     case shareNotUsable(path: String, FileResourceStore.RootError)
-    /// No state folder was specified, and there is no home folder for the default.
+    /// No state folder was specified, and there is no default: neither `XDG_STATE_HOME` nor `HOME` is an
+    /// absolute path.
     case noStateFolder
     /// The folder for locks and properties cannot be created or opened.
     case stateFolderNotUsable(path: String, SystemError)
-    /// The state folder is inside a share, where it would be served and removed as a leftover.
+    /// The state folder is inside a share, where clients could read and change it.
     case stateFolderInsideShare(path: String)
     /// Another server uses the state folder.
     case stateFolderHeld(path: String, byProcess: Int32?)
@@ -49,8 +50,8 @@ public enum ServerError: Error, Sendable, Equatable {
     /// The host is not a loopback address and requires accounts, unless
     /// ``Configuration/allowsAnonymousVisitors`` is set.
     case accountsNeeded(host: String)
-    /// A certificate, a key or a list of authorities cannot be read, created or used. The path is nil if it
-    /// is not from a file.
+    /// A certificate, a key or a list of authorities cannot be read, created or used. The path is nil if the
+    /// problem does not concern a file.
     case certificateNotUsable(path: String?, reason: String)
     /// ``Configuration/tls`` is set, but this build does not include TLS (package trait `TLS`).
     case noTLS

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The folder for macOS metadata files, in the state folder of a share with ``MacMetadataPolicy/aside``.
 final class MacMetadataFolder: Sendable {
-    /// The interval between sweeps while there are requests.
+    /// The minimum interval between sweeps.
     private static let intervalNanoseconds: Int64 = 3600 * 1_000_000_000
 
     let store: SidecarStore

@@ -170,8 +170,8 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
-    /// Runs the first maintenance in the background: removes leftovers of an earlier run, maintains the trash
-    /// and expires uploads.
+    /// Runs the first maintenance in the background: removes leftovers of earlier runs and expired macOS
+    /// metadata files, maintains the trash and expires uploads.
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {

@@ -3,8 +3,8 @@ internal import DavitServer
 internal import DavitSystem
 
 extension ServerEnvironment {
-    /// Checks all shares against each other: no state folder may be inside another share, where it would be
-    /// served and removed as a leftover. Interrupted uploads of nested shares are kept.
+    /// Checks all shares against each other: no state folder may be inside another share, whose clients could
+    /// read and change it. Each share keeps the interrupted uploads of the others, because shares can be nested.
     func checkShares() throws(ServerError) {
         var shares: [OpenShare] = []
         forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }

@@ -1,7 +1,7 @@
 package import DavitFileStore
 internal import DavitSystem
 
-/// Finds, creates and locks the folder for everything that the file system cannot store: locks, properties
+/// Finds, creates and locks the folder for data that the shared folder cannot hold, such as locks, properties
 /// and records of operations in progress.
 package enum StateFolder {
     /// Returns the path of the state folder of a share. Creates nothing.

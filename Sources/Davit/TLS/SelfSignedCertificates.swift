@@ -27,7 +27,7 @@ package struct SelfSignedCertificates {
     private var authorityKeyPath: String { folder + "/authority-key.pem" }
     private var serverPath: String { folder + "/server.pem" }
 
-    /// The authority for clients; nil before the first call of ``identity(now:)``.
+    /// The authority for clients; nil if none is stored. ``identity(now:)`` creates one.
     package var authority: CertificateAuthority? {
         guard let file = try? SmallFile(reading: authorityPath),
             let certificate = try? Certificate.read(pem: file.bytes).first,
@@ -145,7 +145,7 @@ package struct SelfSignedCertificates {
         var addresses: [String] = []
         if let own = HostName.current {
             names.append(own)
-            // The multicast DNS name in the local network.
+            // The multicast DNS name on the local network.
             if !own.contains(".") { names.append(own + ".local") }
         }
         for address in InterfaceAddresses.all() where address.scope == 0 && !address.isLinkLocal {
