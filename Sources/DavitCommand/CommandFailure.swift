@@ -48,8 +48,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case cannotReplay(reason: String)
     /// A replay found differences, which have already been printed.
     case replayDiffers(count: Int)
-    /// A certificate, a key or a list of authorities cannot be used; the path is nil if it is not from a
-    /// file.
+    /// A certificate, a key or a list of authorities cannot be used; the path is nil if the problem does not
+    /// concern a file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
     /// `davit password` did not get a usable password.

@@ -41,7 +41,7 @@ extension LockSelection {
 }
 
 extension Arguments {
-    /// `list FOLDER` or `break FOLDER LOCK`.
+    /// Parses `list FOLDER` or `break FOLDER LOCK`, with options.
     mutating func locks() throws(UsageError) -> Invocation {
         var stateFolder: String?
         let words = try others { (arguments, word) throws(UsageError) in

@@ -13,7 +13,8 @@ internal import DavitSystem
 struct StateAccess {
     /// The name of the database in the state folder.
     private static let fileName = "state.sqlite"
-    /// More than one, because a server can stop between the attempt to lock the folder and the request.
+    /// The number of attempts to lock the folder or to ask the server. One is not sufficient, because the server
+    /// can stop in between.
     private static let attempts = 3
 
     /// The shared folder, for reading only.
@@ -46,7 +47,7 @@ struct StateAccess {
         }
     }
 
-    /// Asks the server, or opens the state if no server is running. Blocks.
+    /// Asks the server that uses the state folder, or opens the state in this process if there is none. Blocks.
     /// - Parameters:
     ///   - asking: asks the server; returns nil if it no longer listens.
     ///   - alone: called with the open state while this process holds the lock of the folder, so that no

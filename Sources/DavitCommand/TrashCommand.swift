@@ -157,7 +157,7 @@ package struct TrashCommand {
 /// The entries of a trash as an aligned table, newest first.
 struct TrashTable {
     private static let heads = ["ID", "DELETED (UTC)", "BYTES", "REASON", "ACCOUNT", "PATH"]
-    /// The right-aligned column.
+    /// The index of the right-aligned column.
     private static let number = 2
 
     let text: String
