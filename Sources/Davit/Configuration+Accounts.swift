@@ -48,8 +48,9 @@ extension Configuration {
 }
 
 extension WebServer {
-    /// Replaces the accounts. Requests in flight, such as downloads, uploads and event streams, are ended as by
-    /// ``endRequests(where:)`` if their account was removed or its password has changed. Other requests continue.
+    /// Replaces the accounts. Requests in flight, such as downloads, uploads and event streams, are ended as
+    /// by ``endRequests(where:)`` if their account was removed or its password has changed. Other requests
+    /// continue.
     ///
     /// A secret in another form counts as another password: a hash instead of the password, or a different
     /// hash of it. Blocks for 50 to 100 ms for each plain password if ``AuthenticationSettings/schemes`` is

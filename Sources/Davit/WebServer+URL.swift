@@ -7,8 +7,8 @@ extension WebServer {
     ///
     /// This is the first of ``Configuration/publicURLs``, if any. Otherwise it is derived from the first TCP
     /// address that the server listens on. The host is `localhost` for a loopback address, and the primary
-    /// address of this machine, which each call reads again, for a wildcard address. A default port is omitted.
-    /// If there is only a Unix socket, the URL is `http+unix://…`.
+    /// address of this machine, which each call reads again, for a wildcard address. A default port is
+    /// omitted. If there is only a Unix socket, the URL is `http+unix://…`.
     public var url: String? {
         let addresses = addresses
         if addresses.isEmpty { return nil }

@@ -13,8 +13,8 @@ internal import DavitSystem
 struct StateAccess {
     /// The name of the database in the state folder.
     private static let fileName = "state.sqlite"
-    /// The number of attempts to lock the folder or to ask the server. One is not sufficient, because the server
-    /// can stop in between.
+    /// The maximum number of attempts to lock the folder or else ask the server. One is not sufficient,
+    /// because the server can stop in between.
     private static let attempts = 3
 
     /// The shared folder, for reading only.
@@ -47,7 +47,8 @@ struct StateAccess {
         }
     }
 
-    /// Asks the server that uses the state folder, or opens the state in this process if there is none. Blocks.
+    /// Asks the server that uses the state folder, or opens the state in this process if there is none.
+    /// Blocks.
     /// - Parameters:
     ///   - asking: asks the server; returns nil if it no longer listens.
     ///   - alone: called with the open state while this process holds the lock of the folder, so that no

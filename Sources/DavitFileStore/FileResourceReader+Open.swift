@@ -19,8 +19,8 @@ extension FileResourceReader {
         }
     }
 
-    /// Opens the path as content without resolving it first: resolving it would take as long as all other steps
-    /// together.
+    /// Opens the path as content without resolving it first: resolving it would take as long as all other
+    /// steps together.
     public func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
         do throws(SystemError) {
             return try openContent(path, as: path.name, isCanonical: true, wait: .allowed).resource

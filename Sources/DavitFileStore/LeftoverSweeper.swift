@@ -19,9 +19,9 @@ final class LeftoverSweeper: Sendable {
 
     /// Removes the resource under a reserved name, unless it is in use or an upload.
     ///
-    /// An unlocked resource can be removed at any time: a change locks a resource before it gives it a reserved
-    /// name, or checks after locking that the name still refers to the same file, and holds the lock as long as
-    /// it relies on the name.
+    /// An unlocked resource can be removed at any time: a change locks a resource before it gives it a
+    /// reserved name, or checks after locking that the name still refers to the same file, and holds the lock
+    /// as long as it relies on the name.
     ///
     /// - Parameter budget: the number of files that may still be removed; the rest is left for a later call.
     func remove(
@@ -34,7 +34,8 @@ final class LeftoverSweeper: Sendable {
         case .regular: mode = .content
         case .directory: mode = .entries
         case .symbolicLink, .special:
-            // A link that was replaced before a crash. Links cannot be locked; those in use were excluded above.
+            // A link that was replaced before a crash. Links cannot be locked; those in use were excluded
+            // above.
             budget -= 1
             try? directory.unlink(name.bytes)
             return

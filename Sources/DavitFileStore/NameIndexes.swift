@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// The first query for a folder reads it. Later changes are reported by the kernel (`DirectoryWatch`), so
 /// that further queries rarely need to read the folder again, however often it changes. Volumes that other
-/// machines can change have no such watch; there, a folder is read again unless its timestamps show that it has
-/// not changed since it was last read.
+/// machines can change have no such watch; there, a folder is read again unless its timestamps show that it
+/// has not changed since it was last read.
 final class NameIndexes: Sendable {
     /// The maximum number of folders in the cache.
     static let folderLimit = 64

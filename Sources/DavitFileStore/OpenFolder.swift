@@ -23,8 +23,8 @@ extension SharedFolder {
     /// links, usually takes one or two system calls: one opens the folder, unless it is already open, and
     /// verifies that there is no link above the name; the other returns the status of the name.
     ///
-    /// With ``Wait/never``, succeeds only on the volume of the root, and only if ``commitsWithoutBlocking`` is
-    /// true, so that neither this call nor changing a name waits for disk I/O.
+    /// With ``Wait/never``, succeeds only on the volume of the root, and only if ``commitsWithoutBlocking``
+    /// is true, so that neither this call nor changing a name waits for disk I/O.
     func resolveForChange(
         _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> (Resolution, OpenFolder?) {

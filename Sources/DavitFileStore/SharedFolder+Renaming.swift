@@ -49,8 +49,8 @@ extension SharedFolder {
         do { return try isOneEntry(name, of: from, newName, of: to) } catch { throw StoreError(error) }
     }
 
-    /// Syncs the folders of a completed rename. If that fails, reverts the rename, because the caller then does
-    /// not commit the rows that belong to it.
+    /// Syncs the folders of a completed rename. If that fails, reverts the rename, because its rows must not
+    /// be moved while a power loss may still undo it.
     private func syncRename(
         of name: [UInt8], in from: borrowing FileDescriptor, to newName: [UInt8],
         in to: borrowing FileDescriptor
@@ -129,7 +129,8 @@ extension SharedFolder {
             }
             lock.release()
         }
-        // If the sync fails, recovery completes the exchange by its intent, as after a crash between the steps.
+        // If the sync fails, recovery completes the exchange by its intent, as after a crash between the
+        // steps.
         try sync.names(to: second, from: first)
     }
 }

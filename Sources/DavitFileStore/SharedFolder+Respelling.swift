@@ -42,8 +42,8 @@ extension SharedFolder {
         return try Self.entries(newName, newName, in: folder).contains(newName)
     }
 
-    /// Changes the spelling of an entry, through a temporary name if one step is not sufficient. The temporary
-    /// name is not a reserved one, so that no sweep removes the file if a crash leaves it there.
+    /// Changes the spelling of an entry, through a temporary name if one step is not sufficient. The
+    /// temporary name is not a reserved one, so that no sweep removes the file if a crash leaves it there.
     func respell(
         _ name: [UInt8], as newName: [UInt8], in folder: borrowing FileDescriptor
     ) throws(SystemError) {

@@ -71,8 +71,8 @@ final class UploadFile: UploadContent {
 
     func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
 
-    /// Publishes the content without an exchange of names, for which it would first need a name in the trash. A
-    /// crash could leave it there, and the next start would remove it instead of letting the client resume.
+    /// Publishes the content without an exchange of names, for which it would first need a name in the trash.
+    /// A crash could leave it there, and the next start would remove it instead of letting the client resume.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
         try file.publish(keepingReplacedAt: TrashLocation(trash.location, canExchange: false))
     }

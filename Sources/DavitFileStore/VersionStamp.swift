@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 
-/// Distinguishes versions of content on volumes whose modification times are too coarse: in whole milliseconds
-/// or coarser.
+/// Distinguishes versions of content on volumes whose modification times are too coarse: in whole
+/// milliseconds or coarser.
 ///
 /// The stamp is an extended attribute of the file, written by each commit. On volumes without extended
 /// attributes (FAT), the birth time is used instead, which is finer than the modification time there and
@@ -34,8 +34,8 @@ enum VersionStamp {
             attribute, to: (0..<8).map { UInt8(truncatingIfNeeded: stamp >> (56 - 8 * $0)) })
     }
 
-    /// Sets a new modification time and, if the volume truncates it, a new stamp, which results in a new entity
-    /// tag.
+    /// Sets a new modification time and, if the volume truncates it, a new stamp, which results in a new
+    /// entity tag.
     ///
     /// A client may request a time, but an entity tag must never repeat: the seconds are as requested, and
     /// the fraction distinguishes versions. If the volume truncates the fraction, a stamp distinguishes them.

@@ -228,8 +228,8 @@ extension JournalCore {
     func folder(at path: ResourcePath) throws(JournalError) -> JournalFolder {
         try rows { () throws(StateError) in
             guard let folder = try database.folder(at: path) else { return try database.addFolder(at: path) }
-            // The folder may have been recorded as gone. Record that it exists, so that its row is not deleted
-            // before the folder is read.
+            // The folder may have been recorded as gone. Record that it exists, so that its row is not
+            // deleted before the folder is read.
             if folder.identity.inode == 0 { try database.set(folder) }
             return folder
         }

@@ -19,7 +19,8 @@ final class JournalCore {
     /// current folder.
     private let step: Int64
     var watches: WatchTable
-    /// The ids of the folders that have been read since this object was created or ``startOver()`` was called.
+    /// The ids of the folders that have been read since this object was created or ``startOver()`` was
+    /// called.
     var visited: Set<Int64> = []
     var pending = PendingFolders()
     var dirty = DirtyNames()

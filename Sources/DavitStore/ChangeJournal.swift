@@ -2,14 +2,14 @@ public import DavitHTTP
 internal import Synchronization
 
 /// Records the changes in a share, whether made by this server or by other programs. Collection
-/// synchronization (RFC 6578) and change events are based on this record. All calls may block, except those of
-/// ``JournalPass``.
+/// synchronization (RFC 6578) and change events are based on this record. All calls may block, except those
+/// of ``JournalPass``.
 ///
 /// A journal is idle until its first query and has no cost until then. Every change of a member gets a number
 /// higher than those of all earlier changes; only the last change of each member is stored.
 public protocol ChangeJournal: AnyObject, Sendable {
-    /// Continues, for a short time, to compare the recorded state of the folders that the pass covers with the
-    /// file system.
+    /// Continues, for a short time, to compare the recorded state of the folders that the pass covers with
+    /// the file system.
     ///
     /// - Returns: the position of the journal, once it contains everything that happened before the pass
     ///   began; nil if there is more to compare.
@@ -56,8 +56,8 @@ public final class JournalPass: Sendable {
         isBegun = Atomic(false)
     }
 
-    /// Creates a query for subscribers that were notified of a change: only folders for which events have
-    /// been reported are compared again. The query covers the root itself and `folders`.
+    /// Creates a query for the subscribers of change events: only folders for which events have been reported
+    /// are compared again. The query covers the root itself and `folders`.
     package init(following folders: WatchedFolders) {
         path = .root
         isDeep = false

@@ -74,8 +74,8 @@ public struct ResourceInfo: Sendable {
 
 extension ResourceInfo {
     /// The strong entity tag of content: inode, length, modification time in nanoseconds and, unless it is 0,
-    /// the stamp, in hexadecimal. Every commit sets a distinct modification time or stamp and thus changes the
-    /// tag.
+    /// the stamp, in hexadecimal. Every commit sets a distinct modification time or stamp and thus changes
+    /// the tag.
     public var entityTag: EntityTag {
         var text: [UInt8] = []
         text.reserveCapacity(48)

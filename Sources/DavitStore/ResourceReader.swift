@@ -22,8 +22,9 @@ public protocol ResourceReader: Sendable {
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor
 
-    /// Reads content opened by ``open(_:wait:)``, for uses in which the server itself processes the bytes, such
-    /// as a digest or an archive. Content that is sent unmodified is read from its file descriptor instead.
+    /// Reads content opened by ``open(_:wait:)``, for uses in which the server itself processes the bytes,
+    /// such as a digest or an archive. Content that is sent unmodified is read from its file descriptor
+    /// instead.
     /// - Returns: the number of bytes appended to `buffer`; 0 at the end.
     func read(
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer

@@ -11,7 +11,7 @@ public enum Wait: Sendable {
 public enum SymlinkMode: Sendable {
     /// Follow the link; for reading and for writing content.
     case followed
-    /// Operate on the link itself; for DELETE and MOVE.
+    /// Operate on the link itself; for example, for DELETE and MOVE.
     case notFollowed
 }
 
@@ -30,10 +30,11 @@ public struct Lookup: Sendable {
         case mapped(ResourceInfo)
         /// No resource exists, but the parent is a collection, so one can be created.
         case unmapped
-        /// Neither the resource nor its parent collection exists: 409 for a write, 404 for a read.
+        /// Neither the resource nor its parent collection exists: 404 for a read or a DELETE, 409 for other
+        /// changes.
         case missingAncestor
-        /// The name is taken by something that is never served, such as a device or a link that leads outside
-        /// the share: 404 for a read, 403 for a write.
+        /// The name is taken by something that is not served, such as a device or a link that leads outside
+        /// the share: 404 for a read or a DELETE, 403 for other changes.
         case unservable
     }
 
@@ -167,7 +168,8 @@ public protocol StagedContent: AnyObject, Sendable {
     /// reads as zeros.
     /// - Throws: `outOfSpace` and other errors.
     func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError)
-    /// Copies all bytes of other staged content of this store to `offset`, without loading them into memory.
+    /// Copies all bytes of other staged content of this store to `offset`: inside the kernel if possible,
+    /// otherwise through a small buffer.
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError)
     /// Appends bytes of the content, starting at `offset`, to `buffer` until it is full.
     /// - Returns: the number of bytes appended; 0 at the end.

@@ -4,7 +4,8 @@ internal import DavitSystem
 
 extension ServerEnvironment {
     /// Checks all shares against each other: no state folder may be inside another share, whose clients could
-    /// read and change it. Each share keeps the interrupted uploads of the others, because shares can be nested.
+    /// read and change it. Each share keeps the interrupted uploads of the others, because shares can be
+    /// nested.
     func checkShares() throws(ServerError) {
         var shares: [OpenShare] = []
         forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }

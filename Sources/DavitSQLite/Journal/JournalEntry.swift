@@ -5,8 +5,8 @@ package import DavitStore
 /// changed.
 package struct JournalEntry: Hashable, Sendable {
     package enum Kind: Int64, Sendable {
-        /// A name that exists but is not served now and may be later, usually that of a link. Reported neither
-        /// as a member nor as a removal.
+        /// A name that exists but is not served now and may be later, usually that of a link. Reported
+        /// neither as a member nor as a removal.
         case hidden = 0
         case content = 1
         case collection = 2

@@ -25,8 +25,8 @@ struct PendingCollections {
         }
     }
 
-    /// In directory order (unsorted), unless names have been dropped, while the collection is being read; then
-    /// in the reverse of the order in which they are entered.
+    /// In directory order (unsorted), unless names have been dropped, while the collection is being read;
+    /// then in the reverse of the order in which they are entered.
     private var entries: [Entry] = []
     /// Names before this one have been entered.
     private var floor: [UInt8]?

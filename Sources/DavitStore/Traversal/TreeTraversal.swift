@@ -3,8 +3,8 @@ package import DavitHTTP
 /// Traverses a tree of a share: visits the members of a collection and of its subcollections.
 ///
 /// All members of a collection are returned before those of its subcollections, so only one collection is
-/// open at a time, regardless of the depth. Nothing is recursive. A call returns at most one member, so callers
-/// can pause after any call, or stop.
+/// open at a time, regardless of the depth. Nothing is recursive. A call returns at most one member, so
+/// callers can pause after any call, or stop.
 ///
 /// Used by one task at a time. Its calls block.
 package struct TreeTraversal {
