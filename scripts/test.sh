@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs the suites of the gate in order,
-# and with --all also the suites plain, tls and reference.
+# Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs the suites that each change must
+# pass, in order, and with --all also the suites plain, tls and reference.
 #
 # Without --all, runs only a sample of the tests in the longest suites; this is the check that each change must pass. SEED, by
 # default the commit, selects the sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With
