@@ -41,6 +41,20 @@ struct PlainTrashTests {
         #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
     }
 
+    /// With such a character, a name that ends in `gpj.exe` looks like an image.
+    @Test func bidirectionalControlsInNamesAreReplaced() async throws {
+        let page = try Self.keeping()
+        _ = try await page.client.send("MKCOL", "/%E2%80%AEd")
+        for name in ["/%E2%80%AEd/x", "/a%E2%80%AEgpj.exe"] {
+            _ = try await page.client.send("PUT", name, text: "x")
+            _ = try await page.client.send("DELETE", name)
+        }
+        let text = try await page.get("/?trash").text
+        #expect(Self.names(text) == ["a\u{FFFD}gpj.exe", "x"])
+        #expect(text.contains("<small><bdi>/\u{FFFD}d</bdi></small>"))
+        #expect(!text.contains("\u{202E}"))
+    }
+
     @Test func olderEntriesAreOnFurtherPages() async throws {
         let page = try Self.keeping()
         for number in 0..<205 {

@@ -100,10 +100,15 @@ extension UploadEngine {
         session.record.progress = progress
         let (engine, ended) = (self, session)
         // The content has been published: report success to the client even if the row cannot be updated.
-        await share.work.cleanUp {
+        let isRecorded: Void? = await share.work.cleanUp {
             engine.leave(ended)
             engine.share.uploads.forget(ended.record.id)
             try? engine.commit([.setUploadProgress(id: ended.record.id, ended.record.progress)])
+        }
+        if isRecorded == nil {
+            // Too much work is waiting. Requests for the upload find its file at the target, and then update the row.
+            leave(ended)
+            share.uploads.forget(ended.record.id)
         }
         return Outcome(record: session.record, offset: content.length, response: response)
     }

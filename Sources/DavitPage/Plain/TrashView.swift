@@ -65,7 +65,7 @@ struct TrashView {
     }
 
     private func appendRow(_ entry: TrashEntry, to html: inout HTMLText) {
-        let shown = String(decoding: entry.path.name, as: UTF8.self)
+        let shown = DisplayName.text(Array(entry.path.name))
         html.markup("<tr>")
         if canWrite {
             html.markup("<td class=\"simple-pick\"><input type=\"checkbox\" form=\"selected\" name=\"id\"")
@@ -76,7 +76,7 @@ struct TrashView {
         html.markup("<th scope=\"row\" class=\"simple-name\"><span class=\"")
         html.markup(entry.isCollection ? "simple-folder" : "simple-file")
         html.markup("\"><span><bdi>")
-        html.text(Array(entry.path.name))
+        html.text(shown)
         html.markup("</bdi>")
         if entry.reason == .overwritten {
             html.markup(" ")
@@ -84,7 +84,7 @@ struct TrashView {
         }
         if let parent = entry.path.parent {
             html.markup("<br><small><bdi>/")
-            html.text(parent.bytes)
+            html.text(DisplayName.text(Array(parent.bytes)))
             html.markup("</bdi></small>")
         }
         html.markup("</span></span></th><td class=\"simple-size\">")
