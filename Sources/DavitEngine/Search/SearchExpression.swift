@@ -39,14 +39,6 @@ enum SearchTest: Sendable {
     case isDefined(operand: Int)
     case languageDefined(operand: Int)
     case languageMatches(operand: Int, String)
-
-    /// Whether the test converts a text to characters or compares texts.
-    var decodesText: Bool {
-        switch self {
-        case .like, .comparison(_, _, _, .string, _): true
-        default: false
-        }
-    }
 }
 
 /// The condition and the order of a query, compiled once for all resources. Each property occurs once, so
@@ -110,18 +102,25 @@ struct SearchProgram: Sendable {
             }
         }
 
-        /// Compiles members, and moves those that decode no text to the front: they often decide the result,
-        /// and the order of the members does not affect it.
+        /// Compiles members, and moves the cheap ones to the front: they often decide the result, and the order
+        /// of the members does not affect it.
         private mutating func compileCheapFirst(_ members: [SearchCondition]) -> [SearchExpression] {
             let compiled = members.map { compile($0) }
-            return compiled.filter { !decodesText($0) } + compiled.filter { decodesText($0) }
+            return compiled.filter { isCheap($0) } + compiled.filter { !isCheap($0) }
         }
 
-        private func decodesText(_ expression: SearchExpression) -> Bool {
+        /// Whether a condition needs only numbers and times that are part of the metadata of a member.
+        private func isCheap(_ expression: SearchExpression) -> Bool {
             switch expression {
-            case .and(let members), .or(let members): members.contains { decodesText($0) }
-            case .not(let member): decodesText(member)
-            case .test(let number): tests[number].decodesText
+            case .and(let members), .or(let members): members.allSatisfy { isCheap($0) }
+            case .not(let member): isCheap(member)
+            case .test(let number):
+                switch tests[number] {
+                case .isCollection: true
+                case .comparison(_, let operand, _, let type, _):
+                    type != .string && operands[operand].isInMetadata
+                default: false
+                }
             }
         }
 

@@ -96,6 +96,16 @@ enum SearchOperand: Hashable, Sendable {
         }
     }
 
+    /// Whether its value can be determined without reading the disk or the database.
+    var isInMetadata: Bool {
+        switch self {
+        case .live(.getcontentlength), .live(.getlastmodified), .live(.win32LastModifiedTime),
+            .live(.lastmodified):
+            true
+        default: false
+        }
+    }
+
     /// The type assumed for an untyped literal (RFC 5323 §5.10); nil for a property whose value contains
     /// elements.
     var type: SearchLiteral.ValueType? {

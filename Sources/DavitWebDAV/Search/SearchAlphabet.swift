@@ -90,7 +90,7 @@ package struct SearchText: Sendable {
     /// Decodes characters while `steps` is positive, and subtracts their cost.
     package mutating func decode(with alphabet: SearchAlphabet, steps: inout Int) {
         if let rest = bytes {
-            let next = rest.prefix(max(0, steps))
+            let next = rest.prefix(min(max(0, steps), rest.count))
             for byte in next { codes.append(alphabet.code(of: byte, isFolded: isFolded)) }
             steps -= next.count
             bytes = rest[next.endIndex...]
