@@ -257,6 +257,10 @@ class PropFindDead(PropFind):
 class Search(PropFind):
     """Searches a folder by name and size; a tenth of the members match."""
 
+    # A search pauses after some milliseconds, and threads for long work start and end.
+    is_timed = True
+    uncounted = frozenset({"setpriority"})
+
     QUERY = (b'<?xml version="1.0"?><D:searchrequest xmlns:D="DAV:"><D:basicsearch><D:select><D:prop><D:getcontentlength/>'
              b"</D:prop></D:select><D:from><D:scope><D:href>/folder/</D:href><D:depth>infinity</D:depth></D:scope></D:from>"
              b"<D:where><D:and><D:like><D:prop><D:displayname/></D:prop><D:literal>%5.bin</D:literal></D:like>"
