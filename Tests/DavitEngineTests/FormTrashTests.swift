@@ -91,8 +91,8 @@ struct FormTrashTests {
 
         /// Replaces the placeholders in a form with ids and tokens.
         func filled(_ form: String) -> String {
-            // Hexadecimal digits can follow a percent sign, so placeholders are only recognized at the end of
-            // a value.
+            // A placeholder must be the complete value of a field: the same letters can occur elsewhere, for
+            // example as the hexadecimal digits of a percent-encoded byte.
             form.split(separator: "&", omittingEmptySubsequences: false).map { field in
                 for (word, value) in words where field.hasSuffix("=\(word)") {
                     return field.dropLast(word.count) + value

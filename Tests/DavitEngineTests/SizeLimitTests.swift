@@ -15,7 +15,7 @@ struct SizeLimitTests {
         return share
     }
 
-    /// Checks that content, entity tag and properties are unchanged, and that no other files exist.
+    /// Checks that content and entity tag are unchanged, that no other files exist, and that no path is locked.
     private func expectUnchanged(_ share: TestShare, since tag: String?) async throws {
         let response = try await share.client.send("GET", "/a")
         #expect(response.text == Self.old && response["ETag"] == tag)

@@ -86,8 +86,8 @@ package final class CrashRecovery: Sendable {
         try resources.rename(source, toFree: intent.destination)
     }
 
-    /// Returns the current path of a moved resource that is not at its destination: its source or, for a copy
-    /// that replaces a resource to be kept, the location in the trash from which the two are exchanged.
+    /// Returns the path at which an interrupted change left the moved resource: its source or its location in
+    /// the trash, from which it was to be exchanged with the resource that it replaces; nil if it is at neither.
     private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }
