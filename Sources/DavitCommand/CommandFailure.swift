@@ -151,7 +151,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noPassword: nil
         case .recordingFolderNotWritable: "Choose another folder: --record /some/folder"
-        case .recordingFolderNotEmpty: "Each recording needs a new folder: --record /some/folder"
+        case .recordingFolderNotEmpty: "Choose a new or empty folder: --record /some/folder"
         case .recordingFolderInShare:
             "Clients could read it. Choose a folder outside the share: --record /some/folder"
         case .recordingUnreadable, .noRecording:

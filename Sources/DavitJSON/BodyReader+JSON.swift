@@ -86,13 +86,13 @@ enum JSONCoding {
     private static func refusal(_ error: DecodingError?) -> String {
         switch error {
         case .keyNotFound(let key, let context):
-            "The JSON has no \(path(context.codingPath + [key]))."
+            "The JSON body has no \(path(context.codingPath + [key]))."
         case .typeMismatch(_, let context):
-            "The JSON has a value of the wrong type\(place(context.codingPath))."
+            "The JSON body has a value of the wrong type\(place(context.codingPath))."
         case .valueNotFound(_, let context):
-            "The JSON has an unexpected null\(place(context.codingPath))."
+            "The JSON body has an unexpected null\(place(context.codingPath))."
         case .dataCorrupted(let context):
-            "The JSON has an invalid value\(place(context.codingPath))."
+            "The JSON body has an invalid value\(place(context.codingPath))."
         default: "The JSON does not have the expected structure."
         }
     }

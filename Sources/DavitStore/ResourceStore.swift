@@ -358,7 +358,7 @@ public protocol ResourceStore: ResourceReader {
 
     // MARK: Trash
 
-    /// Returns a location in the trash of the volume to which a resource can be moved, creating the trash if
+    /// Returns a location to which a resource can be moved, in the trash of its volume. Creates the trash if
     /// necessary.
     ///
     /// - Parameters:

@@ -111,7 +111,7 @@ check "JSONAPI returns the note" answers '{"text":"Änne"}' "${url}notes/1"
 check "JSONAPI returns all notes" answers '{"1":{"text":"Änne"}}' "${url}notes"
 check "JSONAPI returns 404 for unknown notes" status 404 "${url}notes/2"
 check "JSONAPI reports the position of a syntax error" has 'at byte 8' "${json[@]}" --data '{"text":}' "${url}notes"
-check "JSONAPI reports a missing value" has 'The JSON has no text.' "${json[@]}" --data '{}' "${url}notes"
+check "JSONAPI reports a missing value" has 'The JSON body has no text.' "${json[@]}" --data '{}' "${url}notes"
 check "JSONAPI refuses other media types" status 415 --data '{"text":"x"}' "${url}notes"
 ends JSONAPI
 

@@ -37,7 +37,7 @@ class SyncCollection(Load):
     title = f"sync-collection, {CHANGES} changes among {FOLDERS * MEMBERS:,} files, 1 connection"
     unit = "µs/request"
     contenders = [Davit]
-    notes = {"others": "have no sync-collection for files"}
+    notes = {"others": "do not support `sync-collection`"}
     connections = 1
     count = 500
 

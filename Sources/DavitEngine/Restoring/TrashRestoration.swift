@@ -79,7 +79,7 @@ package struct TrashRestoration: Sendable {
         } catch {
             throw HTTPError(error.status, "the change failed with status \(error.status.code)")
         }
-        throw HTTPError(.preconditionFailed, "the name is already in use")
+        throw HTTPError(.preconditionFailed, "all alternative names are already in use")
     }
 
     /// Returns the missing parent collections, from the top down.

@@ -9,7 +9,7 @@ public struct HTTPFields: Sendable {
     /// Creates an empty collection.
     public init() {}
 
-    /// Whether a field of this name was appended. O(1).
+    /// Whether the collection contains a field of this name. O(1).
     public func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
     /// Appends a field with a constant value, which must not contain CR, LF or NUL.

@@ -91,7 +91,7 @@ public final class Authentication: Middleware {
     ///   - optionsFields: fields added to 401 responses to OPTIONS, for clients that read the server's
     ///     capabilities there before they ask the user for a password.
     ///   - work: runs the password hashing.
-    /// - Throws: if the settings are invalid or no scheme is usable by every account.
+    /// - Throws: an error if the settings are invalid or no scheme is usable by every account.
     public convenience init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner
     ) throws(Accounts.Problem) {

@@ -118,7 +118,7 @@ struct NonceCountTableTests {
         #expect(Self.take(&ledger, then) == isTaken)
     }
 
-    /// Compares with a naive set of all received counts.
+    /// Compares with a set of all accepted counts.
     @Test func acceptedCountsMatchASetOfAllCounts() {
         var generator = SeededGenerator(seed: 7616)
         for _ in 0..<50 {
