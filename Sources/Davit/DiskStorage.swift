@@ -50,7 +50,7 @@ final class DiskStorage: TemporaryStorage {
             case .invalidName, .nameTooLong: throw .unusableName
             case .failed(let reason): throw .failed(reason: reason)
             case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop, .tooDeep:
-                throw .failed(reason: "\(error)")
+                throw .failed(reason: error.text)
             }
         }
     }

@@ -75,7 +75,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badScheme(let value):
             "--auth must list schemes separated by commas, each at most once, not '\(value)'"
         case .badOrigin(let value): "invalid origin '\(value)'"
-        case .anyOrigin: "--allow-origin '*' would allow any web page to read and change the folder"
+        case .anyOrigin: "--allow-origin '*' would allow any web page to access the folder"
         case .missingName: "--digest requires NAME"
         case .moreThanOneName(let word): "unexpected argument '\(word)'"
         case .badPublicURL(let value): "invalid public URL '\(value)'"
@@ -103,7 +103,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badTLSClients(let value): "--tls-clients must be optional or required, not '\(value)'"
         case .clientsWithoutAuthority: "--tls-clients requires --tls-client-ca"
         case .openToEverybody(let host):
-            "without accounts, anyone who can reach \(host) could read and change the folder"
+            "without accounts, anyone who can reach \(host) could access the folder"
         }
     }
 

@@ -21,7 +21,7 @@ struct LockAdmin: Sendable {
             let locks = try share.locks.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)
             return .lines(locks.map { ListedLock($0).line })
         } catch {
-            return .refused(reason: "cannot read locks: \(error)")
+            return .refused(reason: "cannot read locks: \(error.text)")
         }
     }
 
@@ -34,9 +34,9 @@ struct LockAdmin: Sendable {
                 }
                 SystemThread.sleep(milliseconds: Self.restMilliseconds)
             }
-            return .refused(reason: "the locked resource is busy")
+            return .refused(reason: "the locked resource is busy; try again")
         } catch {
-            return .refused(reason: "cannot remove locks: \(error)")
+            return .refused(reason: "cannot remove locks: \(error.text)")
         }
     }
 }

@@ -1,6 +1,6 @@
 package import DavitEngine
 package import DavitSQLite
-package import DavitStore
+internal import DavitStore
 
 /// Handles requests about a share and its state, in the server that owns them or, if none is running, in the
 /// command. Calls block.
@@ -29,17 +29,6 @@ package struct StateAdmin: Sendable {
             }
         } catch {
             return .refused(reason: error.text)
-        }
-    }
-}
-
-extension StateError {
-    /// A message for the user.
-    package var text: String {
-        switch self {
-        case .outOfSpace: "out of space"
-        case .propertiesTooLarge: "the properties of a resource exceed the size limit"
-        case .failed(let reason): reason
         }
     }
 }

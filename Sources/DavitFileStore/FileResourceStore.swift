@@ -64,6 +64,16 @@ public final class FileResourceStore: ResourceStore {
         /// Any other system error.
         case failed(reason: String)
 
+        /// A message for the log and for administrators.
+        package var text: String {
+            switch self {
+            case .missing: "the folder does not exist"
+            case .notADirectory: "not a folder"
+            case .notReadable: "access denied"
+            case .failed(let reason): reason
+            }
+        }
+
         init(_ error: SystemError) {
             self =
                 switch error.code {

@@ -206,7 +206,9 @@ public final class ShareJournal: ChangeJournal {
 
     private func startThread(_ watch: FolderWatch, in state: inout State) throws(JournalError) {
         guard watch.isPossible else {
-            return report("cannot watch folders; each query reads them again", "inotify is not available")
+            return report(
+                "cannot watch folders; each query for changes reads them again",
+                "file system events are not available")
         }
         do throws(SystemError) {
             state.thread = try WatchThread(watch) { [weak self] in self?.recordEvents() }
@@ -220,7 +222,7 @@ public final class ShareJournal: ChangeJournal {
         do throws(StateError) {
             do throws(StateError) { return try open() } catch {
                 guard case .failed(let reason) = error, !state.isDamaged else { throw error }
-                report("cannot read the change journal; creating a new one", reason)
+                report("cannot open the change journal; creating a new one", reason)
                 JournalDatabase.remove(at: path)
                 return try open()
             }
@@ -243,7 +245,7 @@ public final class ShareJournal: ChangeJournal {
         if case .state(.failed) = error { state.isDamaged = state.core != nil }
         let isOpen = state.core != nil
         Self.closeCore(&state)
-        let reason = "\(error)"
+        let reason = error.text
         guard error != .interrupted, state.reported != reason else { return }
         state.reported = reason
         report(

@@ -165,7 +165,7 @@ public final class LogFile: Sendable {
 
     private func reportDropped(_ lines: Int) {
         guard lines > 0 else { return }
-        log.warning("access log lines dropped: writing is too slow", ["lines": "\(lines)"])
+        log.warning("access log lines dropped: the buffer was full", ["lines": "\(lines)"])
     }
 
     /// Reports the error once until writing works again, so that a full disk does not produce a log line for

@@ -56,7 +56,7 @@ public final class SQLiteStateStore: StateStore {
         for error in [unsafe davit_make_private_folder(folder), unsafe davit_make_private_file(path)]
         where error != 0 {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
-            throw .failed(reason: "cannot write to state folder \(folder) (error \(error))")
+            throw .failed(reason: "cannot write to state folder \(folder) (errno \(error))")
         }
         let writer = Writer(
             try GroupWriter(

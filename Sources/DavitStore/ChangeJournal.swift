@@ -148,4 +148,15 @@ public enum JournalError: Error, Hashable, Sendable {
     case store(StoreError)
     /// The journal's database cannot be read or written; the status is that of the underlying error.
     case state(StateError)
+
+    /// A message for the log.
+    package var text: String {
+        switch self {
+        case .interrupted: "the server is stopping, or the journal is not up to date yet"
+        case .gone: "the folder no longer exists"
+        case .forgotten: "the journal cannot report all changes since the token"
+        case .store(let error): error.text
+        case .state(let error): error.text
+        }
+    }
 }

@@ -68,6 +68,15 @@ public enum StateError: Error, Hashable, Sendable {
     case propertiesTooLarge
     /// An error of the disk or a bug: 500; `reason` is for the log.
     case failed(reason: String)
+
+    /// A message for the log and for administrators.
+    package var text: String {
+        switch self {
+        case .outOfSpace: "out of space"
+        case .propertiesTooLarge: "the properties of a resource exceed the size limit"
+        case .failed(let reason): reason
+        }
+    }
 }
 
 /// Storage for locks, dead properties, intents, uploads and trash entries, which the file system cannot hold.

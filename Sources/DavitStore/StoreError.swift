@@ -32,6 +32,27 @@ public enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError {
+    /// A message for the log and for administrators.
+    package var text: String {
+        switch self {
+        case .wouldBlock: "the result is not available without waiting"
+        case .notFound: "not found"
+        case .missingAncestor: "a parent folder is missing or is not a folder"
+        case .alreadyExists: "the name is already in use"
+        case .wrongKind: "a folder was found instead of a file, or vice versa"
+        case .forbidden: "access denied, or the volume is read-only"
+        case .tooDeep: "the folders are nested too deeply"
+        case .outOfSpace: "out of space"
+        case .quotaExceeded: "a quota or a configured limit is exceeded"
+        case .invalidName: "the file system does not accept the name"
+        case .nameTooLong: "the name is too long"
+        case .crossVolume: "the source and the destination are on different volumes"
+        case .loop: "too many symbolic links"
+        case .busy: "temporarily out of resources, such as file descriptors or memory"
+        case .failed(let reason): reason
+        }
+    }
+
     /// Whether the error concerns only the one resource that was accessed, for example because it was removed
     /// in the meantime. Other errors can affect every access.
     package var concernsOneResource: Bool {

@@ -68,7 +68,8 @@ struct Channel: ~Copyable {
     /// - Returns: the number of bytes sent; `wouldBlock` if some are left.
     func flush() -> Socket.Outcome { tls?.flush(to: socket.rawValue) ?? .bytes(0) }
 
-    /// Returns true if input that was held back because output was pending can be received now.
+    /// Ends the hold on input that was not received because too much output was pending.
+    /// - Returns: true if this call ended the hold; false if there was none, or if the output is still full.
     func endHold() -> Bool { tls?.endHold() ?? false }
 
     /// Releases memory that an idle connection does not need.

@@ -47,7 +47,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         let place = host.contains("/") ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         return switch reason {
         case .inUse: "\(place) is in use"
-        case .notPermitted: "\(place) requires privileges"
+        case .notPermitted: "no permission to listen on \(place)"
         case .notAvailable: "\(place) is not an address of this machine"
         case .unknownHost: "unknown host \(host)"
         case .lookUpFailed: "cannot resolve \(host): the resolver did not respond"

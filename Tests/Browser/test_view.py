@@ -225,7 +225,7 @@ def small_images_are_shown_and_rotated_in_tiles(lab):
     lab.write("drawing.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>')
     lab.write("text.jpg", "no picture")
     broken = bytearray(photograph(page, 90_000))
-    # The preview begins after the end of its segment.
+    # Corrupt the offset of the preview, so that it begins after the end of its segment.
     at = broken.index(b"\x02\x01\x00\x04") + 8
     broken[at:at + 4] = b"\xff\xff\xff\xf0"
     lab.write("broken.jpg", bytes(broken))

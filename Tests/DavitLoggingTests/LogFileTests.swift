@@ -90,7 +90,7 @@ struct LogFileTests {
         file.finish()
         #expect(try lines(of: path).isEmpty)
         // The thread of the file may report some lines before the others are dropped.
-        let prefix = "access log lines dropped: writing is too slow lines="
+        let prefix = "access log lines dropped: the buffer was full lines="
         let texts = warnings.withLock { $0 }
         #expect(texts.allSatisfy { $0.hasPrefix(prefix) })
         #expect(texts.compactMap { Int($0.dropFirst(prefix.count)) }.reduce(0, +) == 3)

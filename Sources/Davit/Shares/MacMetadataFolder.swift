@@ -30,7 +30,7 @@ final class MacMetadataFolder: Sendable {
             folder = try FileResourceStore(
                 root: path, sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
         } catch {
-            throw .stateNotUsable(path: path, reason: "\(error)")
+            throw .stateNotUsable(path: path, reason: error.text)
         }
         store = SidecarStore(share, sidecarFolder: folder)
     }

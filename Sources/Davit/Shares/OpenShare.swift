@@ -80,7 +80,7 @@ final class OpenShare: LifecycleObserver {
                 background: BackgroundWork { background($0) },
                 onCommit: { FileFaults.step("sqlite-commit") })
         } catch {
-            throw .stateNotUsable(path: folder.path, reason: "\(error)")
+            throw .stateNotUsable(path: folder.path, reason: error.text)
         }
     }
 
@@ -130,13 +130,13 @@ final class OpenShare: LifecycleObserver {
                 journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
-                report: { log(.error, "background operation failed", ["fault": $0]) },
+                report: { log(.error, "share operation failed", ["reason": $0]) },
                 limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
             share.recovery.removesLeftovers()
             try share.recovery.recover()
             return share
         } catch {
-            throw .stateNotUsable(path: folder.path, reason: "\(error)")
+            throw .stateNotUsable(path: folder.path, reason: error.text)
         }
     }
 
@@ -211,7 +211,8 @@ final class OpenShare: LifecycleObserver {
         // Closing the database also does this, but only when the last thread releases it.
         do throws(StateError) { try state.checkpoint() } catch {
             environment.log(
-                .warning, "state checkpoint failed; retrying at the next start", ["reason": "\(error)"])
+                .warning, "checkpoint of the state database failed; retrying at the next start",
+                ["reason": error.text])
         }
     }
 }

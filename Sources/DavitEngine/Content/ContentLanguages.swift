@@ -101,11 +101,12 @@ final class ContentLanguages: Sendable {
     }
 
     /// Completes the change. The content has already been replaced, so an error is only logged, and the commit is
-    /// retried later.
+    /// retried with the next one.
     private func finish(_ update: LanguageUpdate) {
         guard let intent = update.intent else { return }
         rows.commitOrRetry(
-            intent.rowsAfterwards, failure: "storing Content-Language failed; retrying later")
+            intent.rowsAfterwards,
+            failure: "cannot store the Content-Language of new content; retrying later")
     }
 
     /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource has

@@ -19,8 +19,7 @@ struct ChangeEventsMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         guard let feed = share.changeEvents, let journal = share.journal else {
-            return .error(
-                .notFound, "This share does not support change events: it has no journal.", for: request)
+            return .error(.notFound, "This share does not support change events.", for: request)
         }
         guard Self.accepts(request) else {
             return .error(.notAcceptable, "Changes are only available as text/event-stream.", for: request)

@@ -56,7 +56,7 @@ extension PageContext {
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(HTTPError) -> T {
         do throws(WebDAVError) { return try await share.work.run(body) } catch {
-            throw HTTPError(error.status, "The folder could not be read.")
+            throw HTTPError(error.status, "The resource could not be read.")
         }
     }
 }

@@ -57,7 +57,7 @@ package final class CrashRecovery: Sendable {
                     try removeOrigin(intent)
                 }
             } catch {
-                report("recovery of an interrupted rename failed: \(error)")
+                report("recovery of an interrupted change failed; retrying at the next start: \(error.text)")
                 continue
             }
             try state.commit(intent.rowsAfterwards)

@@ -47,14 +47,14 @@ package final class TrashRecovery: Sendable {
                 guard try resources.identity(at: folder) != nil else { continue }
                 try recover(entries, in: folder)
             } catch {
-                report("reading the trash failed: \(error)")
+                report("recovery of the trash failed: \(error.text)")
             }
         }
     }
 
     /// Creates the missing entries for files in the trash of volumes mounted inside the share. Entries are
-    /// missing if the state was lost, or if they are in the state of another share. Blocks, possibly for long
-    /// if a volume does not respond, so it runs in the background while requests use the trash.
+    /// missing if the state was lost, or if they are in the state of another share. Blocks, possibly for a
+    /// long time if a volume does not respond, so it runs in the background while requests use the trash.
     package func adoptMounted() {
         for folder in resources.mountedTrashFolders {
             do throws(StoreError) {
@@ -73,7 +73,7 @@ package final class TrashRecovery: Sendable {
                     }
                 }
             } catch {
-                report("reading the trash failed: \(error)")
+                report("checking the trash of a mounted volume failed: \(error.text)")
             }
         }
     }

@@ -32,7 +32,8 @@ final class RenameIntents: Sendable {
             if (try? resources.identity(at: intent.destination)) == intent.moved {
                 // The swap happened, but may not be durable, and was not undone. Keep the intent with the
                 // rows.
-                report("a rename could not be synced; it will be completed at the next start: \(error)")
+                report(
+                    "a rename took effect but failed; it will be completed at the next start: \(error.text)")
             } else {
                 forget(intent)
                 if let entry { rows.forget(entry) }
@@ -47,7 +48,7 @@ final class RenameIntents: Sendable {
                 forget(intent)
                 if let entry { rows.forget(entry) }
             } catch let second {
-                report("a rename could not be undone; it will be completed at the next start: \(second)")
+                report("a rename could not be undone; it will be completed at the next start: \(second.text)")
             }
             throw error
         }
@@ -58,7 +59,8 @@ final class RenameIntents: Sendable {
     func forget(_ intent: RenameIntent) {
         let copied: [StateChange] = intent.isCopy ? [.removeRows(under: intent.source)] : []
         rows.commitOrRetry(
-            copied + [.dropIntent(id: intent.id)], failure: "deleting a rename intent failed; retrying later")
+            copied + [.dropIntent(id: intent.id)],
+            failure: "cannot delete the record of a finished or abandoned change; retrying later")
     }
 }
 

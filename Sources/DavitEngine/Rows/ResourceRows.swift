@@ -35,7 +35,7 @@ final class ResourceRows: Sendable {
     func commitOrRetry(_ changes: [StateChange], failure: StaticString) {
         do throws(StateError) { try state.commit(changes) } catch {
             state.commitLater(changes)
-            report("\(failure): \(error)")
+            report("\(failure): \(error.text)")
         }
     }
 
@@ -83,7 +83,7 @@ final class ResourceRows: Sendable {
         do throws(StateError) {
             try state.commit([.removeRows(under: path)])
         } catch {
-            report("deleting the properties of a removed resource failed: \(error)")
+            report("cannot delete the properties and locks of a removed resource: \(error.text)")
         }
     }
 
@@ -96,7 +96,7 @@ final class ResourceRows: Sendable {
             try commit([bound] + facts.map { .setProperty(path, $0) })
             return true
         } catch {
-            report("storing the metadata of new content failed: \(error)")
+            report("cannot store the metadata of an uploaded file: \(error.text)")
             return false
         }
     }
@@ -106,7 +106,8 @@ final class ResourceRows: Sendable {
         let rows: [StateChange] =
             state.hasRows(atOrUnder: entry.location) ? [.removeRows(under: entry.location)] : []
         commitOrRetry(
-            rows + [.dropTrash(entry)], failure: "dropping a trash entry failed; retrying later")
+            rows + [.dropTrash(entry)],
+            failure: "cannot delete the entry of a file that is not in the trash; retrying later")
     }
 }
 

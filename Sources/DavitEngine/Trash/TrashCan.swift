@@ -156,10 +156,10 @@ package final class TrashCan: Sendable {
             info, at: destination.location, because: .overwritten, isAsked: isAsked, context)
     }
 
-    /// Logs that a resource is removed permanently because the trash is unavailable. At most once an hour.
+    /// Logs, at most once an hour, that a resource is removed permanently because the trash is unavailable.
     func reportUnkept(_ path: ResourcePath, _ error: StoreError) {
         guard failureReports.isDue(now: now()) else { return }
-        report("moving to the trash failed; removing permanently: \(path): \(error)")
+        report("moving to the trash failed; removing permanently: \(path): \(error.text)")
     }
 
     /// Moves a resource to the trash with all its members and their properties. Drops its locks.

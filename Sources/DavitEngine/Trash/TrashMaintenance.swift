@@ -117,7 +117,7 @@ package final class TrashMaintenance: Sendable {
                 return true
             }
         } catch {
-            report("reading the trash failed: \(error)")
+            report("reading the entries of the trash failed: \(error.text)")
         }
         return count
     }
@@ -132,7 +132,7 @@ package final class TrashMaintenance: Sendable {
                 tree = try trash.takeOut(entry)
                 return true
             } catch {
-                report("removing from the trash failed: \(error)")
+                report("removing from the trash failed: \(error.text)")
                 return false
             }
         }

@@ -59,7 +59,7 @@ struct CreateUploadMethod: ChangeMethod {
         let path = change.target.path
         guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
         if terms.fieldLines.count > share.configuration.uploadFieldLimitBytes {
-            share.limitLog.refused("size of an upload's fields", change.context)
+            share.limitLog.refused("size of an upload's header fields", change.context)
             throw WebDAVError(.fieldsTooLarge)
         }
         let bytes = UploadRecord.chargedBytes(

@@ -23,7 +23,7 @@ enum UploadProblem {
     private var title: String {
         switch self {
         case .mismatchingOffset: "The content does not begin at the offset of the upload."
-        case .completed: "The upload is complete."
+        case .completed: "The upload is already complete."
         case .inconsistentLength: "The lengths specified for the upload are inconsistent."
         }
     }

@@ -36,7 +36,8 @@ struct ArchiveChoice: Sendable {
         }
         if let text = query["method"] {
             guard let method = ArchiveMethod(rawValue: text) else {
-                throw HTTPError(.badRequest, "The method must be automatic, stored or deflated.")
+                throw HTTPError(
+                    .badRequest, "The query parameter method must be automatic, stored or deflated.")
             }
             self.method = method
         }

@@ -39,7 +39,7 @@ final class ArchiveDownloads: Sendable {
             if Task.isCancelled { throw .disconnected }
         }
         if choice.names != nil, estimate.current().isWithoutMembers {
-            return .error(.notFound, "None of the selected files exists.", for: visit.request)
+            return .error(.notFound, "None of the selected items exists.", for: visit.request)
         }
         let layout = ArchiveLayout(visit, choice)
         let length = try await promisedLength(estimate, layout, visit)

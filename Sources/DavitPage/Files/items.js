@@ -76,7 +76,7 @@ export class Items {
         this.update()
     }
 
-    /// Registers `decorate(element, entry)`, which is called for each filled row so that other modules can add badges.
+    /// Registers `decorator(element, entry)`, which is called for each filled row so that other modules can add badges.
     decorate(decorator) {
         this.#decorators.add(decorator)
         this.update()

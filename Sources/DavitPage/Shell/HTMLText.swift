@@ -43,7 +43,7 @@ struct HTMLText {
         markup("</bdi>")
     }
 
-    /// Adds text with line breaks as paragraphs; an empty line starts a new one.
+    /// Adds plain text as paragraphs. Blank lines separate paragraphs; other line breaks become `<br>`.
     mutating func paragraphs(_ text: String) {
         var isOpen = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -100,7 +100,7 @@ struct RecordingWriter: ~Copyable {
         let refused = queue.refusedConnections
         guard missedBytes > 0 || refused > 0 else { return }
         log.warning(
-            "recording is incomplete: the disk was too slow",
+            "recording is incomplete: the queue was full",
             ["missed_bytes": "\(missedBytes)", "missed_connections": "\(refused)"])
     }
 }

@@ -33,7 +33,7 @@ extension WireError {
     /// A description for a report.
     var text: String {
         switch self {
-        case .unknownHost(let host): "unknown host \(host)"
+        case .unknownHost(let host): "cannot resolve host \(host)"
         case .system(let error): error.description
         case .closed: "the connection was closed"
         case .silent(let seconds): "no data for \(seconds) seconds"

@@ -34,7 +34,7 @@ package final class JournalDatabase {
         let error = unsafe davit_make_private_file(path)
         if error != 0 {
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
-            throw .failed(reason: "cannot write \(path) (error \(error))")
+            throw .failed(reason: "cannot write \(path) (errno \(error))")
         }
         let connection = try DatabaseConnection(path: path, busyMilliseconds: 5000)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")

@@ -224,10 +224,11 @@ public final class Authentication: Middleware {
             response.fields.append(.retryAfter, seconds)
             return response
         case .otherTarget:
-            return .text("These credentials are for another target.\n", status: .badRequest)
+            return .text("These Digest credentials are for another request target.\n", status: .badRequest)
         case .busy, .cancelled:
-            if case .busy = refusal { logRefusal("logins waiting in total", request) }
-            return .error(.serviceUnavailable, "Too many logins are waiting. Try again later.")
+            if case .busy = refusal { logRefusal("logins waiting", request) }
+            return .error(
+                .serviceUnavailable, "The server is too busy to check the password. Try again later.")
         case .lineFull:
             logRefusal("logins waiting from one address", request)
             var response = HTTPResponse.text(

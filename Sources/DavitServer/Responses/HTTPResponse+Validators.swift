@@ -62,7 +62,7 @@ extension HTTPResponse {
 
     /// Returns a 412 response (§15.5.13).
     package static func preconditionFailed(for request: HTTPRequest) -> HTTPResponse {
-        error(.preconditionFailed, "The resource has changed.", for: request)
+        error(.preconditionFailed, "A precondition of the request failed.", for: request)
     }
 }
 
@@ -79,7 +79,7 @@ extension HTTPRequest {
             self, exists: version != nil, tag: version.map { EntityTag(version: $0) }, modified: modified,
             now: modified ?? Timestamp(seconds: 0))
         guard outcome == .proceed else {
-            throw HTTPError(.preconditionFailed, "The resource has changed.")
+            throw HTTPError(.preconditionFailed, "A precondition of the request failed.")
         }
     }
 }

@@ -9,7 +9,7 @@ func withCPath<Result, Failure: Error>(
         unsafe buffer[end] = 0
         return try unsafe buffer.withMemoryRebound(to: CChar.self) { text throws(Failure) in
             // Never nil: the capacity is at least 1.
-            guard let start = text.baseAddress else { fatalError("an allocation without memory") }
+            guard let start = text.baseAddress else { fatalError("a temporary allocation has no address") }
             return try unsafe body(UnsafePointer(start))
         }
     }
