@@ -75,6 +75,8 @@ let package = Package(
         library("DavitArchive", [libarchive]),
         library("DavitQRCode", [qrencode]),
         library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        // Slow and faulty responses, to test clients.
+        library("DavitFaults", ["DavitServer", "DavitHTTP"]),
         // The only target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
@@ -131,7 +133,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging", "DavitCrypto",
+                "Davit", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
+                "DavitCrypto",
                 "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
                 "DavitServer",
                 "DavitSystem", "DavitHTTP",
@@ -200,6 +203,9 @@ let package = Package(
         tests(of: "DavitQRCode", []),
         tests(of: "DavitServer", ["DavitTesting", "DavitLogging", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
+        tests(
+            of: "DavitFaults",
+            ["DavitTesting", "DavitTransport", "DavitLogging", "DavitServer", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "DavitTransport",
             [

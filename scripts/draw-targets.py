@@ -24,7 +24,7 @@ AREAS = [
     ("①", "socket", "#2563a8", "#e8f1fb", "#6cb0f5", "#17283d", "DavitTransport DavitSystem DavitCrypto DavitLogging"),
     ("②", "parser", "#5b6472", "#eef0f3", "#a9b4c2", "#262c35", "DavitHTTP"),
     ("③", "middleware and routing", "#7a4ab8", "#f3ecfb", "#c09bf2", "#2b2140",
-     "DavitServer DavitZlib DavitJSON DavitSite DavitListing"),
+     "DavitServer DavitZlib DavitJSON DavitFaults DavitSite DavitListing"),
     ("④", "method", "#b4570f", "#fcf0e4", "#f0a35e", "#3a2716",
      "DavitEngine DavitWebDAV DavitXML"),
     ("⑤", "stores", "#1d7a4c", "#e6f5ec", "#63cc94", "#153024", "DavitStore DavitFileStore DavitSQLite DavitJournal"),

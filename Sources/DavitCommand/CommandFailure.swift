@@ -39,6 +39,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case badUser(name: String, problem: String)
     case recordingFolderNotWritable(String, reason: String)
     case recordingFolderNotEmpty(String)
+    case faultFileUnreadable(String, reason: String)
     case recordingFolderInShare(String, share: String)
     /// A recording or transcript cannot be read.
     case recordingUnreadable(String, reason: String)
@@ -65,7 +66,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .portInUse(let host, let port): "port \(port) is in use on \(host)"
         case .portNeedsPrivileges(let port): "port \(port) requires elevated privileges"
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
-        case .unknownHost(let host): "unknown host \(host)"
+        case .unknownHost(let host): "cannot resolve host \(host)"
         case .socketInUse(let path): "\(path) is in use"
         case .socketNotUsable(let reason): "cannot create socket: \(reason)"
         case .accessLogNotWritable(let path, let reason):
@@ -80,7 +81,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .stateFolderHeld(let path, let process):
             "state folder \(path) is in use by another davit (pid \(process))"
         case .stateFromNewerVersion(let path): "state in \(path) was written by a newer version of davit"
-        case .stateUnreadable(let path, let reason): "cannot read state in \(path): \(reason)"
+        case .stateUnreadable(let path, let reason): "cannot use the state in \(path): \(reason)"
         case .stateDamaged(let path): "state in \(path) is damaged"
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
@@ -98,6 +99,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .recordingFolderNotWritable(let path, let reason):
             "cannot record in \(path): \(reason)"
         case .recordingFolderNotEmpty(let path): "recording folder \(path) is not empty"
+        case .faultFileUnreadable(let path, let reason): "cannot use the fault rules in \(path): \(reason)"
         case .recordingFolderInShare(let path, let share):
             "recording folder \(path) is inside the shared folder \(share)"
         case .recordingUnreadable(let path, let reason): "cannot read \(path): \(reason)"
@@ -107,7 +109,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .replayDiffers(let count): "\(count) unexpected differences"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .badAuthentication(let problem): "invalid authentication settings: \(problem)"
-        case .noPassword(let reason): "cannot create a line: \(reason)"
+        case .noPassword(let reason): "cannot create a line for the user file: \(reason)"
         case .other(let reason): reason
         }
     }
@@ -151,6 +153,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noPassword: nil
         case .recordingFolderNotWritable: "Choose another folder: --record /some/folder"
+        case .faultFileUnreadable: "Write each rule as METHOD PATH NAME=VALUE: PUT /** status=423 nth=2"
         case .recordingFolderNotEmpty: "Choose a new or empty folder: --record /some/folder"
         case .recordingFolderInShare:
             "Clients could read it. Choose a folder outside the share: --record /some/folder"

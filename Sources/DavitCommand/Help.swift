@@ -257,6 +257,10 @@ package enum Help: Hashable, Sendable {
           --record FOLDER        record all connections in FOLDER, which must be new or
                                  empty; credentials are masked, content is not
 
+        testing clients:
+          --faults FILE          delay, damage or refuse responses by the rules in FILE,
+                                 such as 'PUT /** status=423 nth=2'
+
         other:
           --state-dir FOLDER     folder for locks and properties (default: one for each
                                  share, under XDG_STATE_HOME or ~/.local/state)

@@ -41,6 +41,7 @@ enum ServeOption: String, CaseIterable {
     case logLevel = "--log-level"
     case grace = "--grace"
     case record = "--record"
+    case faults = "--faults"
     case sync = "--sync"
     case maxFileSize = "--max-file-size"
     case maxDepth = "--max-depth"
@@ -157,6 +158,7 @@ extension Arguments {
         case .epilogue: options.page.epilogue = value
         case .footer: options.page.footer = value
         case .record: options.recordingFolder = value
+        case .faults: options.faultFile = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
         case .tlsCert: options.tls.certificates.append(value)
         case .tlsKey: options.tls.keys.append(value)

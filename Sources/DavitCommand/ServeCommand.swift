@@ -1,4 +1,5 @@
 package import Davit
+internal import DavitFaults
 internal import DavitFileStore
 internal import DavitLogging
 internal import DavitQRCode
@@ -116,10 +117,28 @@ struct ServeCommand {
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
+        if let path = options.faultFile {
+            let plan = try Self.faultRules(at: path)
+            StandardStreams.writeError("davit: injecting faults from \(path) with seed=\(plan.seed)\n")
+            configuration.outerMiddleware.insert(FaultInjector(plan), at: 0)
+        }
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls = options.tls.configuration
         return configuration
+    }
+
+    private static func faultRules(at path: String) throws(CommandFailure) -> FaultRuleSet {
+        let file: SmallFile
+        do throws(SystemError) { file = try SmallFile(reading: path, limitBytes: 1 << 20) } catch {
+            throw .faultFileUnreadable(path, reason: error.description)
+        }
+        guard let text = String(validating: file.bytes, as: UTF8.self) else {
+            throw .faultFileUnreadable(path, reason: "the file is not UTF-8 text")
+        }
+        do throws(FaultRuleError) { return try FaultRuleSet(parsing: text) } catch {
+            throw .faultFileUnreadable(path, reason: "line \(error.line): \(error.text): \(error.problem)")
+        }
     }
 
     private var level: Log.Level {

@@ -72,6 +72,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var printsQRCode = false
     /// Nil disables recording.
     package var recordingFolder: String?
+    /// The file with fault rules; nil for none.
+    package var faultFile: String?
     /// How long requests in flight can take to finish when the server stops.
     package var graceSeconds = 30
 

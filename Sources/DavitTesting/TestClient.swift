@@ -92,6 +92,7 @@ public struct TestClient<Application: Handler>: Sendable {
                 case .file(let offset, let length): read(content, offset, length)
                 }
             }
+        case .shaped(let shaped): return try await collect(shaped.content)
         case .stream(let stream):
             var bytes: [UInt8] = []
             let buffer = IOBuffer(capacity: 8192)

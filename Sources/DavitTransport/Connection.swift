@@ -169,6 +169,12 @@ internal import DavitSystem
 
     func markBroken() { isBroken = true }
 
+    /// Makes ``close()`` reset the connection. If that is impossible, the connection is closed as usual.
+    func resetOnClose() {
+        try? Socket.setReset(channel.descriptor)
+        isBroken = true
+    }
+
     /// Whether the connection closes instead of waiting for another request.
     var isEnding: Bool { isLeaving || loop.isDraining }
 

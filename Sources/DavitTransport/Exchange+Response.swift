@@ -18,6 +18,9 @@ extension Exchange {
         {
             return try await write(response, stream: stream)
         }
+        if case .shaped(let shaped) = response.body {
+            return try await write(response, shaped: shaped)
+        }
         let (framing, plan) = encodeHead(response, length: response.body.length)
         if !connection.composeNow(loop.head) { try await connection.compose(loop.head) }
         if framing != .none, !writeContentNow(response.body) { try await writeContent(response.body) }
@@ -52,7 +55,7 @@ extension Exchange {
             guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
             else { break }
             return beginNow(response, RemainingFile(content: content, offset: offset, length: length))
-        case .segments, .stream: return .impossible
+        case .segments, .stream, .shaped: return .impossible
         }
         let (mark, before) = (loop.output.mark(of: connection), progress)
         if let (framing, plan) = composeHead(response, length: response.body.length), plan.isPersistent,
@@ -97,7 +100,7 @@ extension Exchange {
     }
 
     /// Encodes the head into the loop's scratch memory, which is valid until the next suspension.
-    private func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
+    func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
         let (exchange, unread) = planConnection(response)
         let framing = encodeHead(response, length: length, for: exchange)
         let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
@@ -153,13 +156,13 @@ extension Exchange {
             else { return false }
             progress.contentBytes += length
             return true
-        case .segments, .stream: return false
+        case .segments, .stream, .shaped: return false
         }
     }
 
     private nonisolated(nonsending) func writeContent(_ body: HTTPBody) async throws(HTTPError) {
         switch body {
-        case .empty, .stream:
+        case .empty, .stream, .shaped:
             break
         case .bytes(let bytes):
             try await writeBytes(bytes)
@@ -224,7 +227,7 @@ extension Exchange {
 
     /// Begins content that is generated live, which may last until the server stops.
     /// - Throws: ``HTTPError/disconnected`` if the peer has already disconnected.
-    private func begin(liveStream stream: any BodyStream) throws(HTTPError) {
+    func begin(liveStream stream: any BodyStream) throws(HTTPError) {
         if connection.hasEnded { throw .disconnected }
         stream.begin(on: loop)
         connection.liveStream = stream

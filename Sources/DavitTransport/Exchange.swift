@@ -272,6 +272,7 @@ final class Exchange {
             case nil: return ended(isComplete: false)
             }
         } catch {
+            if error == .reset { connection.resetOnClose() }
             guard !error.isDisconnected, progress.status == nil else { return ended(isComplete: false) }
             do throws(HTTPError) {
                 return try await send(.error(error.status, error.reason))
@@ -347,9 +348,12 @@ final class Exchange {
 }
 
 extension HTTPBody {
-    /// Whether the content is generated while it is sent. It may then depend on content of the request that
-    /// was not read yet.
+    /// Whether the content is generated while it is sent. It may then depend on request content that has not
+    /// been read yet.
     fileprivate var isStream: Bool {
-        if case .stream = self { true } else { false }
+        switch self {
+        case .stream, .shaped: true
+        case .empty, .bytes, .file, .segments: false
+        }
     }
 }

@@ -64,6 +64,8 @@ public enum HTTPBody {
     case segments(any FileContent, [Segment])
     /// Content that is generated while it is sent, usually of unknown length.
     case stream(any BodyStream)
+    /// Content that is sent more slowly or less completely than possible, to test clients.
+    case shaped(ShapedBody)
 
     /// A piece of content.
     public enum Segment: Sendable {
@@ -87,6 +89,7 @@ public enum HTTPBody {
                 }
             }
         case .stream(let stream): return stream.length
+        case .shaped(let shaped): return shaped.content.length
         }
     }
 }

@@ -25,4 +25,11 @@ public struct HTTPError: Error, Hashable, Sendable {
         error.isDisconnected = true
         return error
     }()
+
+    /// Like ``disconnected``, but the connection is reset (RST) instead of closed, to test clients.
+    public static let reset: HTTPError = {
+        var error = HTTPError(.badRequest, "The connection is reset.")
+        error.isDisconnected = true
+        return error
+    }()
 }

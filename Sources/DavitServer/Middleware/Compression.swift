@@ -77,7 +77,7 @@ public struct Compression: Middleware {
     /// Whether the response may be compressed for a client that accepts it.
     private func isCodable(_ response: HTTPResponse) -> Bool {
         switch response.body {
-        case .empty, .file, .segments: return false
+        case .empty, .file, .segments, .shaped: return false
         case .bytes(let bytes): if bytes.count < thresholdBytes { return false }
         case .stream: break
         }
@@ -100,7 +100,7 @@ public struct Compression: Middleware {
             }
             return .stream(GzipStream(of: StoredBytes(bytes), level: level, expectedBytes: bytes.count))
         case .stream(let stream): return .stream(GzipStream(of: stream, level: level))
-        case .empty, .file, .segments: return body
+        case .empty, .file, .segments, .shaped: return body
         }
     }
 
