@@ -58,6 +58,18 @@ func answerEverything(_ routes: inout Routes) {
     routes.fallback { request in .html("<h1>Not found</h1>", status: .notFound) }
 }
 
+func changeRoutes() throws {
+    let router = MutableRouter { routes in
+        routes.get("/status") { _ in .text("starting\n") }
+    }
+    let server = try WebServer(router)
+    try server.start()
+    try router.update { routes in
+        routes.remove(.get, "/status")
+        routes.get("/status") { _ in .text("ready\n") }
+    }
+}
+
 func setRules() -> WebDAVShare {
     var share = WebDAVShare("/srv/photos")
     share.rules.allowedExtensions = ["jpg", "png"]

@@ -79,9 +79,9 @@ static inline int davit_start_thread(void *(*start)(void *), void *context) {
     return code;
 }
 
-/* Lowers the priority of the calling thread. On Linux, setpriority(2) affects a single thread. */
-static inline void davit_lower_priority(void) {
-    setpriority(PRIO_PROCESS, 0, 10);
+/* Sets the nice value of the calling thread. On Linux, setpriority(2) affects a single thread. */
+static inline void davit_set_nice_value(int value) {
+    setpriority(PRIO_PROCESS, 0, value);
 }
 
 /* Returns the number of bytes that the peer has not acknowledged yet, or -1. */

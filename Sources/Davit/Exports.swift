@@ -17,3 +17,4 @@
 @_exported public import struct DavitStore.ShareRules
 @_exported public import enum DavitSystem.ServiceManager
 @_exported public import struct DavitSystem.SystemError
+@_exported public import enum DavitSystem.ThreadPriority

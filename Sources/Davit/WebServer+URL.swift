@@ -1,4 +1,4 @@
-internal import DavitHTTP
+public import DavitHTTP
 package import DavitSystem
 package import DavitTransport
 
@@ -19,6 +19,19 @@ extension WebServer {
             InterfaceAddresses.primary($0)?.text
         }
         return url.map { ServerURL.below($0, prefix: configuration.prefix) }
+    }
+
+    /// The address at which other machines can reach this one, for display to users: that of the interface
+    /// with the default route or, without one, of the first other interface. Its port is 0. Asks the system
+    /// each time, which takes microseconds.
+    /// - Parameter family: `.ipv4` or `.ipv6`.
+    /// - Returns: nil without a network, and for `.local`.
+    public static func primaryAddress(_ family: NetworkAddress.Family = .ipv4) -> NetworkAddress? {
+        switch family {
+        case .ipv4: InterfaceAddresses.primary(.ipv4).map { NetworkAddress($0) }
+        case .ipv6: InterfaceAddresses.primary(.ipv6).map { NetworkAddress($0) }
+        case .local: nil
+        }
     }
 }
 

@@ -43,7 +43,7 @@ public final class WebServer: Sendable {
         kept.accounts = []
         self.configuration = kept
         let log = configuration.makeLog()
-        let pool = BlockingPool()
+        let pool = BlockingPool(priority: configuration.priority)
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             securePublicHosts: try configuration.securePublicHosts(),

@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitListing
 internal import DavitQRCode
 internal import DavitServer
 
@@ -30,6 +31,7 @@ struct FolderQueries: Sendable {
             }
             return try await archives.response(to: visit, choice)
         }
+        if query["json"] != nil { return try await FolderJSON(visit.path).response(visit.members()) }
         if query["qr"] != nil { return AddressCode.response(to: visit) }
         return nil
     }

@@ -94,7 +94,9 @@ final class LoopGroup: Sendable {
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
                 let held = HeldLoop(loop)
+                let priority = configuration.priority
                 try SystemThread.start(named: "davit-loop-\(index)") { [threadCompletion] in
+                    SystemThread.setPriority(priority)
                     held.run()
                     threadCompletion.threadEnded()
                 }

@@ -73,6 +73,8 @@ public struct TransportConfiguration: Sendable {
     public var inheritedSockets: [Int32] = []
     /// The number of event loops, each with its own thread; 0 means the number of cores.
     public var loops = 0
+    /// The priority of the event loops' threads.
+    package var priority = ThreadPriority.normal
     /// The size limits of request heads and chunk framing.
     public var limits = WireLimits()
     /// How long the server waits for its peers.

@@ -38,11 +38,11 @@ struct MountableTests {
         }
     }
 
-    private struct Work: BlockingWorkRunner {
+    struct Work: BlockingWorkRunner {
         func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { work() }
     }
 
-    private static func environment(
+    static func environment(
         log: @escaping ServerEnvironment.LogLine = { _, _, _ in }
     ) -> ServerEnvironment {
         ServerEnvironment(work: Work(), background: { _ in false }, log: log)

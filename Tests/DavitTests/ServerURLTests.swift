@@ -52,4 +52,11 @@ struct ServerURLTests {
         #expect(!primary.isLoopback && !primary.isLinkLocal && !primary.isUnspecified)
         #expect(all.contains { $0.text == primary.text })
     }
+
+    @Test func w069PrimaryAddressIsPublic() {
+        let text = InterfaceAddresses.primary(.ipv4)?.text
+        #expect(WebServer.primaryAddress()?.host == text && WebServer.primaryAddress()?.port ?? 0 == 0)
+        #expect(WebServer.primaryAddress(.ipv6)?.host == InterfaceAddresses.primary(.ipv6)?.text)
+        #expect(WebServer.primaryAddress(.local) == nil)
+    }
 }

@@ -24,6 +24,7 @@ extension Configuration {
         transport.stopsOnSignals = stopsOnSignals
         transport.serverName = serverName
         transport.loops = threads
+        transport.priority = priority
         transport.backlog = backlog
         transport.maxConnections = maxConnections
         transport.maxConnectionsPerAddress = maxConnectionsPerAddress

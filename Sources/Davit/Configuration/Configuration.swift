@@ -117,6 +117,9 @@ public struct Configuration: Sendable {
 
     /// The number of threads that serve connections; 0 for one per core.
     public var threads = 0
+    /// The priority of the threads that serve connections and read and write files, for an application whose
+    /// own work comes first. Can only be lowered.
+    public var priority = ThreadPriority.normal
     /// The maximum number of connections that wait to be accepted, on each address. The system has a limit
     /// too.
     public var backlog = 4096

@@ -3,35 +3,53 @@ internal import DavitHTTP
 /// A prefix and the handler for all paths at and below it.
 struct Mount: ScannedRoute {
     let prefix: ResourcePath
+    private let ignoresCase: Bool
     private let segmentCount: Int
     private let mountable: any Mountable
+    /// Whether a server has created ``handler``.
+    let isMade: Bool
     /// The handler created by `mountable`. Before its creation, `mountable` itself if it is a handler,
     /// otherwise a placeholder that responds with 500.
     private let handler: any Handler
 
-    init(prefix: ResourcePath, _ mountable: any Mountable) {
-        self.init(prefix: prefix, mountable, handler: mountable as? any Handler ?? NotCreated())
+    init(prefix: ResourcePath, ignoresCase: Bool, _ mountable: any Mountable) {
+        self.init(
+            prefix: prefix, ignoresCase: ignoresCase, mountable,
+            handler: mountable as? any Handler ?? NotCreated(), isMade: false)
     }
 
-    private init(prefix: ResourcePath, _ mountable: any Mountable, handler: any Handler) {
+    private init(
+        prefix: ResourcePath, ignoresCase: Bool, _ mountable: any Mountable, handler: any Handler,
+        isMade: Bool
+    ) {
         self.prefix = prefix
+        self.ignoresCase = ignoresCase
         self.mountable = mountable
         self.handler = handler
+        self.isMade = isMade
         segmentCount = prefix.segments.count
     }
+
+    /// Whether only a server can create the handler.
+    var requiresServer: Bool { handler is NotCreated }
 
     /// Returns this mount with its handler created.
     /// - Parameter others: the prefixes of mounts with higher priority.
     func made(in environment: ServerEnvironment, behind others: [ResourcePath]) throws -> Mount {
         let environment = environment.below(prefix, hiding: others)
-        return Mount(prefix: prefix, mountable, handler: try mountable.handler(in: environment))
+        return Mount(
+            prefix: prefix, ignoresCase: ignoresCase, mountable,
+            handler: try mountable.handler(in: environment),
+            isMade: true)
     }
 
     var method: HTTPMethod? { nil }
     var path: ResourcePath? { prefix }
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
-        prefix.contains(subject.key.path) ? .mount(self) : nil
+        let isInside =
+            ignoresCase ? prefix.lowercased().contains(subject.folded) : prefix.contains(subject.key.path)
+        return isInside ? .mount(self) : nil
     }
 
     /// Calls the handler with the path below the prefix.
@@ -67,6 +85,6 @@ extension HTTPRequest {
 /// A placeholder for a value mounted in a router that has not been attached to a server.
 private struct NotCreated: Handler {
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
-        throw HTTPError(.internalServerError, "This mount requires a server.")
+        throw HTTPError(.internalServerError, "This mount has not been attached to a server.")
     }
 }

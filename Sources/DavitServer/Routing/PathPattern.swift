@@ -10,17 +10,18 @@ struct PathPattern: Sendable {
 
     /// The path with the parameters as they were written.
     let path: ResourcePath
-    private let endsInSlash: Bool
+    let endsInSlash: Bool
+    private let ignoresCase: Bool
     private let segments: [Segment]
 
     /// Returns nil for a path without parameters. Traps for a malformed or repeated parameter, and for a
     /// parameter in the syntax of other libraries, `:id`, which would never match.
-    init?(_ path: ResourcePath, endsInSlash: Bool = false) {
+    init?(_ path: ResourcePath, endsInSlash: Bool = false, ignoresCase: Bool = false) {
         var names: Set<String> = []
         var segments: [Segment] = []
         for segment in path.segments {
             guard let name = Self.parameter(segment, of: path) else {
-                segments.append(.text(Array(segment)))
+                segments.append(.text(ignoresCase ? Array(segment).lowercasedText() : Array(segment)))
                 continue
             }
             precondition(names.insert(name).inserted, "route \(path) has two parameters named \(name)")
@@ -29,6 +30,7 @@ struct PathPattern: Sendable {
         if names.isEmpty { return nil }
         self.path = path
         self.endsInSlash = endsInSlash
+        self.ignoresCase = ignoresCase
         self.segments = segments
     }
 
@@ -59,7 +61,10 @@ struct PathPattern: Sendable {
             let found = rest[..<end]
             guard (end == rest.endIndex) == (index == segments.count - 1), !found.isEmpty else { return nil }
             switch segment {
-            case .text(let text): guard found.elementsEqual(text) else { return nil }
+            case .text(let text):
+                guard ignoresCase ? Array(found).lowercasedText() == text : found.elementsEqual(text) else {
+                    return nil
+                }
             case .parameter(let name):
                 guard let value = String(validating: found, as: UTF8.self) else { return nil }
                 parameters.append(name, value)
@@ -77,6 +82,7 @@ struct ParameterRoute: ScannedRoute {
     let action: FullRouteAction
 
     var path: ResourcePath? { pattern.path }
+    var endsInSlash: Bool { pattern.endsInSlash }
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
         guard let parameters = pattern.parameters(in: subject.key) else { return nil }

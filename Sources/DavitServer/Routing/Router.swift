@@ -29,25 +29,46 @@ public struct Router: Handler {
     ///     of the server in which the router is mounted.
     ///   - report: called on the event loop for each unexpected error of an action; must not block. If nil,
     ///     the server in which the router is mounted logs these errors.
-    ///   - build: adds the routes; none can be added later.
+    ///   - build: adds the routes; none can be added later. For routes that change, see ``MutableRouter``.
     public init(
         temporaryFiles: TemporaryFiles? = nil, report: (@Sendable (HandlerFailure) -> Void)? = nil,
         _ build: (inout Routes) -> Void
     ) {
         var routes = Routes()
         build(&routes)
+        self.init(routes, temporaryFiles: temporaryFiles, report: report)
+    }
+
+    init(
+        _ routes: Routes, temporaryFiles: TemporaryFiles?, report: (@Sendable (HandlerFailure) -> Void)?
+    ) {
         table = routes.table
         self.report = report
         self.temporaryFiles = temporaryFiles
     }
 
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
+        try made(in: environment)
+    }
+
+    /// Returns this router with the handlers of all mounts.
+    func made(in environment: ServerEnvironment) throws -> Router {
         var router = self
         try router.table.make(in: environment)
         router.report = report ?? { environment.report($0) }
         router.temporaryFiles = temporaryFiles ?? environment.temporaryFiles
         return router
     }
+
+    /// Returns this router with the mounts of `other` that it has in common with it.
+    func takingHandlers(from other: Router) -> Router {
+        var router = self
+        router.table.takeHandlers(from: other.table)
+        return router
+    }
+
+    /// See ``RouteTable/mountRequiringServer``.
+    var mountRequiringServer: ResourcePath? { table.mountRequiringServer }
 
     /// The fields that the mounted applications announce.
     public var announcedFields: HTTPFields {
@@ -70,7 +91,7 @@ public struct Router: Handler {
         return reply.map { response in
             var response = response
             for announcement in table.announcements
-            where isAboutServer || path != announcement.prefix && path.contains(announcement.prefix) {
+            where isAboutServer || table.isAbove(path, announcement.prefix) {
                 response.fields.appendMissing(announcement.fields)
             }
             return response
@@ -87,7 +108,7 @@ public struct Router: Handler {
         let methods = isAboutServer ? table.allMethods : table.methods(at: key, for: request)
         let isKnown = isAboutServer || !methods.isEmpty
         if request.method == .options,
-            isKnown || table.announcements.contains(where: { key.path.contains($0.prefix) })
+            isKnown || table.announcements.contains(where: { table.contains($0.prefix, in: key.path) })
         {
             return .ready(Self.allowing(methods, HTTPResponse(status: .noContent)))
         }

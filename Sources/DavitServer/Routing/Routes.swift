@@ -18,7 +18,7 @@ typealias FullRouteAction = @Sendable (HTTPRequest, TemporaryFiles) async throws
 ///
 /// A path that no request can have, such as one with `..`, and a malformed parameter are programming errors
 /// and trap.
-public struct Routes {
+public struct Routes: Sendable {
     var table = RouteTable()
     /// The prefix of the current group.
     private var base: ResourcePath
@@ -29,6 +29,15 @@ public struct Routes {
     public var answersHeadWithGet: Bool {
         get { table.answersHeadWithGet }
         set { table.answersHeadWithGet = newValue }
+    }
+
+    /// Whether paths that differ only in case are equal; false by default. Set it before adding routes.
+    ///
+    /// Applies to the paths of routes, groups, mounts and fallbacks. The values of path parameters keep their
+    /// case, and patterns decide themselves: `/(?i:users)/`.
+    public var ignoresCase: Bool {
+        get { table.ignoresCase }
+        set { table.ignoresCase = newValue }
     }
 
     // MARK: By method and path
@@ -64,7 +73,7 @@ public struct Routes {
     private mutating func add(_ method: HTTPMethod?, _ path: String, _ action: @escaping FullRouteAction) {
         let (relative, endsInSlash) = Self.parse(path)
         let path = joined(relative)
-        if let pattern = PathPattern(path, endsInSlash: endsInSlash) {
+        if let pattern = PathPattern(path, endsInSlash: endsInSlash, ignoresCase: ignoresCase) {
             table.add(ParameterRoute(method: method, pattern: pattern, action: action))
         } else {
             table.add(method, at: RouteTable.Key(path: path, endsInSlash: endsInSlash), action: action)
@@ -197,7 +206,7 @@ public struct Routes {
         _ prefix: String, _ mountable: some Mountable, optionsFields: HTTPFields = HTTPFields()
     ) {
         let prefix = Self.literal(joined(Self.parse(prefix).path))
-        table.add(Mount(prefix: prefix, mountable))
+        table.add(Mount(prefix: prefix, ignoresCase: ignoresCase, mountable))
         var fields = optionsFields
         fields.appendMissing(mountable.announcedFields)
         if !fields.encoded.isEmpty {
@@ -224,8 +233,32 @@ public struct Routes {
             .init(prefix: literalBase, method: method) { request, _ in try await action(request) })
     }
 
+    // MARK: Removing
+
+    /// Removes all routes with this method and this path, with path parameters of the same names. Patterns
+    /// and conditions have no path, so only ``removeAll()`` removes them.
+    /// - Returns: the number of removed routes.
+    @discardableResult
+    public mutating func remove(_ method: HTTPMethod, _ path: String) -> Int { removeRoutes(method, path) }
+
+    /// Removes all routes for every method, and all mounts, with this path.
+    /// - Returns: the number of removed routes and mounts.
+    @discardableResult
+    public mutating func removeAny(_ path: String) -> Int { removeRoutes(nil, path) }
+
+    private mutating func removeRoutes(_ method: HTTPMethod?, _ path: String) -> Int {
+        let (relative, endsInSlash) = Self.parse(path)
+        return table.remove(method, at: RouteTable.Key(path: joined(relative), endsInSlash: endsInSlash))
+    }
+
+    /// Removes all routes, mounts and fallbacks; ``answersHeadWithGet`` and ``ignoresCase`` are kept.
+    public mutating func removeAll() { table.removeAll() }
+
     /// The prefix of the current group, for routes that cannot have path parameters.
-    private var literalBase: ResourcePath { Self.literal(base) }
+    private var literalBase: ResourcePath {
+        let base = Self.literal(base)
+        return ignoresCase ? base.lowercased() : base
+    }
 
     private static func literal(_ path: ResourcePath) -> ResourcePath {
         precondition(

@@ -16,30 +16,40 @@ protocol ScannedRoute: Sendable {
     var method: HTTPMethod? { get }
     /// The path of a route that a mount can hide; nil for patterns and conditions.
     var path: ResourcePath? { get }
+    /// Whether ``path`` ends in a slash.
+    var endsInSlash: Bool { get }
     /// Returns the match, or nil if the request does not match. Does not check the method.
     func answer(to subject: inout RouteSubject) -> RouteMatch?
 }
 
 extension ScannedRoute {
     var path: ResourcePath? { nil }
+    var endsInSlash: Bool { false }
 }
 
 /// A request in the form that routes match against.
 struct RouteSubject {
     let request: HTTPRequest
     let key: RouteTable.Key
+    let ignoresCase: Bool
     /// The path as text, created when the first pattern needs it.
     private var wholeText: String??
 
-    init(request: HTTPRequest, key: RouteTable.Key) {
+    init(request: HTTPRequest, key: RouteTable.Key, ignoresCase: Bool) {
         self.request = request
         self.key = key
+        self.ignoresCase = ignoresCase
     }
+
+    /// The path to compare with prefixes: in lower case if case is ignored.
+    var folded: ResourcePath { ignoresCase ? key.path.lowercased() : key.path }
 
     /// Returns the path relative to `base`; nil if it is outside `base` or not valid UTF-8.
     mutating func text(below base: ResourcePath) -> String? {
         if !base.isRoot {
-            guard let path = key.path.rebased(from: base, to: .root) else { return nil }
+            guard base.contains(folded),
+                let path = ResourcePath(segments: key.path.segments.dropFirst(base.depth))
+            else { return nil }
             return Self.text(path, key.endsInSlash)
         }
         if let wholeText { return wholeText }
@@ -107,7 +117,7 @@ struct ConditionRoute: ScannedRoute {
     var method: HTTPMethod? { nil }
 
     func answer(to subject: inout RouteSubject) -> RouteMatch? {
-        guard base.contains(subject.key.path), condition(RequestHead(subject.request)) else { return nil }
+        guard base.contains(subject.folded), condition(RequestHead(subject.request)) else { return nil }
         return .action(action)
     }
 }

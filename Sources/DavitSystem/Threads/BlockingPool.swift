@@ -25,6 +25,7 @@ public final class BlockingPool: Sendable {
 
     private let limit: Int
     private let queueLimit: Int
+    private let priority: ThreadPriority
     private let monitor = Monitor(State())
     /// Threads for long work, so that the threads of the pool stay free for short jobs.
     public let longWork: LongWorkThreads
@@ -34,8 +35,13 @@ public final class BlockingPool: Sendable {
     ///     but at least 4.
     ///   - queueLimit: the maximum number of jobs that wait for a thread.
     ///   - longWork: limits of ``longWork``.
-    public init(threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits()) {
-        self.longWork = LongWorkThreads(longWork)
+    ///   - priority: the priority of the threads; that of ``longWork`` is always low.
+    public init(
+        threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits(),
+        priority: ThreadPriority = .normal
+    ) {
+        self.longWork = LongWorkThreads(longWork, priority: priority.ofLongWork)
+        self.priority = priority
         limit = threads > 0 ? threads : max(4, 2 * SystemThread.coreCount)
         self.queueLimit = queueLimit
     }
@@ -122,6 +128,7 @@ public final class BlockingPool: Sendable {
 
     /// The main function of a thread.
     private func work() {
+        SystemThread.setPriority(priority)
         while true {
             switch next() {
             case .job(let job): job.run()

@@ -23,11 +23,14 @@ public final class LongWorkThreads: Sendable {
 
     /// The limits, with ``LongWorkLimits/runningJobs`` resolved to the actual number.
     package let limits: LongWorkLimits
+    private let priority: ThreadPriority
     private let monitor: Monitor<State>
     private let isShuttingDown = Atomic<Bool>(false)
 
     /// Creates the scheduler; threads start on demand.
-    public init(_ limits: LongWorkLimits = LongWorkLimits()) {
+    /// - Parameter priority: the priority of the threads.
+    public init(_ limits: LongWorkLimits = LongWorkLimits(), priority: ThreadPriority = .low) {
+        self.priority = priority
         var limits = limits
         if limits.runningJobs == 0 { limits.runningJobs = SystemThread.coreCount }
         self.limits = limits
@@ -177,7 +180,7 @@ public final class LongWorkThreads: Sendable {
 
     /// The main function of a thread.
     private func work() {
-        SystemThread.lowerPriority()
+        SystemThread.setPriority(priority)
         while let job = nextJob() {
             job.run()
             let wakes = monitor.withLock { state -> [Wake] in

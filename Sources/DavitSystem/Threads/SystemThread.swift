@@ -33,13 +33,21 @@ package enum SystemThread {
         return code
     }
 
-    /// Lowers the priority of the calling thread, for background work. Never fails; if the system refuses,
-    /// the priority is unchanged.
-    static func lowerPriority() {
+    /// Sets the priority of the calling thread. Never fails; if the system refuses, the priority is
+    /// unchanged.
+    package static func setPriority(_ priority: ThreadPriority) {
         #if canImport(Darwin)
-        pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
+        switch priority {
+        case .normal: break
+        case .low: pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
+        case .background: pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0)
+        }
         #else
-        davit_lower_priority()
+        switch priority {
+        case .normal: break
+        case .low: davit_set_nice_value(10)
+        case .background: davit_set_nice_value(19)
+        }
         #endif
     }
 

@@ -29,6 +29,19 @@ struct HandlerRowTests {
         }
     }
 
+    @Test("W026 handlers are removed and added while the server runs") func w026() throws {
+        let router = MutableRouter { $0.get("/old") { _ in .text("old") } }
+        try Served.run(try WebServer(router, configuration: Served.configuration())) { client throws in
+            #expect(try client.send("GET /old").content == "old")
+            try router.update { routes in
+                routes.removeAll()
+                routes.get("/new") { _ in .text("new") }
+            }
+            #expect(try client.send("GET /old").status == 404)
+            #expect(try client.send("GET /new").content == "new")
+        }
+    }
+
     @Test("W028 a handler for a method and an exact, case-sensitive path") func w028() throws {
         try Served.run { routes in
             routes.put("/Notes") { _ in .text("put") }

@@ -2,6 +2,12 @@ import Davit
 import DavitTesting
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Start options of GCDWebServer, against a server on a real socket.
 struct OptionRowTests {
     @Test("W001 port 0 selects a free port, which can be read afterwards")
@@ -52,6 +58,22 @@ struct OptionRowTests {
             #expect(try client.send("GET /", ["Authorization: Basic YW5uYTpvdGhlcg=="]).status == 401)
         }
     }
+
+    #if os(Linux)
+    @Test(
+        "W015 the priority of the server's threads",
+        arguments: [
+            (ThreadPriority.normal, Int32(0)), (.low, 10), (.background, 19),
+        ])
+    func w015(priority: ThreadPriority, niceValue: Int32) throws {
+        let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+        try Served.run(Served.configuration { $0.priority = priority }) {
+            $0.get("/") { _ in .text("\(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))") }
+        } asking: { client throws in
+            #expect(try client.send("GET /").content == "\(max(own, niceValue))")
+        }
+    }
+    #endif
 
     @Test("W013 HEAD uses the GET route and returns its fields without content")
     func w013() throws {
