@@ -115,7 +115,7 @@ private struct FaultRuleParser {
             DeliveryShape.End(afterBytes: Int64(try bytes(try text(), in: word)), manner)
         }
         func flag() throws(FaultRuleError) {
-            if value != nil { throw error(word, "\(parts[0]) has no value") }
+            if value != nil { throw error(word, "\(parts[0]) does not take a value") }
         }
         switch parts[0] {
         case "nth": rule.occurrence = .nth(try count(try text(), in: word))

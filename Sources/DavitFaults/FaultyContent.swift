@@ -7,7 +7,7 @@ final class FaultyContent: RequestBody {
 
     private let content: any RequestBody
     private let bytesPerSecond: Int?
-    /// The error after the part of the content that is received.
+    /// The error that reading throws after a part of the content; nil if there is none.
     private let refusal: FaultRule.Refusal?
     private let clock = ContinuousClock()
     private var start: ContinuousClock.Instant?

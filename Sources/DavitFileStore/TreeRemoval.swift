@@ -10,8 +10,8 @@ struct TreeRemoval {
         var error: StoreError
     }
 
-    /// Whether the tree is a copy that this server has built, or a leftover. The permissions of its folders
-    /// are then changed if they prevent the removal.
+    /// Whether this server created the tree, as a copy or a leftover. If so, permissions of its folders that
+    /// prevent the removal are changed.
     let isOurs: Bool
     /// The number of files and folders that may still be removed.
     private(set) var budget: Int

@@ -25,7 +25,8 @@ struct WatchTable {
     /// is mounted twice.
     /// - Parameter pathOf: returns the path of the folder that had the key before, by its id; that folder is
     ///   no longer watched.
-    /// - Throws: the error of `mapping` if the folder does not exist or cannot be watched.
+    /// - Throws: the error of `mapping` if the folder does not exist or cannot be opened, except for lack of
+    ///   permission; errors of `pathOf`.
     mutating func add<E: Error>(
         _ id: Int64, at path: ResourcePath, pathOf: (Int64) throws(E) -> ResourcePath?,
         mapping: (StoreError) -> E

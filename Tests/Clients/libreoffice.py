@@ -1,7 +1,7 @@
 """The LibreOffice session of libreoffice.sh: libreoffice.py PIPE URL EXTENSION FILTER
 
-Documents have the extension, and are written with the filter. Prints `ok WHAT` or `not ok WHAT` for each check, and
-`done` at the end.
+Documents are saved with the file name extension EXTENSION by the LibreOffice export filter FILTER. Prints `ok WHAT` or
+`not ok WHAT` for each check, and `done` at the end.
 """
 
 import sys

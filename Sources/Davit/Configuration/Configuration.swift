@@ -134,6 +134,6 @@ public struct Configuration: Sendable {
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()
 
-    /// Creates a configuration for port 8080 on the loopback addresses, without accounts and TLS.
+    /// Creates a configuration for port 8080 on the loopback addresses, without accounts or TLS.
     public init() {}
 }
