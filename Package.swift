@@ -42,6 +42,8 @@ let package = Package(
         .library(name: "Davit", targets: ["Davit"]),
         // A separate product, because it links Foundation.
         .library(name: "DavitJSON", targets: ["DavitJSON"]),
+        // A stand-in server for tests and demonstrations of clients.
+        .library(name: "DavitStub", targets: ["DavitStub"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     traits: [
@@ -130,10 +132,17 @@ let package = Package(
                 "DavitStore", "DavitServer",
                 "DavitSystem", "DavitHTTP",
             ]),
+        // A stand-in server with rules in an SQLite database.
+        library(
+            "DavitStub",
+            [
+                "Davit", "DavitFaults", "DavitRecording", "DavitXML", "DavitSQLite", "DavitStore",
+                "DavitCrypto", "DavitServer", "DavitSystem", "DavitHTTP", "CXML2",
+            ]),
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
+                "Davit", "DavitStub", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
                 "DavitCrypto",
                 "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
                 "DavitServer",
@@ -206,6 +215,12 @@ let package = Package(
         tests(
             of: "DavitFaults",
             ["DavitTesting", "DavitTransport", "DavitLogging", "DavitServer", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitStub",
+            [
+                "Davit", "DavitTesting", "DavitFaults", "DavitTransport", "DavitServer", "DavitSystem",
+                "DavitHTTP",
+            ]),
         tests(
             of: "DavitTransport",
             [

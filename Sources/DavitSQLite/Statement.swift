@@ -1,12 +1,12 @@
 internal import CSQLite
-internal import DavitStore
+package import DavitStore
 
 /// A prepared statement; owns its `sqlite3_stmt`. Between runs it holds neither locks nor parameter values.
-@safe struct Statement: ~Copyable {
+@safe package struct Statement: ~Copyable {
     private let handle: OpaquePointer
 
     /// - Parameter sql: a `StaticString`, so that text from a request can never become SQL.
-    init(_ sql: StaticString, on connection: borrowing DatabaseConnection) throws(StateError) {
+    package init(_ sql: StaticString, on connection: borrowing DatabaseConnection) throws(StateError) {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
             connection.handle, sql.utf8Start, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT),
@@ -22,14 +22,14 @@ internal import DavitStore
     /// Runs the statement to completion, ignoring result rows.
     /// - Returns: the number of rows changed by an INSERT, UPDATE or DELETE.
     @discardableResult
-    borrowing func run(_ values: [SQLValue]) throws(StateError) -> Int {
+    package borrowing func run(_ values: [SQLValue]) throws(StateError) -> Int {
         try forEachRow(values) { _ in }
         return Int(unsafe sqlite3_changes64(sqlite3_db_handle(handle)))
     }
 
     /// Runs the statement to completion with `values` bound to its parameters in order, and passes each row
     /// to `body`.
-    borrowing func forEachRow(
+    package borrowing func forEachRow(
         _ values: [SQLValue], _ body: (borrowing ResultRow) throws(StateError) -> Void
     ) throws(StateError) {
         defer {
@@ -48,7 +48,7 @@ internal import DavitStore
     }
 
     /// Runs the statement and returns whether there are any rows.
-    borrowing func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
+    package borrowing func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
         var found = false
         try forEachRow(values) { _ in found = true }
         return found
@@ -88,23 +88,23 @@ internal import DavitStore
 }
 
 /// The current row of a statement. Columns are numbered from 0, and their values are copied.
-@safe struct ResultRow: ~Copyable {
+@safe package struct ResultRow: ~Copyable {
     private let handle: OpaquePointer
 
     fileprivate init(handle: OpaquePointer) { unsafe self.handle = handle }
 
-    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-    func flag(_ column: Int32) -> Bool { integer(column) != 0 }
+    package func flag(_ column: Int32) -> Bool { integer(column) != 0 }
 
-    func text(_ column: Int32) -> String {
+    package func text(_ column: Int32) -> String {
         // Text is stored as UTF-8, so its bytes need no conversion that could fail.
         unsafe String(decoding: bytes(column), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
+    package func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
 
     /// Returns the bytes of a column, which are valid until the next step of the statement.
     private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
