@@ -6,6 +6,8 @@ package enum Invocation: Hashable, Sendable {
     case trash(TrashOptions)
     case password(PasswordOptions)
     case replay(ReplayOptions)
+    case stub(StubOptions)
+    case stubControl(StubControlOptions)
     case help(Help)
     case version
 }
@@ -38,6 +40,7 @@ package struct Arguments {
         case Subcommand.trash.rawValue: return try trash()
         case Subcommand.password.rawValue: return try password()
         case Subcommand.replay.rawValue: return try replay()
+        case Subcommand.stub.rawValue: return try stub()
         case let word? where word.hasPrefix("-"):
             let nearest = Self.nearest(to: word, in: ["--help", "--version"])
             throw .unknownOption(word, nearest: nearest ?? "--help")

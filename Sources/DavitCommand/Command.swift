@@ -24,6 +24,10 @@ package enum Command {
                 return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
             case .replay(let options):
                 return report { () throws(CommandFailure) in try ReplayCommand(options: options).run() }
+            case .stub(let options):
+                return report { () throws(CommandFailure) in try StubCommand(options: options).run() }
+            case .stubControl(let options):
+                return report { () throws(CommandFailure) in try StubControlCommand(options: options).run() }
             }
             return ExitStatus.success
         } catch {
@@ -46,7 +50,7 @@ package enum Command {
 
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, check, locks, trash, password, replay
+    case serve, check, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -56,6 +60,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .trash: .trash
         case .password: .password
         case .replay: .replay
+        case .stub: .stub
         }
     }
 

@@ -3,7 +3,7 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check, locks, trash, password, replay
+    case davit, serve, check, locks, trash, password, replay, stub
 
     package var text: String {
         switch self {
@@ -14,6 +14,7 @@ package enum Help: Hashable, Sendable {
         case .trash: Self.trashText
         case .password: Self.passwordText
         case .replay: Self.replayText
+        case .stub: Self.stubText
         }
     }
 
@@ -27,6 +28,8 @@ package enum Help: Hashable, Sendable {
                davit trash list|restore|empty FOLDER [OPTION...]
                davit password [NAME] [--digest] [--realm TEXT]
                davit replay RECORDING... --to URL [OPTION...]
+               davit stub FILE [OPTION...]
+               davit stub ACTION [ARGUMENT...]
                davit help [COMMAND]
                davit --version
 
@@ -42,6 +45,7 @@ package enum Help: Hashable, Sendable {
                             list, restore or permanently delete files in the trash
           password [NAME]   print a line with a hashed password for --user-file
           replay RECORDING  send recorded requests to a server and compare the responses
+          stub FILE         answer requests by the rules in FILE, to test clients
 
         'davit COMMAND --help' lists the options of a command.
 
@@ -149,6 +153,53 @@ package enum Help: Hashable, Sendable {
           --help                 show this help
 
         Exit status: 0 if there are no unexpected differences, otherwise 1.
+
+        """
+
+    private static let stubText = """
+        usage: davit stub FILE [OPTION...]
+               davit stub rules [list | add JSON... | remove NAME...] [--to URL]
+               davit stub requests [NUMBER] [--to URL]
+               davit stub verify METHOD PATH [OPTION...] [--to URL]
+               davit stub reset [--to URL]
+               davit stub import SOURCE... --into FILE
+
+        Serves a stand-in for a server, to build and test its clients: requests are
+        answered by the rules in FILE, an SQLite database that is created if it does not
+        exist. The page at /.davit/ of the server shows requests and rules; it can be
+        used only on this machine. Prints its URL when ready, and the seed of everything
+        random.
+
+          --host HOST            address or name to listen on; repeatable (default:
+                                 127.0.0.1)
+          --port PORT            TCP port; 0 selects a free one (default: 8080)
+          --seed NUMBER          repeat the random responses and faults of another run
+          --grace SECONDS        time for requests in progress when stopping (default: 30)
+          --help                 show this help
+
+        The other forms use a running stub server:
+
+          rules list             list the rules, as JSON, one per line
+          rules add JSON...      add or replace rules; JSON is a rule, the name of a file
+                                 with one rule or an array of rules, or - for the
+                                 standard input
+          rules remove NAME...   remove rules
+          requests               list the requests that it has received
+          requests NUMBER        print one of them with its content, as JSON
+          verify METHOD PATH     count the requests with this method, or * for all, and
+                                 this path; fail unless there is at least one
+          --count N              for verify: fail unless there are exactly N
+          --at-least N, --at-most N
+                                 for verify: fail unless the number is within the limits
+          --when JSON            for verify: only requests with this condition; repeatable
+          reset                  forget requests, states, sessions and stored objects
+          --to URL               the stub server (default: http://127.0.0.1:8080/)
+
+          import SOURCE...       add rules to FILE, which no server may be using, from
+                                 recordings of 'davit serve --record' or HTTP archives
+                                 (HAR) of a browser
+
+        Exit status: 0 on success, 1 on failure or if verify fails.
 
         """
 

@@ -8,6 +8,10 @@ package enum UsageError: Error, Hashable, Sendable {
     /// `davit trash restore` without an entry.
     case missingTrash
     case missingRecording
+    /// `davit stub` without FILE.
+    case missingStubFile
+    /// A form of `davit stub` without this argument.
+    case missingStubArgument(String)
     /// `davit locks` without `list` or `break`.
     case missingAction
     case missingLock
@@ -60,6 +64,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingFolder: "missing FOLDER"
         case .missingTrash: "missing ENTRY to restore"
         case .missingRecording: "missing RECORDING"
+        case .missingStubFile: "missing FILE"
+        case .missingStubArgument(let name): "missing \(name)"
         case .missingAction: "missing action: list or break"
         case .missingLock: "missing LOCK"
         case .missingServer: "missing --to URL"
@@ -120,6 +126,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingLock: "For example: davit locks break /srv/files /report.odt"
         case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
         case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
+        case .missingStubFile: "For example: davit stub rules.sqlite"
+        case .missingStubArgument: "See 'davit stub --help'."
         case .missingRecording, .missingServer, .badServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .moreThanOneFolder:

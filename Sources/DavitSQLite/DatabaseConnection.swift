@@ -67,5 +67,5 @@ package import DavitStore
     borrowing func interrupt() { unsafe sqlite3_interrupt(handle) }
 
     /// Whether a transaction is open; some errors end it implicitly.
-    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+    package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 }

@@ -1,6 +1,6 @@
 /// Masks the credentials that a recording must not contain, because a reader could use them to impersonate
 /// the user.
-enum CredentialMask {
+package enum CredentialMask {
     static let mask = "***"
 
     /// Field names in lowercase.
@@ -13,7 +13,7 @@ enum CredentialMask {
     /// of the secret.
     private static let schemes: Set<String> = ["basic", "digest", "bearer", "negotiate", "ntlm"]
 
-    static func applied(to field: WireField) -> WireField {
+    package static func applied(to field: WireField) -> WireField {
         guard names.contains(field.name.lowercased()) else {
             return WireField(name: field.name, value: withoutUser(field.value))
         }

@@ -20,6 +20,12 @@ public enum JSONValue: Hashable, Sendable {
         }
     }
 
+    /// Parses a JSON text in UTF-8 of at most 1,000 levels; nil if it is malformed.
+    public init?(parsing bytes: [UInt8]) {
+        guard let value = JSONParser.parse(bytes) else { return nil }
+        self = value
+    }
+
     /// The value of the first member with this name; nil if there is none, or if this is not an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }

@@ -1,0 +1,158 @@
+package import DavitRecording
+
+/// The arguments of `davit stub FILE`.
+package struct StubOptions: Hashable, Sendable {
+    package var file: String
+    package var hosts: [String] = []
+    package var port: UInt16 = 8080
+    /// Nil for a random seed.
+    package var seed: UInt64?
+    package var graceSeconds = 30
+
+    package init(file: String) { self.file = file }
+}
+
+/// The arguments of the other forms of `davit stub`.
+package struct StubControlOptions: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        case listRules
+        case addRules([String])
+        case removeRules([String])
+        case listRequests
+        case showRequest(UInt64)
+        case verify(Expectation)
+        case reset
+        case importRules([String], file: String)
+    }
+
+    /// What `verify` expects.
+    package struct Expectation: Hashable, Sendable {
+        /// `*` for all methods.
+        package var method: String
+        package var path: String
+        package var count: Int64?
+        package var atLeast: Int64?
+        package var atMost: Int64?
+        /// Conditions in JSON.
+        package var conditions: [String] = []
+    }
+
+    package var action: Action
+    package var server: ServerAddress
+}
+
+extension Arguments {
+    private static let stubActions = ["rules", "requests", "verify", "reset", "import"]
+    private static let defaultStub = "http://127.0.0.1:8080/"
+
+    /// Parses the arguments after `stub`.
+    mutating func stub() throws(UsageError) -> Invocation {
+        guard let first = words.first, Self.stubActions.contains(first) else { return try stubServer() }
+        words.removeFirst()
+        return try stubControl(first)
+    }
+
+    private mutating func stubServer() throws(UsageError) -> Invocation {
+        var options = StubOptions(file: "")
+        let files = try others { (arguments: inout Arguments, word) throws(UsageError) in
+            let (name, value) = Self.parts(of: word)
+            switch name {
+            case "--host":
+                options.hosts.append(
+                    Self.withoutBrackets(try arguments.value(of: name, behindSign: value)))
+            case "--port":
+                options.port = try Self.number(
+                    try arguments.value(of: name, behindSign: value), option: name, in: 0...65_535)
+            case "--seed":
+                let text = try arguments.value(of: name, behindSign: value)
+                options.seed = try UInt64(Self.number(text, option: name, in: 0...Int.max) as Int)
+            case "--grace":
+                options.graceSeconds = try Self.number(
+                    try arguments.value(of: name, behindSign: value), option: name, in: 0...3600)
+            default:
+                let known = ["--host", "--port", "--seed", "--grace", "--help"]
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+            }
+        }
+        guard let files else { return .help(.stub) }
+        guard let file = files.first, !file.isEmpty else { throw .missingStubFile }
+        if files.count > 1 { throw .moreThanOneName(files[1]) }
+        options.file = file
+        return .stub(options)
+    }
+
+    private mutating func stubControl(_ action: String) throws(UsageError) -> Invocation {
+        var server = Self.defaultStub
+        var expectation = StubControlOptions.Expectation(method: "", path: "")
+        var target: String?
+        let words = try others { (arguments: inout Arguments, word) throws(UsageError) in
+            let (name, sign) = Self.parts(of: word)
+            let known: [String] =
+                switch action {
+                case "verify": ["--to", "--count", "--at-least", "--at-most", "--when", "--help"]
+                case "import": ["--into", "--help"]
+                default: ["--to", "--help"]
+                }
+            guard known.contains(name) else {
+                throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+            }
+            let value = try arguments.value(of: name, behindSign: sign)
+            func count() throws(UsageError) -> Int64 {
+                try Int64(Self.number(value, option: name, in: 0...Int.max) as Int)
+            }
+            switch name {
+            case "--to": server = value
+            case "--into": target = value
+            case "--count": expectation.count = try count()
+            case "--at-least": expectation.atLeast = try count()
+            case "--at-most": expectation.atMost = try count()
+            default: expectation.conditions.append(value)
+            }
+        }
+        guard let words else { return .help(.stub) }
+        guard let address = ServerAddress(parsing: server) else { throw .badServer(server) }
+        return .stubControl(
+            StubControlOptions(
+                action: try Self.action(action, words, expectation, target), server: address))
+    }
+
+    private static func action(
+        _ name: String, _ words: [String], _ expectation: StubControlOptions.Expectation, _ target: String?
+    ) throws(UsageError) -> StubControlOptions.Action {
+        switch name {
+        case "rules":
+            let names = Array(words.dropFirst())
+            switch words.first {
+            case nil: return .listRules
+            case "list":
+                if let extra = names.first { throw .moreThanOneName(extra) }
+                return .listRules
+            case "add":
+                if names.isEmpty { throw .missingStubArgument("JSON") }
+                return .addRules(names)
+            case "remove":
+                if names.isEmpty { throw .missingStubArgument("NAME") }
+                return .removeRules(names)
+            case let word?:
+                throw .unknownCommand(word, nearest: nearest(to: word, in: ["list", "add", "remove"]))
+            }
+        case "requests":
+            guard let word = words.first else { return .listRequests }
+            if words.count > 1 { throw .moreThanOneName(words[1]) }
+            return .showRequest(UInt64(try number(word, option: "NUMBER", in: 1...Int.max) as Int))
+        case "verify":
+            guard words.count >= 2 else { throw .missingStubArgument(words.isEmpty ? "METHOD" : "PATH") }
+            if words.count > 2 { throw .moreThanOneName(words[2]) }
+            var expectation = expectation
+            (expectation.method, expectation.path) = (words[0], words[1])
+            return .verify(expectation)
+        case "import":
+            if words.isEmpty { throw .missingStubArgument("SOURCE") }
+            guard let target else { throw .missingStubArgument("--into FILE") }
+            return .importRules(words, file: target)
+        default:
+            if let extra = words.first { throw .moreThanOneName(extra) }
+            return .reset
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import DavitFaults
+internal import DavitHTTP
+internal import DavitSystem
+
+/// A rule that has been checked, with everything that is needed to apply it.
+final class CompiledRule: Sendable {
+    let rule: StubRule
+    let path: StubPath
+    let conditions: [Condition]
+    let checks: [Condition]
+    /// The templates of the replies that have one, by index.
+    let templates: [Int: Template]
+    /// Nil if the rule has no faults.
+    let faults: FaultInjector?
+    /// Distinguishes the random numbers of this rule from those of others.
+    let number: UInt64
+    let needsContent: Bool
+
+    /// - Parameters:
+    ///   - folder: the folder of files for replies and schemas.
+    ///   - seed: for random faults.
+    /// - Throws: ``RuleError`` if the rule cannot work.
+    init(_ rule: StubRule, folder: String, seed: UInt64) throws(RuleError) {
+        self.rule = rule
+        // FNV-1a, so that the numbers depend only on the name and the seed.
+        number = rule.name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        do throws(RuleError) {
+            path = try StubPath(rule.path)
+            try Self.check(rule, path)
+            var templates: [Int: Template] = [:]
+            for (index, reply) in rule.replies.enumerated() {
+                switch reply.content {
+                case .template(let text):
+                    templates[index] = try Template(text, column: "replies[\(index)].template")
+                case .file(let name):
+                    try StubFile.check(name, in: folder, column: "replies[\(index)].file")
+                default: break
+                }
+            }
+            self.templates = templates
+            conditions = try Self.compile(rule.conditions, "when", folder)
+            checks = try Self.compile(rule.checks, "checks", folder)
+            faults = try Self.faults(rule.faults, seed: seed ^ number)
+        } catch {
+            throw RuleError(rule: rule.name, column: error.column, error.problem)
+        }
+        needsContent = conditions.contains(where: \.needsContent)
+    }
+
+    private static func compile(
+        _ conditions: [JSONValue], _ column: String, _ folder: String
+    ) throws(RuleError) -> [Condition] {
+        var compiled: [Condition] = []
+        for (index, condition) in conditions.enumerated() {
+            compiled.append(try Condition(condition, column: "\(column)[\(index)]", folder: folder))
+        }
+        return compiled
+    }
+
+    private static func check(_ rule: StubRule, _ path: StubPath) throws(RuleError) {
+        if rule.isCollection {
+            guard case .segments(let segments) = path.kind, segments.last != .text([]) else {
+                throw RuleError(column: "path", "the path of a collection has no wildcards and no slash at its end")
+            }
+            if !rule.replies.isEmpty { throw RuleError(column: "replies", "a collection has no replies") }
+            if !rule.methods.isEmpty { throw RuleError(column: "methods", "a collection has no methods") }
+        } else if rule.replies.isEmpty {
+            throw RuleError(column: "replies", "a rule needs a reply, or \"collection\": true")
+        }
+        if let scenario = rule.scenario, let from = scenario.from, from == scenario.to {
+            throw RuleError(column: "scenario.to", "the state would never change")
+        }
+        for (index, reply) in rule.replies.enumerated() where reply.state != nil && rule.scenario == nil {
+            throw RuleError(column: "replies[\(index)].state", "the rule has no scenario")
+        }
+        if rule.choice == .random, rule.replies.reduce(0, { $0 + $1.weight }) == 0 {
+            throw RuleError(column: "replies", "the weight of all replies is 0")
+        }
+    }
+
+    private static func faults(_ text: String, seed: UInt64) throws(RuleError) -> FaultInjector? {
+        if text.allSatisfy({ $0 == " " }) { return nil }
+        guard !text.contains(where: \.isNewline) else { throw RuleError(column: "faults", "has several lines") }
+        do throws(FaultRuleError) {
+            return FaultInjector(try FaultRuleSet(parsing: "seed=\(seed)\n* /** \(text)"))
+        } catch {
+            throw RuleError(column: "faults", "\(error.text): \(error.problem)")
+        }
+    }
+}
+
+/// Files for replies and schemas, which are in the folder of the database.
+enum StubFile {
+    /// - Throws: ``RuleError`` if the name leaves the folder, or if there is no such file.
+    static func check(_ name: String, in folder: String, column: String) throws(RuleError) {
+        let segments = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard !name.isEmpty, !segments.contains(where: { $0 == ".." || $0.isEmpty }),
+            !name.utf8.contains(0)
+        else { throw RuleError(column: column, "a file is named relative to the folder of the database") }
+        do throws(SystemError) { _ = try FileDescriptor.openRegular("\(folder)/\(name)", followsLink: true) } catch {
+            throw RuleError(column: column, "cannot read \(name) in \(folder): \(error.description)")
+        }
+    }
+}
