@@ -34,11 +34,28 @@ package struct StubControlOptions: Hashable, Sendable {
         package var atLeast: Int64?
         package var atMost: Int64?
         /// Conditions in JSON.
-        package var conditions: [String] = []
+        package var conditions: [String]
+
+        package init(
+            method: String, path: String, count: Int64? = nil, atLeast: Int64? = nil, atMost: Int64? = nil,
+            conditions: [String] = []
+        ) {
+            self.method = method
+            self.path = path
+            self.count = count
+            self.atLeast = atLeast
+            self.atMost = atMost
+            self.conditions = conditions
+        }
     }
 
     package var action: Action
     package var server: ServerAddress
+
+    package init(action: Action, server: ServerAddress) {
+        self.action = action
+        self.server = server
+    }
 }
 
 extension Arguments {

@@ -21,6 +21,19 @@ struct ArgumentsTests {
         return options
     }
 
+    static func stub(_ file: String, _ change: (inout StubOptions) -> Void = { _ in }) -> StubOptions {
+        var options = StubOptions(file: file)
+        change(&options)
+        return options
+    }
+
+    static func stub(
+        _ action: StubControlOptions.Action, to server: String = "http://127.0.0.1:8080/"
+    ) -> Invocation {
+        guard let address = ServerAddress(parsing: server) else { return .version }
+        return .stubControl(StubControlOptions(action: action, server: address))
+    }
+
     static func replay(
         _ recordings: [String], _ change: (inout ReplayOptions) -> Void = { _ in }
     ) -> ReplayOptions {
@@ -72,6 +85,32 @@ struct ArgumentsTests {
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
         (["serve", "/srv", "--record", "/rec"], .serve(options { $0.recordingFolder = "/rec" })),
         (["replay", "--help"], .help(.replay)), (["help", "replay"], .help(.replay)),
+        (["stub", "--help"], .help(.stub)), (["stub", "verify", "--help"], .help(.stub)),
+        (["stub", "a.sqlite"], .stub(stub("a.sqlite"))), (["stub", "--", "rules"], .stub(stub("rules"))),
+        (
+            ["stub", "--port=0", "a", "--seed", "7", "--host", "[::1]", "--host=b", "--grace", "1"],
+            .stub(
+                stub("a") {
+                    $0.port = 0
+                    $0.seed = 7
+                    $0.hosts = ["::1", "b"]
+                    $0.graceSeconds = 1
+                })
+        ),
+        (["stub", "rules"], stub(.listRules)), (["stub", "rules", "list"], stub(.listRules)),
+        (["stub", "rules", "add", "a", "b"], stub(.addRules(["a", "b"]))),
+        (["stub", "rules", "remove", "a"], stub(.removeRules(["a"]))),
+        (["stub", "requests", "--to", "http://h:1/"], stub(.listRequests, to: "http://h:1/")),
+        (["stub", "requests", "3"], stub(.showRequest(3))), (["stub", "reset"], stub(.reset)),
+        (
+            ["stub", "verify", "*", "/a", "--count=2", "--when", "{}", "--when", "[]"],
+            stub(.verify(.init(method: "*", path: "/a", count: 2, conditions: ["{}", "[]"])))
+        ),
+        (
+            ["stub", "verify", "GET", "/a", "--at-least", "1", "--at-most", "0"],
+            stub(.verify(.init(method: "GET", path: "/a", atLeast: 1, atMost: 0)))
+        ),
+        (["stub", "import", "a", "b.har", "--into", "c"], stub(.importRules(["a", "b.har"], file: "c"))),
         (["replay", "/rec", "--to", "http://h:1/"], .replay(replay(["/rec"]))),
         (["replay", "--to=http://h:1/", "a", "--", "-b"], .replay(replay(["a", "-b"]))),
         (
@@ -240,6 +279,14 @@ struct ArgumentsTests {
         (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
+        (["stub"], .missingStubFile), (["stub", "a", "b"], .moreThanOneName("b")),
+        (["stub", "rules", "ad"], .unknownCommand("ad", nearest: "add")),
+        (["stub", "rules", "add"], .missingStubArgument("JSON")),
+        (["stub", "requests", "x"], .badNumber("x", option: "NUMBER", range: 1...Int.max)),
+        (["stub", "verify", "GET"], .missingStubArgument("PATH")),
+        (["stub", "import", "a"], .missingStubArgument("--into FILE")),
+        (["stub", "reset", "--into", "x"], .unknownOption("--into", nearest: "--to")),
+        (["stub", "reset", "x"], .moreThanOneName("x")), (["stub", "reset", "--to", "h"], .badServer("h")),
         (["replay"], .missingRecording), (["replay", "--to", "http://h/"], .missingRecording),
         (["replay", "a"], .missingServer), (["replay", "a", "--to"], .missingValue(option: "--to")),
         (["replay", "a", "--to", "h:1"], .badServer("h:1")),

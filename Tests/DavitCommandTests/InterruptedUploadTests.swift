@@ -109,6 +109,8 @@ struct InterruptedUploadTests {
         // Fails in both cases: a server's response has fields that the recording lacks, and without a server
         // there is no response.
         case .replay: [(["--to", address, recording], 1)]
+        // Fails in both cases, because the server is not a stub server.
+        case .stub: [(["rules", "--to", address], 1)]
         }
     }
 

@@ -52,11 +52,8 @@ final class JSONParser {
 
     /// Whether `path` is a JSON path of SQLite, such as `$.items[0].name` or `$.items[#-1]`.
     static func isPath(_ path: String) -> Bool {
-        guard path.utf8.first == UInt8(ascii: "$") else { return false }
-        return withParser { parser throws(StateError) in
-            try parser.value.forEachRow([.text("{}"), .text(path)]) { _ in }
-            return true
-        } ?? false
+        // SQLite reads a path only as far as it leads somewhere.
+        path.wholeMatch(of: /\$(\.("[^"]+"|[^."\[\]]+)|\[([0-9]+|#|#-[0-9]+)\])*/) != nil
     }
 
     /// Returns the value at a path in a JSON text; nil if there is none, or if one of both is malformed.
