@@ -174,15 +174,15 @@ package enum Help: Hashable, Sendable {
                                  127.0.0.1)
           --port PORT            TCP port; 0 selects a free one (default: 8080)
           --seed NUMBER          repeat the random responses and faults of another run
-          --grace SECONDS        time for requests in progress when stopping (default: 30)
+          --grace SECONDS        time for requests in progress when stopping (default:
+                                 30)
           --help                 show this help
 
         The other forms use a running stub server:
 
           rules list             list the rules, as JSON, one per line
-          rules add JSON...      add or replace rules; JSON is a rule, the name of a file
-                                 with one rule or an array of rules, or - for the
-                                 standard input
+          rules add JSON...      add or replace rules; JSON is a rule, a file with one
+                                 rule or an array of rules, or - for standard input
           rules remove NAME...   remove rules
           requests               list the requests that it has received
           requests NUMBER        print one of them with its content, as JSON
@@ -191,7 +191,8 @@ package enum Help: Hashable, Sendable {
           --count N              for verify: fail unless there are exactly N
           --at-least N, --at-most N
                                  for verify: fail unless the number is within the limits
-          --when JSON            for verify: only requests with this condition; repeatable
+          --when JSON            for verify: only requests with this condition;
+                                 repeatable
           reset                  forget requests, states, sessions and stored objects
           --to URL               the stub server (default: http://127.0.0.1:8080/)
 

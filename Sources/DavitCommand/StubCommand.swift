@@ -101,7 +101,8 @@ struct StubControlCommand {
             bytes = Array(source.utf8)
         } else {
             let path = source == "-" ? "/dev/stdin" : source
-            do throws(SystemError) { bytes = try SmallFile(reading: path, limitBytes: 16 << 20).bytes } catch {
+            do throws(SystemError) { bytes = try SmallFile(reading: path, limitBytes: 16 << 20).bytes } catch
+            {
                 throw .other("cannot read \(source): \(error.description)")
             }
         }
@@ -123,7 +124,7 @@ struct StubControlCommand {
     }
 
     private func verify(_ expectation: StubControlOptions.Expectation) throws(CommandFailure) {
-        var members: [JSONValue.Member] = [.init("path", .string(expectation.path))]
+        var members: [JSONMember] = [.init("path", .string(expectation.path))]
         if expectation.method != "*" { members.append(.init("methods", [.string(expectation.method)])) }
         for (name, value) in [
             ("count", expectation.count), ("atLeast", expectation.atLeast), ("atMost", expectation.atMost),
@@ -153,10 +154,14 @@ struct StubControlCommand {
         for source in sources {
             if source.hasSuffix(".har") {
                 let bytes: [UInt8]
-                do throws(SystemError) { bytes = try SmallFile(reading: source, limitBytes: 256 << 20).bytes } catch {
+                do throws(SystemError) {
+                    bytes = try SmallFile(reading: source, limitBytes: 256 << 20).bytes
+                } catch {
                     throw .recordingUnreadable(source, reason: error.description)
                 }
-                do throws(StubError) { try found.addHAR(bytes, file: source) } catch { throw .other("\(error)") }
+                do throws(StubError) { try found.addHAR(bytes, file: source) } catch {
+                    throw .other("\(error)")
+                }
                 continue
             }
             let sessions = try RecordingFiles.sessions(at: source)

@@ -63,7 +63,7 @@ public struct StubRuleEditor: Sendable {
     /// - Throws: ``StubError``.
     @discardableResult
     public func requiring(json path: String, format: String? = nil) throws(StubError) -> StubRuleEditor {
-        var check: [JSONValue.Member] = [.init("json", .string(path))]
+        var check: [JSONMember] = [.init("json", .string(path))]
         if let format { check.append(.init("format", .string(format))) }
         return try requiring(.object(check))
     }

@@ -141,12 +141,14 @@ public final class StubServer: Sendable {
     public func waitForRequest(
         _ method: HTTPMethod? = nil, _ path: String, number: Int = 1
     ) async throws -> StubRequest {
-        var members: [JSONValue.Member] = [.init("path", .string(path))]
+        var members: [JSONMember] = [.init("path", .string(path))]
         if let method { members.append(.init("methods", [.string(method.rawValue)])) }
         let wanted = try Verification(json: .object(members), folder: state.folder)
         let (stream, continuation) = AsyncStream.makeStream(
             of: RequestLog.Event.self, bufferingPolicy: .bufferingNewest(1))
-        guard let observer = state.log.addObserver({ continuation.yield($0) }) else { throw CancellationError() }
+        guard let observer = state.log.addObserver({ continuation.yield($0) }) else {
+            throw CancellationError()
+        }
         defer { state.log.removeObserver(observer) }
         var events = stream.makeAsyncIterator()
         while true {

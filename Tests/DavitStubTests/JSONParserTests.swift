@@ -5,7 +5,8 @@ import Testing
 /// JSON texts are parsed and written by the rules of RFC 8259.
 struct JSONParserTests {
     @Test(arguments: [
-        "null", "true", "false", "0", "-1", "9223372036854775807", "1.5", "\"\"", "\"a\\\"\\\\\\n\\u0001é\"", "[]",
+        "null", "true", "false", "0", "-1", "9223372036854775807", "1.5", "\"\"", "\"a\\\"\\\\\\n\\u0001é\"",
+        "[]",
         "{}", "[1,[2,[3,[]]],{}]", #"{"a":{"b":[{"c":null},{"d":[]}],"e":1},"f":"g"}"#, #"{"a":1,"a":2}"#,
     ])
     func textIsUnchanged(_ text: String) { #expect(JSONParser.parse(text)?.description == text) }

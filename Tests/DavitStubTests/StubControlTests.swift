@@ -4,7 +4,7 @@ import Testing
 
 @testable import DavitStub
 
-/// The JSON API below `/.davit/api/`, and the database behind it.
+/// The JSON API below `/.davit/api/`, and the database.
 struct StubControlTests {
     static let rule = #"{"name":"r","path":"/a","replies":[{"text":"ok"}]}"#
 
@@ -13,9 +13,11 @@ struct StubControlTests {
         #expect(try await stub.api("POST", "rules", Self.rule).0 == 201)
         #expect(try await stub.api("POST", "rules", Self.rule).0 == 409)
         #expect(try await stub.api("PUT", "rules/r", Self.rule).0 == 200)
-        #expect(try await stub.api("PUT", "rules/new", #"{"name":"new","path":"/b","replies":[{}]}"#).0 == 201)
+        #expect(
+            try await stub.api("PUT", "rules/new", #"{"name":"new","path":"/b","replies":[{}]}"#).0 == 201)
         #expect(try await stub.api("PUT", "rules/new", #"{"name":"r","path":"/b","replies":[{}]}"#).0 == 409)
-        #expect(try await stub.api("PUT", "rules/new", #"{"name":"newer","path":"/b","replies":[{}]}"#).0 == 200)
+        #expect(
+            try await stub.api("PUT", "rules/new", #"{"name":"newer","path":"/b","replies":[{}]}"#).0 == 200)
         #expect(stub.state.rules.map(\.rule.name) == ["newer", "r"])
         _ = try await stub.send("GET", "/a")
         #expect(try await stub.api("GET", "rules/r").1?["hits"] == 1)
@@ -24,7 +26,8 @@ struct StubControlTests {
         #expect(try await stub.api("GET", "rules/r").0 == 404)
         #expect(try await stub.api("PUT", "rules", #"{"rules":[\#(Self.rule)]}"#).0 == 200)
         // If one rule is refused, none is replaced.
-        let twice = #"{"rules":[{"name":"x","path":"/","replies":[{}]},{"name":"y","path":"","replies":[{}]}]}"#
+        let twice =
+            #"{"rules":[{"name":"x","path":"/","replies":[{}]},{"name":"y","path":"","replies":[{}]}]}"#
         #expect(try await stub.api("PUT", "rules", twice).0 == 422)
         #expect(stub.state.rules.map(\.rule.name) == ["r"])
         #expect(try await stub.api("POST", "rules", "{").0 == 400)
@@ -56,7 +59,8 @@ struct StubControlTests {
         (#"{"path":"/a"}"#, true, 3), (#"{"path":"/a","methods":["GET"],"count":2}"#, true, 2),
         (#"{"path":"/a","methods":["GET"],"count":3}"#, false, 2), (#"{"path":"/b"}"#, false, 0),
         (#"{"path":"/b","count":0}"#, true, 0), (#"{"path":"/**","atLeast":2,"atMost":3}"#, true, 3),
-        (#"{"atMost":2}"#, false, 3), (#"{"path":"~a$","atLeast":4}"#, false, 3), (#"{"path":"/{x}","count":3}"#, true, 3),
+        (#"{"atMost":2}"#, false, 3), (#"{"path":"~a$","atLeast":4}"#, false, 3),
+        (#"{"path":"/{x}","count":3}"#, true, 3),
     ])
     func verification(_ wanted: String, _ holds: Bool, _ count: Int64) async throws {
         let stub = try StubFixture(Self.rule)
@@ -92,11 +96,13 @@ struct StubControlTests {
 
     @Test func stateIsShownAndChanged() async throws {
         let stub = try StubFixture(
-            seed: 9, #"{"name":"r","path":"/","scenario":{"name":"s"},"replies":[{"template":"{{counter c}}"}]}"#)
+            seed: 9,
+            #"{"name":"r","path":"/","scenario":{"name":"s"},"replies":[{"template":"{{counter c}}"}]}"#)
         _ = try await stub.send("GET", "/")
         let state = try await stub.api("GET", "state").1
         #expect(state?["scenarios"]?["s"] == "start" && state?["counters"]?["c"] == 1 && state?["seed"] == 9)
-        #expect(try await stub.api("PUT", "state", #"{"scenarios":{"s":"end"}}"#).1?["scenarios"]?["s"] == "end")
+        #expect(
+            try await stub.api("PUT", "state", #"{"scenarios":{"s":"end"}}"#).1?["scenarios"]?["s"] == "end")
         #expect(try await stub.api("PUT", "state", #"{"scenarios":{"t":"end"}}"#).0 == 422)
         #expect(try await stub.api("POST", "reset").0 == 204)
         let after = try await stub.api("GET", "state").1
@@ -127,13 +133,15 @@ struct StubControlTests {
         #expect(snapshot.requests.count == RequestLog.entryLimit && snapshot.dropped == 5)
         #expect(snapshot.requests.first?.number == 6)
         #expect(log.request(5) == nil && log.request(6)?.number == 6)
-        #expect(log.requests(after: 10_000).requests.map(\.number) == [10_001, 10_002, 10_003, 10_004, 10_005])
+        #expect(
+            log.requests(after: 10_000).requests.map(\.number) == [10_001, 10_002, 10_003, 10_004, 10_005])
     }
 
     @Test func otherDatabasesAreRefused() throws {
         let folder = try TemporaryFolder()
         let text = folder.path + "/text"
-        try SmallFiles.write("This is not a database, but a text that is long enough to have a header.", to: text)
+        try SmallFiles.write(
+            "This is not a database, but a text that is long enough to have a header.", to: text)
         #expect(throws: StubError.self) { try StubDatabase(path: text) }
         #expect(throws: StubError.self) { try StubDatabase(path: folder.path + "/missing/a.sqlite") }
     }

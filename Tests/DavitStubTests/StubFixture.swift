@@ -32,7 +32,9 @@ struct StubFixture {
     }
 
     func add(_ rule: String) throws {
-        guard let json = JSONParser.parse(rule) else { throw RuleError(column: "", "the test's rule is not JSON") }
+        guard let json = JSONParser.parse(rule) else {
+            throw RuleError(column: "", "the test's rule is not JSON")
+        }
         try state.store(try StubRule(json: json))
     }
 
@@ -47,7 +49,8 @@ struct StubFixture {
     }
 
     /// Sends a request to the API and returns the status and the JSON of the response.
-    func api(_ method: String, _ path: String, _ content: String? = nil) async throws -> (UInt16, JSONValue?) {
+    func api(_ method: String, _ path: String, _ content: String? = nil) async throws -> (UInt16, JSONValue?)
+    {
         let response = try await send(method, "/.davit/api/\(path)", [], content)
         return (response.status, JSONParser.parse(response.body))
     }

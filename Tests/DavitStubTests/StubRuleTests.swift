@@ -8,26 +8,36 @@ import Testing
 struct StubRuleTests {
     /// The path of a rule, the path of a request, and whether they match.
     @Test(arguments: [
-        ("/a", "/a", true), ("/a", "/a/", false), ("/a/", "/a/", true), ("/a/", "/a", false), ("/", "/", true),
+        ("/a", "/a", true), ("/a", "/a/", false), ("/a/", "/a/", true), ("/a/", "/a", false),
+        ("/", "/", true),
         ("/a", "/A", false), ("/a b", "/a%20b", true), ("/é", "/%C3%A9", true), ("/a", "/a?x=1", true),
         ("/{id}", "/7", true), ("/{id}", "/", false), ("/{id}", "/7/", false), ("/x/{id}/y", "/x/1/y", true),
-        ("/x/{id}/y", "/x/1/2/y", false), ("/a/**", "/a", true), ("/a/**", "/a/b/c", true), ("/a/**", "/ab", false),
-        ("/**", "/", true), ("/**", "/x/y", true), ("/a/*.txt", "/a/b.txt", true), ("/a/*.txt", "/a/b/c.txt", false),
+        ("/x/{id}/y", "/x/1/2/y", false), ("/a/**", "/a", true), ("/a/**", "/a/b/c", true),
+        ("/a/**", "/ab", false),
+        ("/**", "/", true), ("/**", "/x/y", true), ("/a/*.txt", "/a/b.txt", true),
+        ("/a/*.txt", "/a/b/c.txt", false),
         ("/a/**/z", "/a/b/c/z", true), ("/*/b", "/a/b", true), ("~^/v[0-9]+/u$", "/v12/u", true),
         ("~^/v[0-9]+/u$", "/v/u", false), ("~/u", "/x/u/y", true),
     ])
     func path(_ path: String, _ target: String, _ matches: Bool) async throws {
-        let stub = try StubFixture(#"{"name":"r","path":\#(JSONValue.string(path)),"replies":[{"text":"ok"}]}"#)
+        let stub = try StubFixture(
+            #"{"name":"r","path":\#(JSONValue.string(path)),"replies":[{"text":"ok"}]}"#)
         #expect(try await stub.send("GET", target).status == (matches ? 200 : 404))
     }
 
     /// Members of a rule that are refused, with the column and the problem.
     @Test(arguments: [
-        (#"{"name":"r","path":"a","replies":[{}]}"#, "path", "a path begins with a slash, a regular expression with ~"),
+        (
+            #"{"name":"r","path":"a","replies":[{}]}"#, "path",
+            "a path begins with a slash, a regular expression with ~"
+        ),
         (#"{"name":"r","path":"/a//b","replies":[{}]}"#, "path", "a segment is empty"),
         (#"{"name":"r","path":"/../b","replies":[{}]}"#, "path", "no request has a path with . or .."),
         (#"{"name":"r","path":"/{a}/{a}","replies":[{}]}"#, "path", "there are two parameters {a}"),
-        (#"{"name":"r","path":"/{a}/*","replies":[{}]}"#, "path", "a path cannot have both wildcards and parameters"),
+        (
+            #"{"name":"r","path":"/{a}/*","replies":[{}]}"#, "path",
+            "a path cannot have both wildcards and parameters"
+        ),
         (
             #"{"name":"r","path":"/a{b}","replies":[{}]}"#, "path",
             "a parameter is a complete segment such as {id}, with letters, digits, -, _ and ~"
@@ -35,33 +45,70 @@ struct StubRuleTests {
         (#"{"name":"r","path":"~(","replies":[{}]}"#, "path", "invalid regular expression"),
         (#"{"name":"r","path":"/"}"#, "replies", #"a rule needs a reply, or "collection": true"#),
         (#"{"name":"r","replies":[{}]}"#, "path", "is missing"),
-        (#"{"path":"/","replies":[{}]}"#, "name", "a name has 1 to 100 characters, without control characters"),
+        (
+            #"{"path":"/","replies":[{}]}"#, "name",
+            "a name has 1 to 100 characters, without control characters"
+        ),
         (#"{"name":"r","path":"/","replies":[{}],"reply":1}"#, "reply", "unknown member"),
-        (#"{"name":"r","path":"/","replies":[{"status":99}]}"#, "replies[0].status", "must be an integer from 200 to 599"),
-        (#"{"name":"r","path":"/","replies":[{"text":1}]}"#, "replies[0].text", "must be a string, not number"),
+        (
+            #"{"name":"r","path":"/","replies":[{"status":99}]}"#, "replies[0].status",
+            "must be an integer from 200 to 599"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{"text":1}]}"#, "replies[0].text",
+            "must be a string, not number"
+        ),
         (
             #"{"name":"r","path":"/","replies":[{"text":"","json":1}]}"#, "replies[0]",
             "only one of text, json, template, base64, file is possible"
         ),
         (#"{"name":"r","path":"/","replies":[{"base64":"?"}]}"#, "replies[0].base64", "not Base64"),
-        (#"{"name":"r","path":"/","replies":[{},{"template":"{{x}}"}]}"#, "replies[1].template", "unknown placeholder {{x}}"),
+        (
+            #"{"name":"r","path":"/","replies":[{},{"template":"{{x}}"}]}"#, "replies[1].template",
+            "unknown placeholder {{x}}"
+        ),
         (
             #"{"name":"r","path":"/","replies":[{"template":"{{now"}]}"#, "replies[0].template",
             "a placeholder is not closed: {{now"
         ),
-        (#"{"name":"r","path":"/","replies":[{"fields":{"A B":"c"}}]}"#, "replies[0].fields.A B", "not a field name and a value of one line"),
-        (#"{"name":"r","path":"/","replies":[{"file":"../x"}]}"#, "replies[0].file", "a file is named relative to the folder of the database"),
-        (#"{"name":"r","path":"/","replies":[{"state":"x"}]}"#, "replies[0].state", "the rule has no scenario"),
-        (#"{"name":"r","path":"/","replies":[{"weight":0}],"choose":"random"}"#, "replies", "the weight of all replies is 0"),
-        (#"{"name":"r","path":"/","replies":[{}],"choose":"first"}"#, "choose", "'first' is none of cycle, sequence, random"),
-        (#"{"name":"r","path":"/","replies":[{}],"faults":"slow=1"}"#, "faults", nil),
-        (#"{"name":"r","path":"/","replies":[{}],"methods":["A B"]}"#, "methods[0]", "a method is a token such as GET"),
         (
-            #"{"name":"r","path":"/","replies":[{}],"scenario":{"name":"s","from":"a","to":"a"}}"#, "scenario.to",
+            #"{"name":"r","path":"/","replies":[{"fields":{"A B":"c"}}]}"#, "replies[0].fields.A B",
+            "not a field name and a value of one line"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{"file":"../x"}]}"#, "replies[0].file",
+            "a file is named relative to the folder of the database"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{"state":"x"}]}"#, "replies[0].state",
+            "the rule has no scenario"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{"weight":0}],"choose":"random"}"#, "replies",
+            "the weight of all replies is 0"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{}],"choose":"first"}"#, "choose",
+            "'first' is none of cycle, sequence, random"
+        ),
+        (#"{"name":"r","path":"/","replies":[{}],"faults":"slow=1"}"#, "faults", nil),
+        (
+            #"{"name":"r","path":"/","replies":[{}],"methods":["A B"]}"#, "methods[0]",
+            "a method is a token such as GET"
+        ),
+        (
+            #"{"name":"r","path":"/","replies":[{}],"scenario":{"name":"s","from":"a","to":"a"}}"#,
+            "scenario.to",
             "the state would never change"
         ),
-        (#"{"name":"r","path":"/a/","collection":true}"#, "path", "the path of a collection has no wildcards and no slash at its end"),
-        (#"{"name":"r","path":"/a","collection":true,"replies":[{}]}"#, "replies", "a collection has no replies"),
+        (
+            #"{"name":"r","path":"/a/","collection":true}"#, "path",
+            "the path of a collection has no wildcards and no slash at its end"
+        ),
+        (
+            #"{"name":"r","path":"/a","collection":true,"replies":[{}]}"#, "replies",
+            "a collection has no replies"
+        ),
     ])
     func refusedRule(_ rule: String, _ column: String, _ problem: String?) async throws {
         let stub = try StubFixture()
@@ -129,7 +176,8 @@ struct StubRuleTests {
     @Test(arguments: [("cycle", "abcabc"), ("sequence", "abcccc")])
     func replyOrder(_ choice: String, _ expected: String) async throws {
         let stub = try StubFixture(
-            #"{"name":"r","path":"/","choose":"\#(choice)","replies":[{"text":"a"},{"text":"b"},{"text":"c"}]}"#)
+            #"{"name":"r","path":"/","choose":"\#(choice)","replies":[{"text":"a"},{"text":"b"},{"text":"c"}]}"#
+        )
         var found = ""
         for _ in 0..<6 { found += try await stub.text("GET", "/") }
         #expect(found == expected)
@@ -156,15 +204,19 @@ struct StubRuleTests {
 
     /// Values of placeholders for `POST /u/7?q=%22<` with the field X, in replies of a type.
     @Test(arguments: [
-        ("text/plain", "{{method}} {{path}} {{path.id}}", "POST /u/7 7"), ("text/plain", "{{query.q}}|{{query.z}}", #""<|"#),
-        ("application/json", "{{query.q}}", #"\"<"#), ("application/problem+json; charset=utf-8", "{{query.q}}", #"\"<"#),
+        ("text/plain", "{{method}} {{path}} {{path.id}}", "POST /u/7 7"),
+        ("text/plain", "{{query.q}}|{{query.z}}", #""<|"#),
+        ("application/json", "{{query.q}}", #"\"<"#),
+        ("application/problem+json; charset=utf-8", "{{query.q}}", #"\"<"#),
         ("text/html", "{{query.q}}", "&quot;&lt;"), ("application/atom+xml", "{{query.q}}", "&quot;&lt;"),
-        ("text/plain", "{{field.X}}{{field.Y}}", "x"), ("text/plain", "{{number}}{{counter c}}{{counter c}}{{counter d}}", "1121"),
+        ("text/plain", "{{field.X}}{{field.Y}}", "x"),
+        ("text/plain", "{{number}}{{counter c}}{{counter c}}{{counter d}}", "1121"),
         ("text/plain", "{{content}}", "hello"), ("text/plain", "a{{ method }}b", "aPOSTb"),
     ])
     func template(_ type: String, _ template: String, _ expected: String) async throws {
         let stub = try StubFixture(
-            #"{"name":"r","path":"/u/{id}","replies":[{"fields":{"Content-Type":"\#(type)"},"template":"\#(template)"}]}"#)
+            #"{"name":"r","path":"/u/{id}","replies":[{"fields":{"Content-Type":"\#(type)"},"template":"\#(template)"}]}"#
+        )
         let response = try await stub.send("POST", "/u/7?q=%22%3C", [("X", "x")], "hello")
         #expect(response.text == expected)
         #expect(response["Content-Type"] == type)
@@ -172,12 +224,16 @@ struct StubRuleTests {
 
     /// Random values depend only on the seed.
     @Test func randomValues() async throws {
-        let rule = #"{"name":"r","path":"/","replies":[{"template":"{{random uuid}} {{random 1 3}} {{random -5 -5}}"}]}"#
+        let rule =
+            #"{"name":"r","path":"/","replies":[{"template":"{{random uuid}} {{random 1 3}} {{random -5 -5}}"}]}"#
         let (first, second) = (try StubFixture(seed: 3, rule), try StubFixture(seed: 3, rule))
         for _ in 0..<20 {
             let text = try await first.text("GET", "/")
             #expect(try await second.text("GET", "/") == text)
-            #expect(text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} [123] -5/) != nil)
+            #expect(
+                text.wholeMatch(
+                    of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} [123] -5/) != nil
+            )
         }
     }
 
@@ -204,7 +260,8 @@ struct StubRuleTests {
     @Test func scenarioChangesReplies() async throws {
         let stub = try StubFixture(
             #"{"name":"list","path":"/","scenario":{"name":"s"},"replies":[{"text":"empty","state":"start"},{"text":"full"}]}"#,
-            #"{"name":"add","path":"/add","scenario":{"name":"s","from":"start","to":"full"},"replies":[{"status":201}]}"#)
+            #"{"name":"add","path":"/add","scenario":{"name":"s","from":"start","to":"full"},"replies":[{"status":201}]}"#
+        )
         #expect(try await stub.text("GET", "/") == "empty")
         #expect(try await stub.send("POST", "/add").status == 201)
         #expect(try await stub.send("POST", "/add").status == 404)

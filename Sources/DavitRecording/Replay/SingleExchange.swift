@@ -15,7 +15,7 @@ package struct SingleExchange {
     ///
     /// - Parameters:
     ///   - target: the path and the query, percent-encoded.
-    ///   - fields: fields besides `Host`, `Content-Length` and `Connection`.
+    ///   - fields: fields in addition to `Host`, `Content-Length` and `Connection`.
     ///   - content: nil for none.
     ///   - limitBytes: the maximum length of the content of the response.
     ///   - timeoutSeconds: the maximum time without data from the server.

@@ -251,7 +251,9 @@ private struct LocalClientsOnly<Next: Handler>: Handler {
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         guard request.remoteAddress?.isLoopback != false else {
             return .ready(
-                .error(.forbidden, "The control page can be used only on the machine of the server.", for: request))
+                .error(
+                    .forbidden, "The control page can be used only on the machine of the server.",
+                    for: request))
         }
         return try next.respond(to: request)
     }

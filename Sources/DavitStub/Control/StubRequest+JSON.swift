@@ -6,7 +6,7 @@ extension StubRequest {
     func json(isComplete: Bool) -> JSONValue {
         var time: [UInt8] = []
         HTTPDate.appendISO8601WithMilliseconds(Timestamp(nanoseconds: self.time), to: &time)
-        var members: [JSONValue.Member] = [
+        var members: [JSONMember] = [
             .init("number", .integer(Int64(clamping: number))),
             .init("time", .string(String(decoding: time, as: UTF8.self))),
             .init("method", .string(method.rawValue)), .init("target", .string(target)),
@@ -39,7 +39,7 @@ extension StubRequest {
 
 extension StubRequest.Problem {
     var json: JSONValue {
-        var members: [JSONValue.Member] = [
+        var members: [JSONMember] = [
             .init("subject", .string(subject)), .init("problem", .string(problem)),
         ]
         if let value { members.append(.init("value", .string(value))) }

@@ -23,7 +23,7 @@ struct Verification {
             }
             minimum = count ?? least ?? (most == nil ? 1 : 0)
             maximum = count ?? most ?? .max
-            var rest: [JSONValue.Member] = [.init("name", "verify"), .init("replies", [[:]])]
+            var rest: [JSONMember] = [.init("name", "verify"), .init("replies", [[:]])]
             for name in ["methods", "when"] {
                 if let value = reader.take(name) { rest.append(.init(name, value)) }
             }
@@ -67,7 +67,9 @@ struct Verification {
         }
         received.parameters = rule.path.parameters(in: segments)
         if parts.count > 1 {
-            received.query = FormFields(query: Array(parts[1].utf8)).map { .init(name: $0.name, value: $0.value) }
+            received.query = FormFields(query: Array(parts[1].utf8)).map {
+                .init(name: $0.name, value: $0.value)
+            }
         }
         received.fields = entry.fields.map { .init(name: $0.name, value: $0.value) }
         var content = ReceivedContent()

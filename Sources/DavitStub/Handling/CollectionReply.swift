@@ -46,7 +46,8 @@ struct CollectionReply {
         }
         var object = ""
         if isChange {
-            guard let content = value.content, content.isComplete, content.bytes.count <= Self.objectBytes else {
+            guard let content = value.content, content.isComplete, content.bytes.count <= Self.objectBytes
+            else {
                 return .ready(.error(.contentTooLarge, "An object has at most 1 MiB.", for: request))
             }
             guard let text = String(validating: content.bytes, as: UTF8.self),

@@ -24,8 +24,8 @@ struct RuleMatcher: Handler {
         if request.body.isPresent {
             let (segments, candidates) = (segments, candidates)
             return .pending { () async throws(HTTPError) in
-                let needs = ContentReceiver.Needs(candidates.map { set.rules[$0] })
-                let content = try await ContentReceiver.receive(request, needs)
+                let needs = ContentIntake.Needs(candidates.map { set.rules[$0] })
+                let content = try await ContentIntake.receive(request, needs)
                 exchange.change { $0.keep(content) }
                 return try await answer(request, candidates, segments, path.path, content).response()
             }
@@ -37,12 +37,15 @@ struct RuleMatcher: Handler {
         _ request: HTTPRequest, _ candidates: [Int], _ segments: [ArraySlice<UInt8>], _ path: ResourcePath,
         _ content: ReceivedContent
     ) throws(HTTPError) -> Reply {
-        var received = LazyRequest(request, path: path, endsInSlash: segments.last?.isEmpty == true, content: content)
+        var received = LazyRequest(
+            request, path: path, endsInSlash: segments.last?.isEmpty == true, content: content)
         var misses: [StubRequest.Miss] = []
         for index in candidates {
             let rule = set.rules[index]
             if let reason = reason(rule, request, &received, segments) {
-                if misses.count < Self.missLimit { misses.append(.init(rule: rule.rule.name, reason: reason)) }
+                if misses.count < Self.missLimit {
+                    misses.append(.init(rule: rule.rule.name, reason: reason))
+                }
                 continue
             }
             let name = rule.rule.name

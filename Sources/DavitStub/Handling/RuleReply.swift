@@ -42,7 +42,8 @@ struct RuleReply: Handler {
         let hasEffects =
             rule.rule.scenario?.to != nil || rule.rule.session == .start || rule.rule.session == .end
         let reply = try chooseReply(number)
-        if !hasEffects, case .file = reply.content {} else if !hasEffects {
+        if !hasEffects, case .file = reply.content {
+        } else if !hasEffects {
             return .ready(try response(reply, request, number, session: session?.token, &received))
         }
         let (scenario, use, seconds, name) = (
@@ -58,7 +59,8 @@ struct RuleReply: Handler {
                     do throws(StubError) {
                         if use == .end, let token { _ = try state.endSession(token) }
                         if let newToken {
-                            let started = try state.startSession(rule: name, seconds: seconds, token: newToken)
+                            let started = try state.startSession(
+                                rule: name, seconds: seconds, token: newToken)
                             if started == nil { return .success(false) }
                         }
                         if let scenario, let to = scenario.to { try state.setScenario(scenario.name, to) }
@@ -84,7 +86,8 @@ struct RuleReply: Handler {
                 response = try self.response(reply, request, number, session: current, &received)
             }
             if let newToken {
-                response.setCookie(Cookie(name: Self.cookieName, value: newToken, maxAgeSeconds: Int(seconds)))
+                response.setCookie(
+                    Cookie(name: Self.cookieName, value: newToken, maxAgeSeconds: Int(seconds)))
             } else if use == .end {
                 response.setCookie(Cookie(name: Self.cookieName, value: "", maxAgeSeconds: 0))
             }
@@ -113,7 +116,8 @@ struct RuleReply: Handler {
 
     private func refusal(_ problems: [StubRequest.Problem]) -> HTTPResponse {
         let json: JSONValue = [
-            "error": .string("The request failed \(problems.count == 1 ? "a check" : "\(problems.count) checks")."),
+            "error": .string(
+                "The request failed \(problems.count == 1 ? "a check" : "\(problems.count) checks")."),
             "rule": .string(rule.rule.name), "problems": .array(problems.map(\.json)),
         ]
         return .bytes(json.bytes + [10], type: "application/json", status: rule.rule.checkStatus)
@@ -161,7 +165,8 @@ struct RuleReply: Handler {
             response.body = .bytes(bytes)
             type = "application/octet-stream"
         case .template:
-            guard let index = rule.rule.replies.firstIndex(of: reply), let template = rule.templates[index] else {
+            guard let index = rule.rule.replies.firstIndex(of: reply), let template = rule.templates[index]
+            else {
                 return response
             }
             type = "text/plain; charset=utf-8"

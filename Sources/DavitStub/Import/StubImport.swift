@@ -32,14 +32,16 @@ public struct StubImport: Sendable {
         let exchanges = recording.exchanges.sorted { $0.order < $1.order }
         for exchange in exchanges {
             let place = "\(file), line \(exchange.line)"
-            guard let answer = exchange.answer, let status = exchange.statuses.first, exchange.gap == nil else {
+            guard let answer = exchange.answer, let status = exchange.statuses.first, exchange.gap == nil
+            else {
                 remarks.append("\(place): without a response; left out")
                 continue
             }
             let content: [UInt8]
             switch answer.content {
             case .bytes(let bytes): content = bytes
-            case .fill(let byte, let count): content = [UInt8](repeating: byte, count: min(count, Self.contentBytes))
+            case .fill(let byte, let count):
+                content = [UInt8](repeating: byte, count: min(count, Self.contentBytes))
             case .omitted(let count, _):
                 remarks.append("\(place): the content of \(count) bytes was not recorded; zeros are sent")
                 content = [UInt8](repeating: 0, count: Int(min(count, Int64(Self.contentBytes))))
@@ -79,14 +81,17 @@ public struct StubImport: Sendable {
                 content = decoded
             }
             // The content in the archive is decoded.
-            let fields = Self.fields(response["headers"]).filter { $0.name.lowercased() != "content-encoding" }
+            let fields = Self.fields(response["headers"]).filter {
+                $0.name.lowercased() != "content-encoding"
+            }
             add(method, target, Self.fields(request["headers"]), Int(status), fields, content, place)
         }
     }
 
     private static func fields(_ value: JSONValue?) -> [StubReply.Field] {
         (value?.elements ?? []).compactMap { element in
-            guard let name = element["name"]?.text, let text = element["value"]?.text, !name.hasPrefix(":") else {
+            guard let name = element["name"]?.text, let text = element["value"]?.text, !name.hasPrefix(":")
+            else {
                 return nil
             }
             return .init(name, text)
@@ -112,7 +117,8 @@ public struct StubImport: Sendable {
         }
         let deciding = Self.decidingFields.compactMap { name in
             fields.first { $0.name.lowercased() == name.lowercased() }.map {
-                StubReply.Field(name, name == "Destination" ? Self.target(of: $0.value) ?? $0.value : $0.value)
+                StubReply.Field(
+                    name, name == "Destination" ? Self.target(of: $0.value) ?? $0.value : $0.value)
             }
         }
         var reply = StubReply(HTTPStatus(UInt16(status)))
@@ -135,9 +141,10 @@ public struct StubImport: Sendable {
         var rule = RuleMaker.rule(method, path: parsed.path, query: parsed.query, among: [])
         for field in deciding {
             let test = field.name == "Destination" ? "endsWith" : "is"
-            rule.conditions.append(.object([
-                .init("field", .string(field.name)), .init(test, .string(field.value)),
-            ]))
+            rule.conditions.append(
+                .object([
+                    .init("field", .string(field.name)), .init(test, .string(field.value)),
+                ]))
         }
         // Requests of the same kind are answered as recorded, and then always as the last one.
         rule.choice = .sequence
@@ -148,7 +155,8 @@ public struct StubImport: Sendable {
     }
 
     private static func parsed(_ target: String) -> (path: String, query: String?)? {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         guard let parsed = try? ResourcePath.parse(rawPath: Array(parts[0].utf8)) else { return nil }
         let path = parsed.path.description + (parsed.endsInSlash && !parsed.path.isRoot ? "/" : "")
         return (path, parts.count > 1 ? parts[1] : nil)

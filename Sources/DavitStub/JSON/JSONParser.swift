@@ -50,6 +50,11 @@ final class JSONParser {
         String(validating: bytes, as: UTF8.self).flatMap { parse($0) }
     }
 
+    /// Whether a text is JSON (RFC 8259).
+    static func isValid(_ text: String) -> Bool {
+        withParser { parser throws(StateError) in try parser.isValid(text) } ?? false
+    }
+
     /// Whether `path` is a JSON path of SQLite, such as `$.items[0].name` or `$.items[#-1]`.
     static func isPath(_ path: String) -> Bool {
         // SQLite reads a path only as far as it leads somewhere.
@@ -68,10 +73,14 @@ final class JSONParser {
         return (found ?? nil).flatMap { parse($0) }
     }
 
-    private func parse(_ text: String) throws(StateError) -> JSONValue? {
+    private func isValid(_ text: String) throws(StateError) -> Bool {
         var isValid = false
         try validity.forEachRow([.text(text)]) { row in isValid = row.flag(0) }
-        guard isValid else { return nil }
+        return isValid
+    }
+
+    private func parse(_ text: String) throws(StateError) -> JSONValue? {
+        guard try isValid(text) else { return nil }
         var builder = JSONBuilder()
         try tree.forEachRow([.text(text)]) { row in
             let id = row.integer(0)
@@ -83,7 +92,8 @@ final class JSONParser {
             case "array": value = .array([])
             case "true": value = .bool(true)
             case "false": value = .bool(false)
-            case "integer": value = Int64(row.text(4)).map { .integer($0) } ?? .number(Double(row.text(4)) ?? 0)
+            case "integer":
+                value = Int64(row.text(4)).map { .integer($0) } ?? .number(Double(row.text(4)) ?? 0)
             case "real": value = .number(Double(row.text(4)) ?? 0)
             case "text": value = .string(row.text(4))
             default: value = .null

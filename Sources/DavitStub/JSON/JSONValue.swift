@@ -7,18 +7,7 @@ public enum JSONValue: Hashable, Sendable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    case object([Member])
-
-    /// A member of an object.
-    public struct Member: Hashable, Sendable {
-        public var name: String
-        public var value: JSONValue
-
-        public init(_ name: String, _ value: JSONValue) {
-            self.name = name
-            self.value = value
-        }
-    }
+    case object([JSONMember])
 
     /// Parses a JSON text in UTF-8 of at most 1,000 levels; nil if it is malformed.
     public init?(parsing bytes: [UInt8]) {
@@ -47,7 +36,7 @@ public enum JSONValue: Hashable, Sendable {
     }
 
     /// The members of an object; nil for other values.
-    public var members: [Member]? {
+    public var members: [JSONMember]? {
         if case .object(let members) = self { members } else { nil }
     }
 
@@ -78,6 +67,17 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self = .object(elements.map { Member($0.0, $0.1) })
+        self = .object(elements.map { JSONMember($0.0, $0.1) })
+    }
+}
+
+/// A member of a JSON object.
+public struct JSONMember: Hashable, Sendable {
+    public var name: String
+    public var value: JSONValue
+
+    public init(_ name: String, _ value: JSONValue) {
+        self.name = name
+        self.value = value
     }
 }

@@ -11,7 +11,9 @@ extension StubRule {
             var reader = RuleReader(members: members)
             name = try reader.text("name") ?? ""
             guard (1...100).contains(name.count), !name.unicodeScalars.contains(where: { $0.value < 32 })
-            else { throw RuleError(column: "name", "a name has 1 to 100 characters, without control characters") }
+            else {
+                throw RuleError(column: "name", "a name has 1 to 100 characters, without control characters")
+            }
             guard let path = try reader.text("path") else { throw RuleError(column: "path", "is missing") }
             self.init(name, path: path)
             try read(&reader)
@@ -28,7 +30,9 @@ extension StubRule {
         }
         conditions = try reader.array("when")
         checks = try reader.array("checks")
-        if let status = try reader.integer("checkStatus", 200...599) { checkStatus = HTTPStatus(UInt16(status)) }
+        if let status = try reader.integer("checkStatus", 200...599) {
+            checkStatus = HTTPStatus(UInt16(status))
+        }
         for (index, value) in try reader.array("replies").enumerated() {
             replies.append(try StubReply(json: value, column: "replies[\(index)]"))
         }
@@ -51,7 +55,7 @@ extension StubRule {
 
     /// The rule in JSON. Members that have their default value are omitted.
     public var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("name", .string(name))]
+        var members: [JSONMember] = [.init("name", .string(name))]
         if !isEnabled { members.append(.init("enabled", false)) }
         if !methods.isEmpty { members.append(.init("methods", .array(methods.map { .string($0.rawValue) }))) }
         members.append(.init("path", .string(path)))
@@ -83,7 +87,7 @@ extension StubRule.Scenario {
     }
 
     var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("name", .string(name))]
+        var members: [JSONMember] = [.init("name", .string(name))]
         if let from { members.append(.init("from", .string(from))) }
         if let to { members.append(.init("to", .string(to))) }
         return .object(members)
@@ -137,7 +141,7 @@ extension StubReply {
     }
 
     var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("status", .integer(Int64(status.code)))]
+        var members: [JSONMember] = [.init("status", .integer(Int64(status.code)))]
         if !fields.isEmpty {
             members.append(.init("fields", .object(fields.map { .init($0.name, .string($0.value)) })))
         }
@@ -157,11 +161,11 @@ extension StubReply {
 
 /// Reads the members of an object, and reports those that are left.
 struct RuleReader {
-    private var members: [JSONValue.Member]
+    private var members: [JSONMember]
     /// The column of the object; empty for the rule itself.
     private let column: String
 
-    init(members: [JSONValue.Member], column: String = "") {
+    init(members: [JSONMember], column: String = "") {
         self.members = members
         self.column = column
     }
@@ -177,6 +181,11 @@ struct RuleReader {
         guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
         let value = members.remove(at: index).value
         return value == .null && name != "json" ? nil : value
+    }
+
+    /// Removes and returns the first member with this name, even if it is null; nil if it is missing.
+    mutating func taking(_ name: String) -> JSONValue? {
+        members.firstIndex { $0.name == name }.map { members.remove(at: $0).value }
     }
 
     mutating func text(_ name: String) throws(RuleError) -> String? {

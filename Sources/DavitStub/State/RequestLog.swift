@@ -87,7 +87,8 @@ public struct StubRequest: Sendable {
 
     mutating func keep(_ received: ReceivedContent) {
         contentLength = received.length
-        content = received.bytes.count > Self.keptBytes ? Array(received.bytes[..<Self.keptBytes]) : received.bytes
+        content =
+            received.bytes.count > Self.keptBytes ? Array(received.bytes[..<Self.keptBytes]) : received.bytes
     }
 
     mutating func keep(_ response: HTTPResponse) {

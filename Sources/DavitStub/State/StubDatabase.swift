@@ -165,8 +165,10 @@ final class StubDatabase: Sendable {
         try statement.run([
             .text(rule.name), .integer(rule.isEnabled ? 1 : 0),
             .text(JSONValue.array(rule.methods.map { .string($0.rawValue) }).description), .text(rule.path),
-            .text(JSONValue.array(rule.conditions).description), .text(JSONValue.array(rule.checks).description),
-            .integer(Int64(rule.checkStatus.code)), .text(JSONValue.array(rule.replies.map(\.json)).description),
+            .text(JSONValue.array(rule.conditions).description),
+            .text(JSONValue.array(rule.checks).description),
+            .integer(Int64(rule.checkStatus.code)),
+            .text(JSONValue.array(rule.replies.map(\.json)).description),
             .text(rule.choice.rawValue), .text(rule.faults), .optional(rule.scenario?.json.description),
             .optional(rule.session?.rawValue), .integer(rule.sessionSeconds),
             .integer(rule.isCollection ? 1 : 0),

@@ -1,13 +1,12 @@
 internal import DavitFaults
 internal import DavitHTTP
-internal import DavitSystem
 
 /// A rule that has been checked, with everything that is needed to apply it.
 final class CompiledRule: Sendable {
     let rule: StubRule
     let path: StubPath
-    let conditions: [Condition]
-    let checks: [Condition]
+    let conditions: [RequestCondition]
+    let checks: [RequestCondition]
     /// The templates of the replies that have one, by index.
     let templates: [Int: Template]
     /// Nil if the rule has no faults.
@@ -49,10 +48,10 @@ final class CompiledRule: Sendable {
 
     private static func compile(
         _ conditions: [JSONValue], _ column: String, _ folder: String
-    ) throws(RuleError) -> [Condition] {
-        var compiled: [Condition] = []
+    ) throws(RuleError) -> [RequestCondition] {
+        var compiled: [RequestCondition] = []
         for (index, condition) in conditions.enumerated() {
-            compiled.append(try Condition(condition, column: "\(column)[\(index)]", folder: folder))
+            compiled.append(try RequestCondition(condition, column: "\(column)[\(index)]", folder: folder))
         }
         return compiled
     }
@@ -60,7 +59,8 @@ final class CompiledRule: Sendable {
     private static func check(_ rule: StubRule, _ path: StubPath) throws(RuleError) {
         if rule.isCollection {
             guard case .segments(let segments) = path.kind, segments.last != .text([]) else {
-                throw RuleError(column: "path", "the path of a collection has no wildcards and no slash at its end")
+                throw RuleError(
+                    column: "path", "the path of a collection has no wildcards and no slash at its end")
             }
             if !rule.replies.isEmpty { throw RuleError(column: "replies", "a collection has no replies") }
             if !rule.methods.isEmpty { throw RuleError(column: "methods", "a collection has no methods") }
@@ -80,25 +80,13 @@ final class CompiledRule: Sendable {
 
     private static func faults(_ text: String, seed: UInt64) throws(RuleError) -> FaultInjector? {
         if text.allSatisfy({ $0 == " " }) { return nil }
-        guard !text.contains(where: \.isNewline) else { throw RuleError(column: "faults", "has several lines") }
+        guard !text.contains(where: \.isNewline) else {
+            throw RuleError(column: "faults", "has several lines")
+        }
         do throws(FaultRuleError) {
             return FaultInjector(try FaultRuleSet(parsing: "seed=\(seed)\n* /** \(text)"))
         } catch {
             throw RuleError(column: "faults", "\(error.text): \(error.problem)")
-        }
-    }
-}
-
-/// Files for replies and schemas, which are in the folder of the database.
-enum StubFile {
-    /// - Throws: ``RuleError`` if the name leaves the folder, or if there is no such file.
-    static func check(_ name: String, in folder: String, column: String) throws(RuleError) {
-        let segments = name.split(separator: "/", omittingEmptySubsequences: false)
-        guard !name.isEmpty, !segments.contains(where: { $0 == ".." || $0.isEmpty }),
-            !name.utf8.contains(0)
-        else { throw RuleError(column: column, "a file is named relative to the folder of the database") }
-        do throws(SystemError) { _ = try FileDescriptor.openRegular("\(folder)/\(name)", followsLink: true) } catch {
-            throw RuleError(column: column, "cannot read \(name) in \(folder): \(error.description)")
         }
     }
 }

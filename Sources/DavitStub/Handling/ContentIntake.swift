@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitServer
 
 /// Receives the content of a request completely, but keeps only its beginning.
-enum ContentReceiver {
-    /// What rules need besides the content itself.
+enum ContentIntake {
+    /// What rules need in addition to the content itself.
     struct Needs {
         var sha256 = false
         var digests = false

@@ -10,7 +10,8 @@ enum RuleMaker {
     /// Returns a rule that answers requests like this one with the recorded response.
     /// - Parameter names: the names of existing rules, which the new one must not have.
     static func rule(from entry: StubRequest, among names: [String]) -> StubRule {
-        let parts = entry.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = entry.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         let parsed = try? ResourcePath.parse(rawPath: Array(parts[0].utf8))
         let path = parsed.map { $0.path.description + ($0.endsInSlash && !$0.path.isRoot ? "/" : "") } ?? "/"
         var rule = rule(
@@ -21,7 +22,8 @@ enum RuleMaker {
             reply.fields = entry.responseFields.filter { !omittedFields.contains($0.name.lowercased()) }
             if !entry.response.isEmpty {
                 reply.content =
-                    String(validating: entry.response, as: UTF8.self).map { .text($0) } ?? .bytes(entry.response)
+                    String(validating: entry.response, as: UTF8.self).map { .text($0) }
+                    ?? .bytes(entry.response)
             }
         } else {
             reply.content = .text("")

@@ -25,7 +25,9 @@ struct Template: Sendable {
         enum TimeForm: Hashable, Sendable { case iso8601, unix, http }
 
         case method, path, content, session, number
-        case parameter(String), query(String), field(String)
+        case parameter(String)
+        case query(String)
+        case field(String)
         case subject(JSONValue)
         case counter(String)
         case now(offsetSeconds: Int64, TimeForm)
@@ -35,12 +37,12 @@ struct Template: Sendable {
 
     private let parts: [Part]
     /// The conditions that find the values of placeholders of the kind `subject`.
-    let subjects: [JSONValue: Condition]
+    let subjects: [JSONValue: RequestCondition]
 
     /// - Throws: ``RuleError`` for a placeholder that is unknown or not closed.
     init(_ text: String, column: String) throws(RuleError) {
         var parts: [Part] = []
-        var subjects: [JSONValue: Condition] = [:]
+        var subjects: [JSONValue: RequestCondition] = [:]
         var rest = text[...]
         while let start = rest.firstRange(of: "{{") {
             if start.lowerBound > rest.startIndex { parts.append(.text(String(rest[..<start.lowerBound]))) }
@@ -53,7 +55,7 @@ struct Template: Sendable {
                 throw RuleError(column: column, "unknown placeholder {{\(after[..<end.lowerBound])}}")
             }
             if case .subject(let json) = placeholder {
-                subjects[json] = try Condition(json, column: column, folder: "")
+                subjects[json] = try RequestCondition(json, column: column, folder: "")
             }
             parts.append(.value(placeholder))
             rest = after[end.upperBound...]

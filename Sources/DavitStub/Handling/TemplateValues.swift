@@ -19,7 +19,7 @@ final class TemplateValues {
     }
 
     /// - Parameter subjects: the conditions that find values in the content.
-    func text(of placeholder: Template.Placeholder, _ subjects: [JSONValue: Condition]) -> String {
+    func text(of placeholder: Template.Placeholder, _ subjects: [JSONValue: RequestCondition]) -> String {
         switch placeholder {
         case .method: request.method.rawValue
         case .path: request.path
