@@ -132,17 +132,20 @@ let package = Package(
                 "DavitStore", "DavitServer",
                 "DavitSystem", "DavitHTTP",
             ]),
-        // A stand-in server with rules in an SQLite database.
-        library(
-            "DavitStub",
-            [
-                "Davit", "DavitFaults", "DavitRecording", "DavitXML", "DavitSQLite", "DavitStore",
-                "DavitCrypto", "DavitServer", "DavitSystem", "DavitHTTP", "CXML2",
-            ]),
+        // A stand-in server with rules in an SQLite database, and its page.
+        .target(name: "CStubPage"),
+        .target(
+            name: "DavitStub",
+            dependencies: [
+                "CStubPage", "CXML2", "Davit", "DavitFaults", "DavitRecording", "DavitSite", "DavitSQLite",
+                "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
+            ],
+            exclude: ["Page/Files"], swiftSettings: strict),
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitStub", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
+                "Davit", "DavitStub", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport",
+                "DavitLogging",
                 "DavitCrypto",
                 "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
                 "DavitServer",
@@ -218,8 +221,8 @@ let package = Package(
         tests(
             of: "DavitStub",
             [
-                "Davit", "DavitTesting", "DavitFaults", "DavitTransport", "DavitServer", "DavitSystem",
-                "DavitHTTP",
+                "Davit", "DavitTesting", "DavitFaults", "DavitRecording", "DavitTransport", "DavitServer",
+                "DavitSystem", "DavitHTTP",
             ]),
         tests(
             of: "DavitTransport",

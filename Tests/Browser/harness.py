@@ -57,9 +57,12 @@ class Server:
         self.davit, self.share, self.state, self.log, self.options = davit, share, state, log, list(options)
         self.port, self.process, self.url = 0, None, None
 
+    def command(self, host):
+        return [self.davit, "serve", str(self.share), "--host", host, "--port", str(self.port),
+                "--state-dir", str(self.state), *self.options]
+
     def start(self, host="127.0.0.1"):
-        command = [self.davit, "serve", str(self.share), "--host", host, "--port", str(self.port),
-                   "--state-dir", str(self.state), *self.options]
+        command = self.command(host)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         for line in self.process.stdout:
@@ -100,6 +103,13 @@ class Server:
             connection.close()
 
 
+class StubServer(Server):
+    """A `davit stub` process."""
+
+    def command(self, host):
+        return [self.davit, "stub", str(self.share), "--host", host, "--port", str(self.port), *self.options]
+
+
 class Lab:
     """The resources of one test: a folder, a server, and pages."""
 
@@ -124,8 +134,8 @@ class Lab:
 
     # The server
 
-    def start(self, *options, share=None, name="state", host="127.0.0.1"):
-        server = Server(self.arguments.davit, share or self.share, self.work / name, self.work / "server.log", options)
+    def start(self, *options, share=None, name="state", host="127.0.0.1", kind=Server):
+        server = kind(self.arguments.davit, share or self.share, self.work / name, self.work / "server.log", options)
         server.start(host)
         if self.server is None:
             self.server = server

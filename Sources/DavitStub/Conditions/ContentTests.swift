@@ -32,7 +32,8 @@ struct ContentTests: Sendable {
         if relaxNG != nil, xsd != nil { throw RuleError(column: "\(column).xsd", "excludes relaxNG") }
         if let source = relaxNG ?? xsd {
             let name = relaxNG == nil ? "xsd" : "relaxNG"
-            schema = try XMLSchemaFile(source, isRelaxNG: relaxNG != nil, column: "\(column).\(name)", folder: folder)
+            schema = try XMLSchemaFile(
+                source, isRelaxNG: relaxNG != nil, column: "\(column).\(name)", folder: folder)
         } else {
             schema = nil
         }
@@ -56,7 +57,8 @@ struct ContentTests: Sendable {
             throw RuleError(column: "\(column).sha256", "not 64 hexadecimal digits")
         }
         isEmpty =
-            minBytes == nil && maxBytes == nil && wellFormed == nil && schema == nil && media == nil && width == nil
+            minBytes == nil && maxBytes == nil && wellFormed == nil && schema == nil && media == nil
+            && width == nil
             && height == nil && digest == nil && sha256 == nil
     }
 
@@ -80,7 +82,8 @@ struct ContentTests: Sendable {
             return "is longer than 4 MiB and cannot be examined"
         }
         switch wellFormed {
-        case .xml: if let error = XMLText.problem(of: content.bytes) { return "is not well-formed XML: \(error)" }
+        case .xml:
+            if let error = XMLText.problem(of: content.bytes) { return "is not well-formed XML: \(error)" }
         case .json: if JSONParser.parse(content.bytes) == nil { return "is not JSON" }
         case nil: break
         }

@@ -11,7 +11,9 @@ enum FormContent {
     static func items(of content: ReceivedContent) -> [ReceivedRequest.Item]? {
         switch content.type {
         case "application/x-www-form-urlencoded":
-            guard let fields = try? FormFields(parsing: content.bytes, limitFields: itemLimit) else { return nil }
+            guard let fields = try? FormFields(parsing: content.bytes, limitFields: itemLimit) else {
+                return nil
+            }
             return fields.map { .init(name: $0.name, value: $0.value) }
         case "multipart/form-data": return content.boundary.flatMap { multipart(content.bytes, boundary: $0) }
         default: return nil
@@ -30,7 +32,8 @@ enum FormContent {
             case .data(let range): current?.value += bytes[range]
             case .partEnd:
                 if let current, items.count < itemLimit {
-                    items.append(.init(name: current.name, value: String(decoding: current.value, as: UTF8.self)))
+                    items.append(
+                        .init(name: current.name, value: String(decoding: current.value, as: UTF8.self)))
                 }
                 current = nil
             case .end: return items

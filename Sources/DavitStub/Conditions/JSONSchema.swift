@@ -34,13 +34,20 @@ final class JSONSchema: Sendable {
     }
 
     private init(_ json: JSONValue, column: String, depth: Int) throws(RuleError) {
-        guard depth < Self.depthLimit else { throw RuleError(column: column, "the schema is nested too deep") }
+        guard depth < Self.depthLimit else {
+            throw RuleError(column: column, "the schema is nested too deep")
+        }
         isFalse = json == false
         let members: [JSONMember]
-        if case .bool = json { members = [] } else if let found = json.members { members = found } else {
+        if case .bool = json {
+            members = []
+        } else if let found = json.members {
+            members = found
+        } else {
             throw RuleError(column: column, "a schema is an object, true or false")
         }
-        var reader = RuleReader(members: members.filter { !Self.annotations.contains($0.name) }, column: column)
+        var reader = RuleReader(
+            members: members.filter { !Self.annotations.contains($0.name) }, column: column)
         func schema(_ value: JSONValue, _ name: String) throws(RuleError) -> JSONSchema {
             try JSONSchema(value, column: "\(column).\(name)", depth: depth + 1)
         }
@@ -50,7 +57,9 @@ final class JSONSchema: Sendable {
                 throw RuleError(column: "\(column).\(name)", "must be an array of schemas")
             }
             var found: [JSONSchema] = []
-            for (index, element) in elements.enumerated() { found.append(try schema(element, "\(name)[\(index)]")) }
+            for (index, element) in elements.enumerated() {
+                found.append(try schema(element, "\(name)[\(index)]"))
+            }
             return found
         }
         func number(_ name: String) throws(RuleError) -> Double? {
@@ -105,7 +114,9 @@ final class JSONSchema: Sendable {
             guard let members = value.members else {
                 throw RuleError(column: "\(column).properties", "must be an object of schemas")
             }
-            for member in members { properties[member.name] = try schema(member.value, "properties.\(member.name)") }
+            for member in members {
+                properties[member.name] = try schema(member.value, "properties.\(member.name)")
+            }
         }
         self.properties = properties
         var required: [String] = []
@@ -142,16 +153,24 @@ final class JSONSchema: Sendable {
         if !types.isEmpty, !types.contains(where: { Self.has(value, $0) }) {
             return "\(place)is not of type \(types.map(\.rawValue).joined(separator: " or "))"
         }
-        if let values, !values.contains(where: { ValueTest.equals($0).problem(value) == nil && $0.kind == value.kind }) {
+        if let values,
+            !values.contains(where: { ValueTest.equals($0).problem(value) == nil && $0.kind == value.kind })
+        {
             return "\(place)is none of \(JSONValue.array(values))"
         }
         if let found = stringOrNumberProblem(value) { return place + found }
-        if let elements = value.elements, let found = problem(ofElements: elements, place, path, depth) { return found }
-        if let members = value.members, let found = problem(ofMembers: members, place, path, depth) { return found }
+        if let elements = value.elements, let found = problem(ofElements: elements, place, path, depth) {
+            return found
+        }
+        if let members = value.members, let found = problem(ofMembers: members, place, path, depth) {
+            return found
+        }
         for schema in all {
             if let found = schema.problem(of: value, at: path, depth: depth + 1) { return found }
         }
-        func matches(_ schema: JSONSchema) -> Bool { schema.problem(of: value, at: path, depth: depth + 1) == nil }
+        func matches(_ schema: JSONSchema) -> Bool {
+            schema.problem(of: value, at: path, depth: depth + 1) == nil
+        }
         if let any, !any.contains(where: matches) { return "\(place)matches none of the schemas of anyOf" }
         if let one {
             let count = one.count(where: matches)
@@ -170,7 +189,9 @@ final class JSONSchema: Sendable {
                 }
             if applies, let found = test.problem(value) { return found }
         }
-        if let text = value.text, let pattern, !pattern.0.matches(text) { return "does not match \(pattern.text)" }
+        if let text = value.text, let pattern, !pattern.0.matches(text) {
+            return "does not match \(pattern.text)"
+        }
         guard let number = value.double else { return nil }
         if let exclusiveMinimum, number <= exclusiveMinimum {
             return "is not greater than \(ValueTest.text(exclusiveMinimum))"
@@ -188,12 +209,18 @@ final class JSONSchema: Sendable {
     private func problem(
         ofElements elements: [JSONValue], _ place: String, _ path: String, _ depth: Int
     ) -> String? {
-        if let minItems, Int64(elements.count) < minItems { return "\(place)has fewer than \(minItems) elements" }
-        if let maxItems, Int64(elements.count) > maxItems { return "\(place)has more than \(maxItems) elements" }
+        if let minItems, Int64(elements.count) < minItems {
+            return "\(place)has fewer than \(minItems) elements"
+        }
+        if let maxItems, Int64(elements.count) > maxItems {
+            return "\(place)has more than \(maxItems) elements"
+        }
         if hasUniqueItems, Set(elements).count != elements.count { return "\(place)has equal elements" }
         guard let items else { return nil }
         for (index, element) in elements.enumerated() {
-            if let found = items.problem(of: element, at: "\(path)[\(index)]", depth: depth + 1) { return found }
+            if let found = items.problem(of: element, at: "\(path)[\(index)]", depth: depth + 1) {
+                return found
+            }
         }
         return nil
     }

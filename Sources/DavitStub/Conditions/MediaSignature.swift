@@ -2,7 +2,8 @@
 enum MediaSignature {
     /// The types that are recognized.
     static let types = [
-        "image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/avif", "image/bmp", "image/tiff",
+        "image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/avif", "image/bmp",
+        "image/tiff",
         "video/mp4", "video/quicktime", "video/webm", "video/x-matroska", "video/x-msvideo", "audio/mpeg",
         "audio/mp4", "audio/wav", "audio/ogg", "audio/flac", "application/pdf", "application/zip",
     ]
@@ -25,9 +26,13 @@ enum MediaSignature {
         if has("OggS") { return "audio/ogg" }
         if has("fLaC") { return "audio/flac" }
         if has([0x50, 0x4B, 3, 4]) { return "application/zip" }
-        if has("ID3") || bytes.count >= 2 && bytes[0] == 0xFF && bytes[1] & 0xE6 == 0xE2 { return "audio/mpeg" }
+        if has("ID3") || bytes.count >= 2 && bytes[0] == 0xFF && bytes[1] & 0xE6 == 0xE2 {
+            return "audio/mpeg"
+        }
         if has([0x1A, 0x45, 0xDF, 0xA3]) {
-            let isWebM = bytes.prefix(64).split(separator: 0x82).contains { $0.dropFirst().starts(with: "webm".utf8) }
+            let isWebM = bytes.prefix(64).split(separator: 0x82).contains {
+                $0.dropFirst().starts(with: "webm".utf8)
+            }
             return isWebM ? "video/webm" : "video/x-matroska"
         }
         guard has("ftyp", at: 4), bytes.count >= 12 else { return nil }
@@ -48,7 +53,9 @@ struct ImageSize: Hashable {
 
     /// Reads the size from the content of a PNG, JPEG, GIF, WebP or BMP image; nil for other content.
     static func of(_ bytes: [UInt8]) -> ImageSize? {
-        func big(_ offset: Int, _ count: Int) -> Int { bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) } }
+        func big(_ offset: Int, _ count: Int) -> Int {
+            bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+        }
         func little(_ offset: Int, _ count: Int) -> Int {
             bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
         }

@@ -14,7 +14,10 @@ struct RequestCondition: Sendable {
 
     /// A part of a request.
     private enum Subject: Sendable {
-        case query(String), field(String), form(String), parameter(String)
+        case query(String)
+        case field(String)
+        case form(String)
+        case parameter(String)
         case json(String)
         case xml(XMLPath)
         case content
@@ -90,19 +93,23 @@ struct RequestCondition: Sendable {
                 for member in value.members ?? [] {
                     guard let name = member.value.text else {
                         throw RuleError(
-                            column: "\(column).namespaces.\(member.name)", "must be a string, not \(member.value.kind)")
+                            column: "\(column).namespaces.\(member.name)",
+                            "must be a string, not \(member.value.kind)")
                     }
                     namespaces.append((member.name, name))
                 }
             }
             guard let path = XMLPath(text, namespaces: namespaces) else {
-                throw RuleError(column: "\(column).xml", "not an XPath 1.0 expression, or a prefix is not declared")
+                throw RuleError(
+                    column: "\(column).xml", "not an XPath 1.0 expression, or a prefix is not declared")
             }
             return .xml(path)
         default:
-            let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false).map(
+                String.init)
             guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
-                throw RuleError(column: "\(column).type", "not a media type such as application/json or image/*")
+                throw RuleError(
+                    column: "\(column).type", "not a media type such as application/json or image/*")
             }
             return .type(parts[0], subtype: parts[1] == "*" ? nil : parts[1])
         }
@@ -201,7 +208,9 @@ struct RequestCondition: Sendable {
         guard content.isComplete else { return .unreadable(Self.tooLong) }
         switch subject {
         case .form(let name):
-            guard let items = FormContent.items(of: content) else { return .unreadable("the content is not a form") }
+            guard let items = FormContent.items(of: content) else {
+                return .unreadable("the content is not a form")
+            }
             return values(name, items)
         case .json(let path):
             guard let text = String(validating: content.bytes, as: UTF8.self), JSONParser.isValid(text) else {

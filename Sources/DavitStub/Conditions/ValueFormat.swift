@@ -55,9 +55,12 @@ enum ValueFormat: String, CaseIterable, Sendable {
                     [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : byte.hexValue != nil
                 }
         case .integer: return text.wholeMatch(of: /[+-]?[0-9]{1,400}/) != nil
-        case .number: return text.wholeMatch(of: /[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?/) != nil
+        case .number:
+            return text.wholeMatch(of: /[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?/) != nil
         case .boolean: return text == "true" || text == "false"
-        case .uri: return text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]+/) != nil
+        case .uri:
+            return text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]+/)
+                != nil
         case .ipv4: return Self.isIPv4(text)
         case .ipv6: return text.contains(":") && IPAddress(text) != nil
         case .hostname: return Self.isHostName(text)
@@ -95,7 +98,8 @@ enum ValueFormat: String, CaseIterable, Sendable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4
             && parts.allSatisfy { part in
-                guard (1...3).contains(part.count), part.utf8.allSatisfy(\.isDigit), let number = Int(part) else {
+                guard (1...3).contains(part.count), part.utf8.allSatisfy(\.isDigit), let number = Int(part)
+                else {
                     return false
                 }
                 return number <= 255 && (part.count == 1 || part.first != "0")

@@ -16,7 +16,8 @@ enum ValueTest: Sendable {
 
     /// The names of the tests in JSON, except `schema`.
     static let names = [
-        "is", "isNot", "oneOf", "contains", "startsWith", "endsWith", "matches", "format", "minimum", "maximum",
+        "is", "isNot", "oneOf", "contains", "startsWith", "endsWith", "matches", "format", "minimum",
+        "maximum",
         "minLength", "maxLength",
     ]
 

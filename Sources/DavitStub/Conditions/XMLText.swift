@@ -60,7 +60,9 @@ internal import CXML2
         return "line \(unsafe error.pointee.line): \(line)"
     }
 
-    static func text(of error: UnsafeMutablePointer<xmlError>) -> String { unsafe text(of: UnsafePointer(error)) }
+    static func text(of error: UnsafeMutablePointer<xmlError>) -> String {
+        unsafe text(of: UnsafePointer(error))
+    }
 }
 
 /// An XPath 1.0 expression.
@@ -80,7 +82,9 @@ struct XMLPath: Sendable {
     }
 
     /// Returns the text of the nodes that the expression finds, or its result if it is not a set of nodes.
-    func values(in content: [UInt8]) -> Result<[String], XMLText.Malformed> { evaluate(content).map { $0 ?? [] } }
+    func values(in content: [UInt8]) -> Result<[String], XMLText.Malformed> {
+        evaluate(content).map { $0 ?? [] }
+    }
 
     /// Returns nil values if the expression cannot be evaluated.
     private func evaluate(_ content: [UInt8]) -> Result<[String]?, XMLText.Malformed> {
@@ -108,7 +112,8 @@ struct XMLPath: Sendable {
             guard let set = unsafe result.pointee.nodesetval else { return [] }
             var values: [String] = []
             for index in 0..<min(Int(unsafe set.pointee.nodeNr), Self.valueLimit) {
-                guard let node = unsafe set.pointee.nodeTab[index], let text = unsafe xmlNodeGetContent(node) else {
+                guard let node = unsafe set.pointee.nodeTab[index], let text = unsafe xmlNodeGetContent(node)
+                else {
                     continue
                 }
                 values.append(unsafe String(cString: text))
@@ -140,7 +145,9 @@ struct XMLPath: Sendable {
     /// - Throws: ``RuleError`` for a schema that cannot be used, or a missing file.
     init(_ source: String, isRelaxNG: Bool, column: String, folder: String) throws(RuleError) {
         let text: String
-        if source.drop(while: \.isWhitespace).hasPrefix("<") { text = source } else {
+        if source.drop(while: \.isWhitespace).hasPrefix("<") {
+            text = source
+        } else {
             text = try StubFile.text(source, in: folder, column: column)
         }
         // A schema must not read other files or addresses.

@@ -25,6 +25,16 @@ struct StubControl {
 
     private func addPage(to routes: inout Routes) {
         routes.get("/.davit") { _ in .redirect(to: "/.davit/") }
+        routes.get("/.davit/") { _ in
+            guard let page = StubPage.response("index.html") else { throw HTTPError(.notFound) }
+            return page
+        }
+        routes.get("/.davit/page/{name}") { request in
+            guard let file = StubPage.response(request.parameters["name"] ?? "") else {
+                throw HTTPError(.notFound)
+            }
+            return file
+        }
     }
 
     // MARK: Rules
