@@ -7,7 +7,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-few=(uploads python davfs2 authentication cadaver rclone trash https general git sitecopy lftp)
+few=(uploads python davfs2 authentication cadaver rclone trash https general git sitecopy lftp stub)
 lab=(gvfs kio backup rclone-mount libreoffice)
 not_here=()
 case ${1:-} in
@@ -46,7 +46,7 @@ with_tls() { start "$1-tls" "$1" --user 'anna:open:sesame' --auth basic --tls; }
 for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
-        authentication | libreoffice | kio) ;;
+        authentication | libreoffice | kio | stub) ;;
         uploads | trash) with_basic "$client" ;;
         general) start "$client-tls" "$client" --tls ;;
         rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
