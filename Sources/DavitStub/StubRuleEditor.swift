@@ -75,11 +75,22 @@ public struct StubRuleEditor: Sendable {
         try requiring(["field": .string(name)])
     }
 
-    /// Adds faults in the language of `davit serve --faults`, such as `delay=300ms` or `status=503 every=3`.
+    /// Adds faults in the language of `davit serve --faults`, such as `delay=300ms` or `status=503 every=3`. The
+    /// conditions in one call concern only the faults in that call.
     /// - Throws: ``StubError``.
     @discardableResult
     public func faults(_ text: String) throws(StubError) -> StubRuleEditor {
-        try changing { $0.faults = $0.faults.isEmpty ? text : "\($0.faults) \(text)" }
+        try changing { $0.faults = $0.faults.isEmpty ? text : "\($0.faults); \(text)" }
+    }
+
+    /// Answers some requests with an error instead of a reply, at random.
+    /// - Parameter probability: from 0 to 1.
+    /// - Throws: ``StubError``.
+    @discardableResult
+    public func failing(
+        probability: Double, _ status: HTTPStatus = .serviceUnavailable
+    ) throws(StubError) -> StubRuleEditor {
+        try faults("probability=\(min(max(probability, 0), 1)) status=\(status.code)")
     }
 
     /// Delays the response.

@@ -2,7 +2,7 @@ internal import DavitHTTP
 
 /// Tests of the content of a request as a whole.
 struct ContentTests: Sendable {
-    enum Digest: String, CaseIterable, Sendable {
+    enum DigestTest: String, CaseIterable, Sendable {
         /// There must be a digest, and it must match the content.
         case required
         /// If there is a digest, it must match the content.
@@ -19,7 +19,7 @@ struct ContentTests: Sendable {
     private let media: (type: String, subtype: String?)?
     /// The limits of width and height in pixels.
     private let width: ClosedRange<Int64>?, height: ClosedRange<Int64>?
-    let digest: Digest?
+    let digest: DigestTest?
     /// In lower-case hexadecimal digits.
     let sha256: String?
     let isEmpty: Bool

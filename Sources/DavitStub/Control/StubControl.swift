@@ -228,16 +228,24 @@ struct StubControl {
         _ body: @escaping @Sendable () throws(StubError) -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
         let result = await work.run { () -> Outcome in
-            do throws(StubError) { return Outcome(response: try body()) } catch {
-                return Outcome(response: .problem(error))
-            }
+            do throws(StubError) { return Outcome(try body()) } catch { return Outcome(.problem(error)) }
         }
         guard let result else { throw HTTPError(.serviceUnavailable) }
-        return result.response
+        return HTTPResponse(status: result.status, fields: result.fields, body: .bytes(result.content))
     }
 
-    /// A response that another thread has made, with nothing but bytes as content.
-    private struct Outcome: @unchecked Sendable { var response: HTTPResponse }
+    /// A response in a form that another thread can return.
+    private struct Outcome: Sendable {
+        var status: HTTPStatus
+        var fields: HTTPFields
+        var content: [UInt8] = []
+
+        init(_ response: HTTPResponse) {
+            status = response.status
+            fields = response.fields
+            if case .bytes(let bytes) = response.body { content = bytes }
+        }
+    }
 
     /// Reads a JSON value from the request, an empty object without content, and runs `body` with it.
     private func change(

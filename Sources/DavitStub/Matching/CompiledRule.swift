@@ -84,7 +84,8 @@ final class CompiledRule: Sendable {
             throw RuleError(column: "faults", "has several lines")
         }
         do throws(FaultRuleError) {
-            return FaultInjector(try FaultRuleSet(parsing: "seed=\(seed)\n* /** \(text)"))
+            let lines = text.split(separator: ";").map { "* /** \($0)\n" }.joined()
+            return FaultInjector(try FaultRuleSet(parsing: "seed=\(seed)\n\(lines)"))
         } catch {
             throw RuleError(column: "faults", "\(error.text): \(error.problem)")
         }

@@ -57,7 +57,8 @@ public struct StubRule: Hashable, Sendable {
     public var checkStatus = HTTPStatus(422)
     public var replies: [StubReply] = []
     public var choice = Choice.cycle
-    /// Faults in the language of `davit serve --faults`, without methods and path; empty for none.
+    /// Fault rules in the language of `davit serve --faults`, without methods and paths, separated by semicolons;
+    /// empty for none.
     public var faults = ""
     public var scenario: Scenario?
     public var session: SessionUse?
