@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash bench bench-page micro fuzz fuzz-replay clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash measure-faults bench bench-page micro fuzz fuzz-replay clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
@@ -85,6 +85,9 @@ deployment: packages-deployment build ## test davit behind nginx, Caddy and Apac
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh --all crash
+
+measure-faults: build ## measure the rates, delays and errors of fault rules with a client
+	@python3 Tests/Faults/measure.py
 
 bench: packages-bench build ## compare davit with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)

@@ -37,7 +37,7 @@ let qrencode: Target.Dependency = .target(name: "CQRCode", condition: .when(trai
 
 let package = Package(
     name: "davit",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "Davit", targets: ["Davit"]),
         // A separate product, because it links Foundation.
@@ -78,7 +78,7 @@ let package = Package(
         library("DavitQRCode", [qrencode]),
         library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
         // Slow and faulty responses, to test clients.
-        library("DavitFaults", ["DavitServer", "DavitHTTP"]),
+        library("DavitFaults", ["DavitWebDAV", "DavitServer", "DavitHTTP"]),
         // The only target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
@@ -127,7 +127,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging", "DavitCrypto",
+                "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
+                "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
                 "DavitStore", "DavitServer",
                 "DavitSystem", "DavitHTTP",
@@ -166,6 +167,9 @@ let package = Package(
         example("MountedShare"),
         example("SiteWithAPI"),
         example("Visits"),
+        .testTarget(
+            name: "StubExampleTests", dependencies: ["DavitStub"], path: "Examples/StubExampleTests",
+            swiftSettings: strict),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 
         // The server for the client tests; not part of any product.
@@ -241,7 +245,8 @@ let package = Package(
         tests(
             of: "DavitEngine",
             [
-                "DavitTesting", "DavitZlib", "DavitFileStore", "DavitJournal", "DavitSQLite", "DavitStore",
+                "DavitFaults", "DavitTesting", "DavitZlib", "DavitFileStore", "DavitJournal", "DavitSQLite",
+                "DavitStore",
                 "DavitWebDAV", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(
@@ -266,7 +271,8 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport", "DavitLogging",
+                "DavitFaults", "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport",
+                "DavitLogging",
                 "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
             ]),
         tests(

@@ -173,6 +173,11 @@ package enum Help: Hashable, Sendable {
           --host HOST            address or name to listen on; repeatable (default:
                                  127.0.0.1)
           --port PORT            TCP port; 0 selects a free one (default: 8080)
+          --proxy URL            forward requests that no rule matches to this server;
+                                 if it cannot be reached, repeat its last responses
+          --tls-self-signed      use HTTPS, with a certificate authority in FILE.tls
+          --tls-fault KIND       give the certificate a fault: expired, not-yet-valid,
+                                 wrong-name or untrusted
           --seed NUMBER          repeat the random responses and faults of another run
           --grace SECONDS        time for requests in progress when stopping (default:
                                  30)
@@ -195,6 +200,8 @@ package enum Help: Hashable, Sendable {
                                  repeatable
           reset                  forget requests, states, sessions and stored objects
           --to URL               the stub server (default: http://127.0.0.1:8080/)
+          --ca FILE              trusted certificates for https, in PEM (default: those
+                                 of the system)
 
           import SOURCE...       add rules to FILE, which no server may be using, from
                                  recordings of 'davit serve --record' or HTTP archives

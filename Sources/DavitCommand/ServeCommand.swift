@@ -117,14 +117,20 @@ struct ServeCommand {
         configuration.logLevel = level
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
+        var certificateFault: CertificateFault?
         if let path = options.faultFile {
             let plan = try Self.faultRules(at: path)
             StandardStreams.writeError("davit: injecting faults from \(path) with seed=\(plan.seed)\n")
             configuration.outerMiddleware.insert(FaultInjector(plan), at: 0)
+            if plan.certificateFault != nil, !options.tls.isSelfSigned {
+                throw .faultFileUnreadable(path, reason: "tls=... requires --tls-self-signed")
+            }
+            certificateFault = plan.certificateFault
         }
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls = options.tls.configuration
+        configuration.tls?.certificateFault = certificateFault
         return configuration
     }
 

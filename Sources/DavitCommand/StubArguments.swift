@@ -1,3 +1,5 @@
+internal import DavitCrypto
+package import DavitFaults
 package import DavitRecording
 
 /// The arguments of `davit stub FILE`.
@@ -7,7 +9,12 @@ package struct StubOptions: Hashable, Sendable {
     package var port: UInt16 = 8080
     /// Nil for a random seed.
     package var seed: UInt64?
+    /// The server to which requests are forwarded that no rule matches; nil to answer them with 404.
+    package var proxy: String?
     package var graceSeconds = 30
+    package var isSecure = false
+    /// What is wrong with the server's certificate; nil for nothing.
+    package var certificateFault: CertificateFault?
 
     package init(file: String) { self.file = file }
 }
@@ -80,6 +87,17 @@ extension Arguments {
             case "--port":
                 options.port = try Self.number(
                     try arguments.value(of: name, behindSign: value), option: name, in: 0...65_535)
+            case "--proxy":
+                let url = try arguments.value(of: name, behindSign: value)
+                guard ServerAddress(parsing: url) != nil else { throw .badServer(url) }
+                options.proxy = url
+            case "--tls-self-signed":
+                if value != nil { throw .unwantedValue(option: name) }
+                options.isSecure = true
+            case "--tls-fault":
+                let text = try arguments.value(of: name, behindSign: value)
+                guard let fault = CertificateFault(rawValue: text) else { throw .badCertificateFault(text) }
+                options.certificateFault = fault
             case "--seed":
                 let text = try arguments.value(of: name, behindSign: value)
                 options.seed = try UInt64(Self.number(text, option: name, in: 0...Int.max) as Int)
@@ -87,7 +105,10 @@ extension Arguments {
                 options.graceSeconds = try Self.number(
                     try arguments.value(of: name, behindSign: value), option: name, in: 0...3600)
             default:
-                let known = ["--host", "--port", "--seed", "--grace", "--help"]
+                let known = [
+                    "--host", "--port", "--proxy", "--tls-self-signed", "--tls-fault", "--seed", "--grace",
+                    "--help",
+                ]
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
@@ -95,6 +116,10 @@ extension Arguments {
         guard let file = files.first, !file.isEmpty else { throw .missingStubFile }
         if files.count > 1 { throw .moreThanOneName(files[1]) }
         options.file = file
+        if options.isSecure, !CryptoLibrary.isAvailable { throw .noTLS(option: "--tls-self-signed") }
+        if options.certificateFault != nil, !options.isSecure {
+            throw .useless(option: "--tls-fault", without: "--tls-self-signed")
+        }
         return .stub(options)
     }
 
@@ -102,13 +127,14 @@ extension Arguments {
         var server = Self.defaultStub
         var expectation = StubControlOptions.Expectation(method: "", path: "")
         var target: String?
+        var authorities: String?
         let words = try others { (arguments: inout Arguments, word) throws(UsageError) in
             let (name, sign) = Self.parts(of: word)
             let known: [String] =
                 switch action {
-                case "verify": ["--to", "--count", "--at-least", "--at-most", "--when", "--help"]
+                case "verify": ["--to", "--ca", "--count", "--at-least", "--at-most", "--when", "--help"]
                 case "import": ["--into", "--help"]
-                default: ["--to", "--help"]
+                default: ["--to", "--ca", "--help"]
                 }
             guard known.contains(name) else {
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
@@ -119,6 +145,7 @@ extension Arguments {
             }
             switch name {
             case "--to": server = value
+            case "--ca": authorities = value
             case "--into": target = value
             case "--count": expectation.count = try count()
             case "--at-least": expectation.atLeast = try count()
@@ -127,7 +154,8 @@ extension Arguments {
             }
         }
         guard let words else { return .help(.stub) }
-        guard let address = ServerAddress(parsing: server) else { throw .badServer(server) }
+        guard var address = ServerAddress(parsing: server) else { throw .badServer(server) }
+        address.authorities = authorities
         return .stubControl(
             StubControlOptions(
                 action: try Self.action(action, words, expectation, target), server: address))

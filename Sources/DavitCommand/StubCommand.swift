@@ -17,22 +17,34 @@ struct StubCommand {
         configuration.grace = .seconds(options.graceSeconds)
         configuration.stopsOnSignals = true
         configuration.logLevel = .warning
-        let stub = try Self.open(options.file, seed: options.seed, configuration: configuration)
+        if options.isSecure {
+            configuration.tls = .init(.selfSigned(folder: "\(options.file).tls"))
+            configuration.tls?.certificateFault = options.certificateFault
+        }
+        let stub = try Self.open(
+            options.file, seed: options.seed, proxy: options.proxy, configuration: configuration)
         let addresses: [BoundAddress]
         do throws(ServerError) { addresses = try stub.server.start() } catch {
             throw CommandFailure(error, folder: options.file)
         }
         StandardStreams.writeError("davit: the seed of this run is \(stub.seed)\n")
-        let urls = addresses.map { $0.url(scheme: "http") }.joined(separator: " and ")
+        if let authority = stub.server.certificateAuthority {
+            StandardStreams.writeError("davit: the certificate is signed by \(authority.path)\n")
+        }
+        let urls = addresses.map { $0.url(scheme: configuration.scheme) }.joined(separator: " and ")
         StandardStreams.writeOutput("davit stub is ready at \(urls)\n")
         ProcessMemory.returnCode()
         stub.server.waitUntilStopped()
     }
 
     static func open(
-        _ file: String, seed: UInt64? = nil, configuration: Configuration = StubServer.defaultConfiguration
+        _ file: String, seed: UInt64? = nil, proxy: String? = nil,
+        configuration: Configuration = StubServer.defaultConfiguration
     ) throws(CommandFailure) -> StubServer {
-        do { return try StubServer(database: file, seed: seed, configuration: configuration) } catch {
+        do {
+            return try StubServer(
+                database: file, seed: seed, forwardingTo: proxy, configuration: configuration)
+        } catch {
             if let error = error as? ServerError { throw CommandFailure(error, folder: file) }
             throw .other("\(error)")
         }

@@ -50,6 +50,7 @@ package enum UsageError: Error, Hashable, Sendable {
     /// A TLS option was given without a server certificate.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
+    case badCertificateFault(String)
     case clientsWithoutAuthority
     /// The host is reachable from other machines, and there are no accounts.
     case openToEverybody(host: String)
@@ -107,6 +108,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "each --tls-cert requires a --tls-key: found \(certificates) --tls-cert and \(keys) --tls-key"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
         case .badTLSClients(let value): "--tls-clients must be optional or required, not '\(value)'"
+        case .badCertificateFault(let value):
+            "--tls-fault must be expired, not-yet-valid, wrong-name or untrusted, not '\(value)'"
         case .clientsWithoutAuthority: "--tls-clients requires --tls-client-ca"
         case .openToEverybody(let host):
             "without accounts, anyone who can reach \(host) could access the folder"
@@ -157,7 +160,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .noQRCodes: "Build davit with the package trait QRCode."
         case .certificatesAndKeys: "Both can be the same file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
-        case .badTLSClients, .clientsWithoutAuthority: "See 'davit \(command.rawValue) --help'."
+        case .badTLSClients, .badCertificateFault, .clientsWithoutAuthority:
+            "See 'davit \(command.rawValue) --help'."
         case .openToEverybody:
             "Add --user NAME:PASSWORD or --user-file FILE, or listen on this machine only:"
                 + " --host localhost"

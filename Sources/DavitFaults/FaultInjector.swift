@@ -21,6 +21,7 @@ public struct FaultInjector: Middleware {
         return .pending { () async throws(HTTPError) in
             try await FaultPause.sleep(nanoseconds: faults.delay)
             if let manner = faults.endWithoutResponse { throw try await Self.end(manner) }
+            if faults.losesLocks { await LockLoss.removeLocks(of: request, next: next) }
             var response = try await Self.response(to: request, faults, next: next)
             try await FaultPause.sleep(nanoseconds: faults.firstByteDelay)
             if faults.shape != DeliveryShape() {

@@ -47,6 +47,8 @@ public struct FaultRule: Hashable, Sendable {
     public var refusal: Refusal?
     /// The end of the connection without a response. The server does not see the request.
     public var endWithoutResponse: DeliveryShape.End.Manner?
+    /// Whether the locks that a request submits are removed before the server sees it (RFC 4918 §7.5).
+    public var losesLocks = false
     /// The premature end of a response.
     public var end: DeliveryShape.End?
     public var hasMalformedHead = false

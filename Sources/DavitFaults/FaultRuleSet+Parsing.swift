@@ -7,10 +7,17 @@ public struct FaultRuleError: Error, Hashable, Sendable {
     /// The word that cannot be used, or the whole line.
     public var text: String
     public var problem: String
+
+    public init(line: Int, text: String, problem: String) {
+        self.line = line
+        self.text = text
+        self.problem = problem
+    }
 }
 
 /// The text format of a plan. Each line is a rule: a method or `*`, a path, and faults and conditions as
-/// `name=value`. Empty lines and lines that begin with `#` are ignored, and `seed=NUMBER` sets the seed.
+/// `name=value`. Empty lines and lines that begin with `#` are ignored, `seed=NUMBER` sets the seed, and
+/// `tls=FAULT` the fault of the certificate.
 ///
 ///     seed=42
 ///     *         /**          profile=3g
@@ -25,6 +32,7 @@ extension FaultRuleSet {
     public convenience init(parsing text: String) throws(FaultRuleError) {
         var rules: [FaultRule] = []
         var seed: UInt64?
+        var certificateFault: CertificateFault?
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }.map(String.init)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
@@ -33,12 +41,20 @@ extension FaultRuleSet {
                 seed = try parser.number(String(first.dropFirst(5)), in: first)
                 continue
             }
+            if words.count == 1, first.hasPrefix("tls=") {
+                guard let fault = CertificateFault(rawValue: String(first.dropFirst(4))) else {
+                    let all = CertificateFault.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw parser.error(first, "the faults of a certificate are \(all)")
+                }
+                certificateFault = fault
+                continue
+            }
             rules += try parser.rules(words)
             if rules.count > Self.ruleLimit {
                 throw parser.error(String(line), "there are more than \(Self.ruleLimit) rules")
             }
         }
-        self.init(rules, seed: seed)
+        self.init(rules, seed: seed, certificateFault: certificateFault)
     }
 }
 
@@ -143,6 +159,9 @@ private struct FaultRuleParser {
         case "stall":
             try flag()
             rule.endWithoutResponse = .stall
+        case "lose-locks":
+            try flag()
+            rule.losesLocks = true
         case "close-after": rule.end = try end(.close)
         case "reset-after": rule.end = try end(.reset)
         case "stall-after": rule.end = try end(.stall)
@@ -160,7 +179,8 @@ private struct FaultRuleParser {
 
     private static let words = [
         "nth", "every", "first", "after", "probability", "delay", "first-byte", "down", "up", "profile",
-        "status", "retry-after", "at", "close", "reset", "stall", "close-after", "reset-after", "stall-after",
+        "status", "retry-after", "at", "lose-locks", "close", "reset", "stall", "close-after", "reset-after",
+        "stall-after",
         "malformed-head", "length-error",
     ]
 

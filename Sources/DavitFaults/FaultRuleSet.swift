@@ -9,12 +9,16 @@ internal import Synchronization
 public final class FaultRuleSet: Sendable {
     public let rules: [FaultRule]
     public let seed: UInt64
+    /// What is wrong with the certificate of the server, for all connections; nil for nothing. The server applies
+    /// it, not the middleware.
+    public let certificateFault: CertificateFault?
     /// For each rule, the number of requests that matched it.
     private let counts: Mutex<[UInt64]>
 
     /// - Parameter seed: nil for a random one.
-    public init(_ rules: [FaultRule], seed: UInt64? = nil) {
+    public init(_ rules: [FaultRule], seed: UInt64? = nil, certificateFault: CertificateFault? = nil) {
         self.rules = rules
+        self.certificateFault = certificateFault
         // A short number is easier to repeat.
         self.seed = seed ?? UInt64.random(in: 0..<1_000_000_000)
         counts = Mutex([UInt64](repeating: 0, count: rules.count))
@@ -27,6 +31,7 @@ public final class FaultRuleSet: Sendable {
         var upBytesPerSecond: Int?
         var refusal: FaultRule.Refusal?
         var endWithoutResponse: DeliveryShape.End.Manner?
+        var losesLocks = false
         var shape = DeliveryShape()
     }
 
@@ -61,6 +66,7 @@ extension FaultRuleSet.Faults {
         endWithoutResponse = endWithoutResponse ?? rule.endWithoutResponse
         shape.bytesPerSecond = shape.bytesPerSecond ?? rule.downBytesPerSecond
         shape.end = shape.end ?? rule.end
+        if rule.losesLocks { losesLocks = true }
         if rule.hasMalformedHead { shape.hasMalformedHead = true }
         if shape.lengthError == 0 { shape.lengthError = rule.lengthError }
     }

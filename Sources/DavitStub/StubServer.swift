@@ -1,5 +1,6 @@
 public import Davit
 public import DavitHTTP
+internal import DavitRecording
 internal import DavitServer
 
 /// A stand-in server for people who build clients: it answers by rules, checks requests, fails on purpose, and
@@ -43,16 +44,27 @@ public final class StubServer: Sendable {
     ///   - database: the path of the database, which is created if it does not exist; nil for rules in memory.
     ///   - folder: the folder of files for replies and schemas; nil for that of the database.
     ///   - seed: for everything random; nil for a random one, see ``seed``.
+    ///   - upstream: the URL of a server to which requests are forwarded that no rule matches; nil to answer them
+    ///     with 404.
     /// - Throws: ``StubError`` or ``Davit/ServerError``.
     public init(
         database: String? = nil, folder: String? = nil, seed: UInt64? = nil,
+        forwardingTo upstream: String? = nil,
         configuration: Configuration = StubServer.defaultConfiguration
     ) throws {
         // A short number is easier to repeat.
         let seed = seed ?? UInt64.random(in: 0..<1_000_000_000)
         state = try StubState(
             path: database, folder: folder ?? Self.folder(of: database), seed: seed)
-        server = try WebServer(StubApplication(state: state), configuration: configuration)
+        var forwarding: Forwarding?
+        if let upstream {
+            guard let address = ServerAddress(parsing: upstream) else {
+                throw StubError.badUpstream(upstream)
+            }
+            forwarding = Forwarding(server: address)
+        }
+        server = try WebServer(
+            StubApplication(state: state, forwarding: forwarding), configuration: configuration)
     }
 
     private static func folder(of database: String?) -> String {
@@ -166,11 +178,13 @@ public final class StubServer: Sendable {
 /// The application of a stub server.
 struct StubApplication: Mountable {
     let state: StubState
+    /// Where requests go that no rule matches; nil to answer them with 404.
+    var forwarding: Forwarding?
 
     func handler(in environment: ServerEnvironment) throws -> any Handler {
         let control = StubControl(state: state, work: environment.work)
         func handler(_ control: some Handler) -> any Handler {
-            StubHandler(state: state, work: environment.work, control: control)
+            StubHandler(state: state, work: environment.work, control: control, forwarding: forwarding)
         }
         return handler(control.handler())
     }

@@ -83,6 +83,38 @@ newer() {
 }
 check "a newer schema is refused and left unchanged" newer
 
+# The faults of a certificate, as curl reports them.
+refused() {
+    local text=$1
+    shift
+    status 60 curl -sS --cacert "$rules.tls/authority.pem" "$@" "${server_url}one" 2>"$work/error" && grep -i "$text" "$work/error"
+}
+trusted() { [ "$(curl -sS --cacert "$rules.tls/authority.pem" "${server_url}one")" = 1 ]; }
+secure() { status 0 "$DAVIT" stub "$@" --to "$server_url" --ca "$rules.tls/authority.pem"; }
+rules=$work/secure.sqlite
+check "an HTTPS server starts" start_stub --tls-self-signed
+check "rules are added over HTTPS" secure rules add '{"name": "one", "path": "/one", "replies": [{"text": "1"}]}'
+check "curl trusts its certificate" trusted
+check "it stops" stop_server
+for fault in 'expired/has expired' 'not-yet-valid/not yet valid' 'wrong-name/subject name' 'untrusted/local issuer'; do
+    check "a server with the fault ${fault%/*} starts" start_stub --tls-self-signed --tls-fault "${fault%/*}"
+    check "curl sees the fault ${fault%/*}" refused "${fault#*/}"
+    check "it stops" stop_server
+done
+server_program=''
+printf 'tls=expired\n' >"$work/faults"
+check "a share has the fault of its fault rules" start_server "$share" "$work/state" --tls-self-signed --faults "$work/faults"
+rules=$work/share
+mkdir "$rules.tls"
+cp "$work/state/tls/authority.pem" "$rules.tls/"
+check "curl sees it" refused 'has expired'
+check "the share stops" stop_server
+refuses_faults() {
+    status 1 "$DAVIT" serve "$share" --state-dir "$work/state" --port 0 --faults "$work/faults" 2>"$work/error"
+    grep 'requires --tls-self-signed' "$work/error"
+}
+check "without HTTPS, the fault is refused" refuses_faults
+
 is_finished=yes
 echo "stub: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

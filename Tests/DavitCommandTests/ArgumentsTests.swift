@@ -88,11 +88,15 @@ struct ArgumentsTests {
         (["stub", "--help"], .help(.stub)), (["stub", "verify", "--help"], .help(.stub)),
         (["stub", "a.sqlite"], .stub(stub("a.sqlite"))), (["stub", "--", "rules"], .stub(stub("rules"))),
         (
-            ["stub", "--port=0", "a", "--seed", "7", "--host", "[::1]", "--host=b", "--grace", "1"],
+            [
+                "stub", "--port=0", "a", "--proxy", "http://h:1/x", "--seed", "7", "--host", "[::1]",
+                "--host=b", "--grace", "1",
+            ],
             .stub(
                 stub("a") {
                     $0.port = 0
                     $0.seed = 7
+                    $0.proxy = "http://h:1/x"
                     $0.hosts = ["::1", "b"]
                     $0.graceSeconds = 1
                 })
@@ -280,6 +284,7 @@ struct ArgumentsTests {
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
         (["stub"], .missingStubFile), (["stub", "a", "b"], .moreThanOneName("b")),
+        (["stub", "a", "--proxy", "h"], .badServer("h")),
         (["stub", "rules", "ad"], .unknownCommand("ad", nearest: "add")),
         (["stub", "rules", "add"], .missingStubArgument("JSON")),
         (["stub", "requests", "x"], .badNumber("x", option: "NUMBER", range: 1...Int.max)),

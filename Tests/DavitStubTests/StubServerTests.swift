@@ -86,3 +86,48 @@ struct StubServerTests {
         await stub.stop()
     }
 }
+
+/// Requests that no rule matches are forwarded to another server.
+struct ForwardingTests {
+    @Test func requestsAreForwardedAndRepeated() async throws {
+        let upstream = try StubServer()
+        try upstream.on(nil, "/base/**").reply(
+            .created, .template("{{method}} {{path}} {{query.q}} {{field.Destination}} {{content}}"),
+            fields: ["X-A": "b", "Location": "/base/next", "Set-Cookie": "a=b"])
+        let upstreamURL = try upstream.start()
+        let stub = try StubServer(forwardingTo: upstreamURL + "base")
+        try stub.on(.get, "/own").reply(.text("own"))
+        let url = try stub.start()
+        let address = try #require(ServerAddress(parsing: url))
+        func send(_ method: String, _ target: String, _ content: String? = nil) throws -> SingleExchange {
+            try SingleExchange(
+                method, target, to: address,
+                fields: [
+                    WireField(name: "Destination", value: url + "to"),
+                    WireField(name: "Connection", value: "x"),
+                ],
+                content: content.map { Array($0.utf8) })
+        }
+        #expect(String(decoding: try send("GET", "/own").content, as: UTF8.self) == "own")
+        let first = try send("PUT", "/a%20b?q=1", "content")
+        #expect(first.status == 201 && first.fields["X-A"] == "b")
+        #expect(
+            String(decoding: first.content, as: UTF8.self) == "PUT /base/a b 1 \(upstreamURL)base/to content")
+        let entry = try #require(stub.requests.last)
+        #expect(entry.isForwarded && entry.rule == nil && entry.status == .created)
+        #expect(
+            upstream.requests.first?.fields.contains { $0.name == "Connection" && $0.value == "x" } == false)
+
+        // Without the other server, the last response is repeated.
+        await upstream.stop()
+        let again = try send("PUT", "/a%20b?q=1", "other")
+        #expect(again.status == 201 && again.content == first.content && again.fields["X-A"] == "b")
+        #expect(try send("PUT", "/a%20b?q=2").status == 502)
+        #expect(stub.requests.last?.misses.count == 1)
+        await stub.stop()
+    }
+
+    @Test func malformedURLIsRefused() {
+        #expect(throws: StubError.badUpstream("x")) { try StubServer(forwardingTo: "x") }
+    }
+}

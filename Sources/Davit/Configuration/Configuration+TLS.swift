@@ -1,3 +1,5 @@
+public import DavitFaults
+
 extension Configuration {
     /// The TLS settings of a server, for TLS 1.2 and 1.3 on all ports. Plain HTTP requests are redirected to
     /// the same URL with `https`.
@@ -39,6 +41,9 @@ extension Configuration {
         /// ``DavitHTTP/HTTPRequest/clientCertificate``. It does not replace an account: if there are
         /// accounts, the client also needs one.
         public var clients = Clients.off
+        /// What is wrong with self-signed certificates, to test clients; nil for nothing. Such a certificate is
+        /// not stored.
+        public var certificateFault: CertificateFault?
 
         /// Creates TLS settings. Without an identity the server does not start.
         public init(_ identities: Identity..., clients: Clients = .off) {

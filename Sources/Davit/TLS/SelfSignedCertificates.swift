@@ -1,5 +1,6 @@
 #if TLS
 package import DavitCrypto
+package import DavitFaults
 package import DavitHTTP
 internal import DavitSystem
 
@@ -50,6 +51,31 @@ package struct SelfSignedCertificates {
         }
         try write(made, to: serverPath)
         return TLSIdentity(made)
+    }
+
+    /// Returns a certificate with a fault, which is not stored. Blocks.
+    package func identity(with fault: CertificateFault, now: Timestamp) throws(ServerError) -> TLSIdentity {
+        var authority = try storedOrNewAuthority(now: now)
+        var (names, addresses) = Self.hosts(of: hosts)
+        var start = now
+        switch fault {
+        case .expired: start = now.adding(seconds: -CertificateGenerator.leafSeconds - 86_400)
+        case .notYetValid: start = now.adding(seconds: 2 * 86_400)
+        case .wrongName: (names, addresses) = (["wrong-name.invalid"], [])
+        case .untrusted:
+            do throws(CryptoError) {
+                authority = try CertificateGenerator.makeAuthority(named: "unknown authority", now: now)
+            } catch {
+                throw .certificateNotUsable(path: nil, reason: "\(error.call): \(error.reason)")
+            }
+        }
+        do throws(CertificateGenerator.Problem) {
+            return TLSIdentity(
+                try CertificateGenerator.makeLeaf(
+                    names: names, addresses: addresses, authority: authority, now: start))
+        } catch {
+            throw .certificateNotUsable(path: nil, reason: error.text)
+        }
     }
 
     private func storedIdentity() -> TLSIdentity? {

@@ -69,7 +69,7 @@ final class ServerCertificates: Sendable {
     }
 
     /// Whether ``renewed()`` can ever return a context.
-    var canRenew: Bool { selfSigned != nil }
+    var canRenew: Bool { selfSigned != nil && configuration.certificateFault == nil }
 
     /// The server's own authority; nil without a self-signed certificate.
     var authority: CertificateAuthority? { selfSigned?.authority }
@@ -100,6 +100,7 @@ final class ServerCertificates: Sendable {
             guard let maker = SelfSignedCertificates(folder: given ?? folder, hosts: hosts) else {
                 throw .noStateFolder
             }
+            if let fault = configuration.certificateFault { return try maker.identity(with: fault, now: now) }
             return try maker.identity(now: now)
         }
     }

@@ -309,7 +309,7 @@ extension HTTPResponse {
             .json(
                 ["error": ["line": .integer(Int64(line)), "problem": .string(problem)]],
                 status: .unprocessableContent)
-        case .inUse, .database: problem(.internalServerError, error.description)
+        case .inUse, .badUpstream, .database: problem(.internalServerError, error.description)
         }
     }
 }

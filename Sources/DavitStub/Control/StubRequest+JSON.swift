@@ -11,7 +11,7 @@ extension StubRequest {
             .init("time", .string(String(decoding: time, as: UTF8.self))),
             .init("method", .string(method.rawValue)), .init("target", .string(target)),
             .init("fields", Self.json(fields)), .init("contentLength", .integer(contentLength)),
-            .init("rule", rule.map { .string($0) } ?? .null),
+            .init("isForwarded", .bool(isForwarded)), .init("rule", rule.map { .string($0) } ?? .null),
             .init("status", status.map { .integer(Int64($0.code)) } ?? .null),
             .init("misses", .array(misses.map { ["rule": .string($0.rule), "reason": .string($0.reason)] })),
             .init("problems", .array(problems.map(\.json))),

@@ -8,6 +8,8 @@ struct RuleMatcher: Handler {
     let set: StubState.RuleSet
     let work: any BlockingWorkRunner
     let exchange: StubExchange
+    /// Where requests go that no rule matches; nil to answer them with 404.
+    let forwarding: Forwarding?
     /// Nil if the path is malformed.
     let path: (path: ResourcePath, endsInSlash: Bool)?
 
@@ -62,6 +64,9 @@ struct RuleMatcher: Handler {
         }
         let reasons = misses
         exchange.change { $0.misses = reasons }
+        if let forwarding {
+            return forwarding.respond(to: request, content, exchange, state.log, work: work)
+        }
         return .ready(.error(.notFound, "No rule matches this request.", for: request))
     }
 

@@ -9,6 +9,8 @@ struct StubHandler<Control: Handler>: Handler {
     let state: StubState
     let work: any BlockingWorkRunner
     let control: Control
+    /// Where requests go that no rule matches; nil to answer them with 404.
+    let forwarding: Forwarding?
 
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         let path = try? ResourcePath.parse(rawPath: request.rawPath)
@@ -17,7 +19,8 @@ struct StubHandler<Control: Handler>: Handler {
         }
         let (set, start) = (state.ruleSet, Clock.now())
         let exchange = StubExchange(StubRequest(request, at: Clock.wallNow()))
-        let matcher = RuleMatcher(state: state, set: set, work: work, exchange: exchange, path: path)
+        let matcher = RuleMatcher(
+            state: state, set: set, work: work, exchange: exchange, forwarding: forwarding, path: path)
         let log = state.log
         func finish(_ response: HTTPResponse?) {
             var entry = exchange.entry

@@ -16,9 +16,10 @@ enum RuleMaker {
         let path = parsed.map { $0.path.description + ($0.endsInSlash && !$0.path.isRoot ? "/" : "") } ?? "/"
         var rule = rule(
             entry.method.rawValue, path: path, query: parts.count > 1 ? parts[1] : nil, among: names)
-        // A request that no rule matched gets a reply to fill in, not the error.
-        var reply = StubReply(entry.rule == nil ? .ok : entry.status ?? .ok)
-        if entry.rule != nil {
+        // A request that got no useful response gets a reply to fill in, not the error.
+        let isAnswered = entry.rule != nil || entry.isForwarded
+        var reply = StubReply(isAnswered ? entry.status ?? .ok : .ok)
+        if isAnswered {
             reply.fields = entry.responseFields.filter { !omittedFields.contains($0.name.lowercased()) }
             if !entry.response.isEmpty {
                 reply.content =

@@ -99,7 +99,7 @@ public struct StubImport: Sendable {
     }
 
     /// Returns the path and the query of a URL.
-    private static func target(of url: String) -> String? {
+    static func target(of url: String) -> String? {
         guard let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
         guard let slash = rest.firstIndex(of: "/") else { return "/" }

@@ -35,6 +35,8 @@ public struct StubRequest: Sendable {
     /// The rule that answered; nil if none matched.
     public var rule: String?
     public var misses: [Miss] = []
+    /// Whether the response is that of the server to which requests are forwarded.
+    public internal(set) var isForwarded = false
     public var problems: [Problem] = []
     /// The status of the response; nil if the connection ended without one.
     public var status: HTTPStatus?
@@ -79,6 +81,11 @@ public struct StubRequest: Sendable {
         }
     }
 
+    private var responseLength: Int64? = 0
+
+    /// Whether ``response`` is the complete content of the response.
+    var isResponseComplete: Bool { status != nil && responseLength == Int64(response.count) }
+
     /// Whether ``content`` is complete.
     public var isContentComplete: Bool { Int64(content.count) == contentLength }
 
@@ -96,6 +103,7 @@ public struct StubRequest: Sendable {
         encodedResponseFields = response.fields.encoded
         var body = response.body
         if case .shaped(let shaped) = body { body = shaped.content }
+        responseLength = body.length
         if case .bytes(let bytes) = body {
             self.response = bytes.count > Self.keptBytes ? Array(bytes[..<Self.keptBytes]) : bytes
         }

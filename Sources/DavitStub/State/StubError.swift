@@ -8,6 +8,8 @@ public enum StubError: Error, Hashable, Sendable {
     case faults(line: Int, problem: String)
     /// Another process uses the database.
     case inUse(String)
+    /// The URL of the server to which requests are forwarded is malformed.
+    case badUpstream(String)
     /// The database cannot be used.
     case database(String, reason: String)
 
@@ -30,6 +32,7 @@ extension StubError: CustomStringConvertible {
         case .rule(let error):
             "rule '\(error.rule)'\(error.column.isEmpty ? "" : ", \(error.column)"): \(error.problem)"
         case .faults(let line, let problem): "line \(line) of the fault rules: \(problem)"
+        case .badUpstream(let url): "invalid server URL '\(url)'"
         case .inUse(let name): "\(name) is in use by another process"
         case .database(let name, let reason): "\(name): \(reason)"
         }

@@ -75,6 +75,13 @@ final class StubState: Sendable {
         do throws(FaultRuleError) {
             // A seed in the text is on a later line and wins.
             let rules = try FaultRuleSet(parsing: "seed=\(seed)\n" + text)
+            if rules.certificateFault != nil {
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                let index = lines.firstIndex { $0.drop(while: \.isWhitespace).hasPrefix("tls=") } ?? 0
+                throw FaultRuleError(
+                    line: index + 2, text: "tls",
+                    problem: "a running server keeps its certificate; use --tls-fault")
+            }
             return rules.rules.isEmpty ? nil : FaultInjector(rules)
         } catch {
             throw .faults(line: error.line - 1, problem: "\(error.text): \(error.problem)")

@@ -1,6 +1,7 @@
 #if TLS
 import Davit
 import DavitCrypto
+import DavitFaults
 import DavitHTTP
 import DavitSystem
 import DavitTesting
@@ -45,6 +46,23 @@ struct SelfSignedCertificatesTests {
         #expect(try kept[0].fingerprintText() == authority.fingerprint)
         let again = try maker.identity(now: now).certificate
         #expect(try again.fingerprint() == certificate.fingerprint())
+    }
+
+    /// A certificate for tests of clients has one fault, and is right otherwise. It replaces no stored one.
+    @Test(arguments: CertificateFault.allCases)
+    func faultyCertificate(_ fault: CertificateFault) throws {
+        let maker = try maker()
+        let stored = try maker.identity(now: now).certificate
+        let authority = try Certificate.read(pem: try SmallFile(reading: path + "/authority.pem").bytes)[0]
+        let certificate = try maker.identity(with: fault, now: now).certificate
+        let validity = try certificate.validity()
+        #expect((validity.upperBound < now) == (fault == .expired))
+        #expect((now < validity.lowerBound) == (fault == .notYetValid))
+        for host in ["localhost", "127.0.0.1", "::1"] {
+            #expect(certificate.covers(host) == (fault != .wrongName))
+        }
+        #expect(certificate.isSigned(by: authority) == (fault != .untrusted))
+        #expect(try maker.identity(now: now).certificate.fingerprint() == stored.fingerprint())
     }
 
     @Test func keysAreReadableOnlyByTheirOwner() throws {

@@ -65,7 +65,7 @@ export class Requests {
         element("span", {class: "method"}, entry.method), element("span", {class: "target"}, entry.target),
         element("span", {class: isError ? "status is-error" : "status"}, entry.status ?? "cut off"),
         element("small", {}, `${time(entry)} · `,
-            entry.rule ? entry.rule : element("span", {class: "is-missed"}, "no rule matched"),
+            entry.rule ?? (entry.isForwarded ? "forwarded" : element("span", {class: "is-missed"}, "no rule matched")),
             entry.problems.length ? ` · ${entry.problems.length} failed` : ""))
     }
 
@@ -87,7 +87,7 @@ export class Requests {
         return element("article", {class: "card"},
             element("div", {class: "heading-row"}, element("h2", {}, `${entry.method} ${entry.target}`),
                 button("Make a rule from this", () => this.makeRule(entry.number), "primary")),
-            element("p", {class: "note"}, entry.rule ? `Answered by the rule ${entry.rule}` : "No rule matched",
+            element("p", {class: "note"}, entry.rule ? `Answered by the rule ${entry.rule}` : entry.isForwarded ? "Forwarded" : "No rule matched",
                 `, status ${entry.status ?? "none: the connection was cut off"}, ${entry.milliseconds} ms.`),
             list("Failed checks", entry.problems, one => [one.subject, `${one.problem}${one.value ? ` (${one.value})` : ""}`]),
             list("Rules that did not match", entry.misses, one => [one.rule, one.reason]),

@@ -1,0 +1,2 @@
+// Programs that use stub servers need no other import.
+@_exported public import Davit
