@@ -138,7 +138,7 @@ let package = Package(
         .target(
             name: "DavitStub",
             dependencies: [
-                "CStubPage", "CXML2", "Davit", "DavitFaults", "DavitRecording", "DavitSite", "DavitSQLite",
+                "CStubPage", "Davit", "DavitFaults", "DavitRecording", "DavitSite", "DavitXML", "DavitSQLite",
                 "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ],
             exclude: ["Page/Files"], swiftSettings: strict),

@@ -14,40 +14,30 @@
 /* xmlFree is a global variable, which is not concurrency-safe in Swift. */
 static inline void davit_xml_free(void *memory) { xmlFree(memory); }
 
-/* Error handlers of different versions of libxml2 differ in the constness of their argument. */
-#if LIBXML_VERSION >= 21200
-typedef const xmlError *davit_xml_error;
-#else
-typedef xmlErrorPtr davit_xml_error;
-#endif
+/* The handlers of a thread for errors. */
+typedef struct {
+    xmlGenericErrorFunc generic;
+    void *generic_context;
+    xmlStructuredErrorFunc structured;
+    void *structured_context;
+} davit_xml_handlers;
 
-static inline void davit_ignore_xml_error(void *data, davit_xml_error error) {
-    (void)data;
-    (void)error;
+static inline void davit_xml_ignore(void *context, const char *format, ...) {
+    (void)context;
+    (void)format;
 }
 
-/* Copies the first error to `data`, an empty xmlError. */
-static inline void davit_keep_xml_error(void *data, davit_xml_error error) {
-    if (((xmlErrorPtr)data)->code == XML_ERR_OK) { xmlCopyError(error, (xmlErrorPtr)data); }
+/* Passes errors on this thread to a handler, prints none, and returns the previous handlers. */
+static inline davit_xml_handlers davit_xml_set_handler(xmlStructuredErrorFunc handler, void *context) {
+    davit_xml_handlers previous = {
+        xmlGenericError, xmlGenericErrorContext, xmlStructuredError, xmlStructuredErrorContext};
+    xmlSetGenericErrorFunc(NULL, davit_xml_ignore);
+    xmlSetStructuredErrorFunc(context, handler);
+    return previous;
 }
 
-static inline void davit_silence_xpath(xmlXPathContextPtr context) {
-    context->error = (xmlStructuredErrorFunc)davit_ignore_xml_error;
-}
-
-static inline void davit_silence_relax_ng_parser(xmlRelaxNGParserCtxtPtr parser) {
-    xmlRelaxNGSetParserStructuredErrors(parser, (xmlStructuredErrorFunc)davit_ignore_xml_error, NULL);
-}
-
-static inline void davit_silence_schema_parser(xmlSchemaParserCtxtPtr parser) {
-    xmlSchemaSetParserStructuredErrors(parser, (xmlStructuredErrorFunc)davit_ignore_xml_error, NULL);
-}
-
-static inline void davit_keep_relax_ng_error(xmlRelaxNGValidCtxtPtr context, xmlErrorPtr error) {
-    xmlRelaxNGSetValidStructuredErrors(context, (xmlStructuredErrorFunc)davit_keep_xml_error, error);
-}
-
-static inline void davit_keep_schema_error(xmlSchemaValidCtxtPtr context, xmlErrorPtr error) {
-    xmlSchemaSetValidStructuredErrors(context, (xmlStructuredErrorFunc)davit_keep_xml_error, error);
+static inline void davit_xml_restore_handlers(davit_xml_handlers previous) {
+    xmlSetGenericErrorFunc(previous.generic_context, previous.generic);
+    xmlSetStructuredErrorFunc(previous.structured_context, previous.structured);
 }
 #endif

@@ -33,4 +33,13 @@ struct JSONParserTests {
         #expect(JSONParser.parse(nested(900))?.description == nested(900))
         #expect(JSONParser.parse(nested(100_000)) == nil)
     }
+
+    /// Parsing takes time in proportion to the length: an array of 200,000 elements is not copied for each.
+    @Test func longArraysAreParsed() {
+        let objects = String(repeating: #"{"a":1},"#, count: 100_000)
+        let text = "[\(objects)[\(String(repeating: "0,", count: 99_999))0]]"
+        let value = JSONParser.parse(text)
+        #expect(value?.elements?.count == 100_001)
+        #expect(value?.elements?.last?.elements?.count == 100_000)
+    }
 }

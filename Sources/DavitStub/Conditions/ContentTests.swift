@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitXML
 
 /// Tests of the content of a request as a whole.
 struct ContentTests: Sendable {
@@ -14,7 +15,7 @@ struct ContentTests: Sendable {
     private let minBytes: Int64?
     private let maxBytes: Int64?
     private let wellFormed: Language?
-    private let schema: XMLSchemaFile?
+    private let schema: SchemaTest?
     /// The type, and the subtype unless any is allowed.
     private let media: (type: String, subtype: String?)?
     /// The limits of width and height in pixels.
@@ -32,8 +33,8 @@ struct ContentTests: Sendable {
         if relaxNG != nil, xsd != nil { throw RuleError(column: "\(column).xsd", "excludes relaxNG") }
         if let source = relaxNG ?? xsd {
             let name = relaxNG == nil ? "xsd" : "relaxNG"
-            schema = try XMLSchemaFile(
-                source, isRelaxNG: relaxNG != nil, column: "\(column).\(name)", folder: folder)
+            schema = try SchemaTest(
+                source, relaxNG == nil ? .xsd : .relaxNG, column: "\(column).\(name)", folder: folder)
         } else {
             schema = nil
         }
@@ -83,7 +84,7 @@ struct ContentTests: Sendable {
         }
         switch wellFormed {
         case .xml:
-            if let error = XMLText.problem(of: content.bytes) { return "is not well-formed XML: \(error)" }
+            if let problem = XMLText.problem(of: content.bytes) { return problem }
         case .json: if JSONParser.parse(content.bytes) == nil { return "is not JSON" }
         case nil: break
         }

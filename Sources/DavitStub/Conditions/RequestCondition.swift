@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitXML
 
 /// A condition of a rule: a part of the request, and tests of it. The same conditions select rules (`when`) and
 /// check requests (`checks`).
@@ -19,7 +20,7 @@ struct RequestCondition: Sendable {
         case form(String)
         case parameter(String)
         case json(String)
-        case xml(XMLPath)
+        case xml(XPathExpression)
         case content
         /// The type of the content; the subtype is nil for all.
         case type(String, subtype: String?)
@@ -88,7 +89,7 @@ struct RequestCondition: Sendable {
             }
             return .json(text)
         case "xml":
-            var namespaces: [(String, String)] = []
+            var namespaces: [String: String] = [:]
             if let value = reader.take("namespaces") {
                 for member in value.members ?? [] {
                     guard let name = member.value.text else {
@@ -96,12 +97,14 @@ struct RequestCondition: Sendable {
                             column: "\(column).namespaces.\(member.name)",
                             "must be a string, not \(member.value.kind)")
                     }
-                    namespaces.append((member.name, name))
+                    namespaces[member.name] = name
                 }
             }
-            guard let path = XMLPath(text, namespaces: namespaces) else {
-                throw RuleError(
-                    column: "\(column).xml", "not an XPath 1.0 expression, or a prefix is not declared")
+            let path: XPathExpression
+            do throws(XPathExpression.Failure) {
+                path = try XPathExpression(text, namespaces: namespaces)
+            } catch {
+                throw RuleError(column: "\(column).xml", "not an XPath 1.0 expression: \(error.message)")
             }
             return .xml(path)
         default:
@@ -115,14 +118,7 @@ struct RequestCondition: Sendable {
         }
     }
 
-    /// Whether the condition depends on the content of the request.
-    var needsContent: Bool {
-        switch subject {
-        case .form, .json, .xml, .content: true
-        case .query, .field, .parameter, .type: false
-        }
-    }
-
+    /// Whether the condition needs the digest, or the digests in the fields, of the content.
     var needsSHA256: Bool { contentTests?.sha256 != nil }
     var needsDigests: Bool { contentTests?.digest != nil }
 
@@ -218,9 +214,10 @@ struct RequestCondition: Sendable {
             }
             return .found(JSONParser.value(at: path, in: text).map { [$0] } ?? [])
         case .xml(let path):
-            switch path.values(in: content.bytes) {
-            case .success(let values): return .found(values.map { .string($0) })
-            case .failure(let error): return .unreadable("the content is not XML: \(error.text)")
+            do throws(XMLText.Unreadable) {
+                return .found(try path.texts(in: content.bytes).map { .string($0) })
+            } catch {
+                return .unreadable("the content \(error.problem)")
             }
         default: return .found([])
         }

@@ -24,7 +24,7 @@ struct CollectionReply {
     private enum Outcome: Sendable {
         case ok(String)
         case created(Int64, String)
-        case removed, missing, full, failed
+        case removed, missing, full, failed, malformed
     }
 
     func reply(to request: HTTPRequest) -> Reply {
@@ -50,9 +50,9 @@ struct CollectionReply {
             else {
                 return .ready(.error(.contentTooLarge, "An object has at most 1 MiB.", for: request))
             }
-            guard let text = String(validating: content.bytes, as: UTF8.self),
-                JSONParser.parse(text)?.members != nil
-            else { return .ready(.error(.badRequest, "The content is not a JSON object.", for: request)) }
+            guard let text = String(validating: content.bytes, as: UTF8.self) else {
+                return .ready(.error(.badRequest, "The content is not a JSON object.", for: request))
+            }
             object = text
         }
         var id: Int64 = 0
@@ -78,6 +78,8 @@ struct CollectionReply {
                 return response
             case .removed: return HTTPResponse(status: .noContent)
             case .missing: return .error(.notFound, "Not found.", for: request)
+            case .malformed:
+                return .error(.badRequest, "The content is not a JSON object.", for: request)
             case .full: return .error(.insufficientStorage, "The collection is full.", for: request)
             case .failed: throw HTTPError(.internalServerError, "The database of the stub failed.")
             }
@@ -88,6 +90,9 @@ struct CollectionReply {
     private static func run(
         _ method: HTTPMethod, _ database: StubDatabase, _ collection: String, _ id: Int64?, _ object: String
     ) -> Outcome {
+        if method != .get, method != .head, method != .delete, JSONParser.parse(object)?.members == nil {
+            return .malformed
+        }
         do throws(StubError) {
             guard let id else {
                 guard method == .post else { return .ok(try database.items(in: collection)) }

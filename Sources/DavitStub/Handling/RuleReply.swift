@@ -7,10 +7,12 @@ internal import DavitSite
 struct RuleReply: Handler {
     let state: StubState
     let work: any BlockingWorkRunner
-    let exchange: StubExchange
     let rule: CompiledRule
+    /// The checks of the rule that failed.
+    let problems: [StubRequest.Problem]
+    /// The values in the content that templates of the rule need.
+    let found: [JSONValue: String]
     let received: LazyRequest
-    let segments: [ArraySlice<UInt8>]
 
     /// The name of the cookie with the token of a session.
     static let cookieName = "stub-session"
@@ -18,16 +20,7 @@ struct RuleReply: Handler {
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         let number = state.count(rule.rule.name)
         var received = received
-        if !rule.checks.isEmpty || !rule.templates.isEmpty {
-            received.setParameters(rule.path.parameters(in: segments))
-        }
-        let problems = rule.checks.compactMap { $0.problem(in: received.value) }.map {
-            StubRequest.Problem(subject: $0.subject, problem: $0.problem, value: $0.value)
-        }
-        if !problems.isEmpty {
-            exchange.change { $0.problems = problems }
-            return .ready(refusal(problems))
-        }
+        if !problems.isEmpty { return .ready(refusal(problems)) }
         let token = Self.token(of: request)
         let session = token.flatMap { state.session($0) }
         if rule.rule.session == .required || rule.rule.session == .end, session == nil {
@@ -36,7 +29,7 @@ struct RuleReply: Handler {
         if rule.rule.isCollection {
             return CollectionReply(
                 database: state.database, work: work, collection: rule.rule.path, received: received,
-                isItem: segments.count > collectionDepth
+                isItem: depth > collectionDepth
             ).reply(to: request)
         }
         let hasEffects =
@@ -94,6 +87,9 @@ struct RuleReply: Handler {
             return response
         }
     }
+
+    /// The number of segments of the path; a slash at the end of the path of a collection does not match.
+    private var depth: Int { received.path.depth }
 
     /// The number of segments of a collection's own path.
     private var collectionDepth: Int {
@@ -174,7 +170,7 @@ struct RuleReply: Handler {
             let values = TemplateValues(
                 state: state, request: received.value, session: session, number: number,
                 draws: FaultDraws(seed: state.seed ^ rule.number ^ 1, number))
-            response.body = .bytes(template.text(escaping) { values.text(of: $0, template.subjects) })
+            response.body = .bytes(template.text(escaping) { values.text(of: $0, found) })
         }
         if !response.fields.contains(.contentType) { response.fields.append(.contentType, type) }
         return response

@@ -18,8 +18,8 @@ final class TemplateValues {
         self.draws = draws
     }
 
-    /// - Parameter subjects: the conditions that find values in the content.
-    func text(of placeholder: Template.Placeholder, _ subjects: [JSONValue: RequestCondition]) -> String {
+    /// - Parameter found: the values in the content.
+    func text(of placeholder: Template.Placeholder, _ found: [JSONValue: String]) -> String {
         switch placeholder {
         case .method: request.method.rawValue
         case .path: request.path
@@ -29,7 +29,7 @@ final class TemplateValues {
         case .parameter(let name): Self.first(name, request.parameters)
         case .query(let name): Self.first(name, request.query)
         case .field(let name): request.field(name) ?? ""
-        case .subject(let json): subjects[json]?.value(in: request) ?? ""
+        case .subject(let json): found[json] ?? ""
         case .counter(let name): "\(state.nextValue(of: name))"
         case .now(let offset, let form): Self.time(offset, form)
         case .uuid: uuid()

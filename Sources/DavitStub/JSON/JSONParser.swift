@@ -46,19 +46,48 @@ final class JSONParser {
         withParser { parser throws(StateError) in try parser.parse(text) } ?? nil
     }
 
+    /// Whether a text is JSON (RFC 8259) of at most 1,000 levels. Unlike ``value(at:in:)``, refuses JSON5.
+    static func isValid(_ text: String) -> Bool {
+        withParser { parser throws(StateError) in
+            var isValid = false
+            try parser.validity.forEachRow([.text(text)]) { row in isValid = row.flag(0) }
+            return isValid
+        } ?? false
+    }
+
     static func parse(_ bytes: [UInt8]) -> JSONValue? {
         String(validating: bytes, as: UTF8.self).flatMap { parse($0) }
     }
 
-    /// Whether a text is JSON (RFC 8259).
-    static func isValid(_ text: String) -> Bool {
-        withParser { parser throws(StateError) in try parser.isValid(text) } ?? false
+    /// Whether `path` is a JSON path of SQLite, such as `$.items[0].name` or `$.items[#-1]`. SQLite itself
+    /// only checks the part of a path that exists in the text.
+    static func isPath(_ path: String) -> Bool {
+        guard path.utf8.first == UInt8(ascii: "$"), !path.utf8.contains(0) else { return false }
+        var rest = path.utf8.dropFirst()
+        while let first = rest.popFirst() {
+            switch first {
+            case UInt8(ascii: ".") where rest.first == UInt8(ascii: "\""):
+                guard let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return false }
+                rest = rest[end...].dropFirst()
+            case UInt8(ascii: "."):
+                let end = rest.firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
+                guard end != rest.startIndex, !rest.isEmpty else { return false }
+                rest = rest[(end ?? rest.endIndex)...]
+            case UInt8(ascii: "["):
+                guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
+                guard isIndex(rest[..<end]) else { return false }
+                rest = rest[end...].dropFirst()
+            default: return false
+            }
+        }
+        return true
     }
 
-    /// Whether `path` is a JSON path of SQLite, such as `$.items[0].name` or `$.items[#-1]`.
-    static func isPath(_ path: String) -> Bool {
-        // SQLite reads a path only as far as it leads somewhere.
-        path.wholeMatch(of: /\$(\.("[^"]+"|[^."\[\]]+)|\[([0-9]+|#|#-[0-9]+)\])*/) != nil
+    /// Whether text is `N`, `#` or `#-N`.
+    private static func isIndex(_ text: Substring.UTF8View) -> Bool {
+        if text.elementsEqual("#".utf8) { return true }
+        let digits = text.starts(with: "#-".utf8) ? text.dropFirst(2) : text
+        return 1...9 ~= digits.count && digits.allSatisfy(\.isDigit)
     }
 
     /// Returns the value at a path in a JSON text; nil if there is none, or if one of both is malformed.
@@ -73,14 +102,10 @@ final class JSONParser {
         return (found ?? nil).flatMap { parse($0) }
     }
 
-    private func isValid(_ text: String) throws(StateError) -> Bool {
+    private func parse(_ text: String) throws(StateError) -> JSONValue? {
         var isValid = false
         try validity.forEachRow([.text(text)]) { row in isValid = row.flag(0) }
-        return isValid
-    }
-
-    private func parse(_ text: String) throws(StateError) -> JSONValue? {
-        guard try isValid(text) else { return nil }
+        guard isValid else { return nil }
         var builder = JSONBuilder()
         try tree.forEachRow([.text(text)]) { row in
             let id = row.integer(0)
@@ -106,28 +131,43 @@ final class JSONParser {
 
 /// Builds a value from its nodes in the order of the text, without recursion.
 private struct JSONBuilder {
-    private var open: [(id: Int64, name: String, value: JSONValue)] = []
+    /// A value to which elements or members can still be added.
+    private struct Node {
+        let id: Int64
+        let name: String
+        let value: JSONValue
+        var elements: [JSONValue] = []
+        var members: [JSONMember] = []
+
+        var complete: JSONValue {
+            switch value {
+            case .array: .array(elements)
+            case .object: .object(members)
+            default: value
+            }
+        }
+    }
+
+    private var open: [Node] = []
 
     mutating func add(_ value: JSONValue, id: Int64, parent: Int64?, name: String) {
         while open.count > 1, open.last?.id != parent { close() }
-        open.append((id, name, value))
+        open.append(Node(id: id, name: name, value: value))
     }
 
     mutating func finish() -> JSONValue? {
         while open.count > 1 { close() }
-        return open.last?.value
+        return open.last?.complete
     }
 
-    /// Moves the last open value into its parent.
+    /// Moves the last open value into its parent, in place: copies of the siblings would take quadratic time.
     private mutating func close() {
         let last = open.removeLast()
-        let parent = open.removeLast()
-        switch parent.value {
-        case .array(let elements):
-            open.append((parent.id, parent.name, .array(elements + [last.value])))
-        case .object(let members):
-            open.append((parent.id, parent.name, .object(members + [.init(last.name, last.value)])))
-        default: open.append(parent)
+        let parent = open.count - 1
+        switch open[parent].value {
+        case .array: open[parent].elements.append(last.complete)
+        case .object: open[parent].members.append(.init(last.name, last.complete))
+        default: break
         }
     }
 }

@@ -13,7 +13,11 @@ final class CompiledRule: Sendable {
     let faults: FaultInjector?
     /// Distinguishes the random numbers of this rule from those of others.
     let number: UInt64
-    let needsContent: Bool
+    /// Whether the rule can be tried in microseconds, without regular expressions, conditions, checks and values in
+    /// the content.
+    let isFast: Bool
+    /// The conditions that find the values in the content for all templates.
+    let subjects: [JSONValue: RequestCondition]
 
     /// - Parameters:
     ///   - folder: the folder of files for replies and schemas.
@@ -43,7 +47,9 @@ final class CompiledRule: Sendable {
         } catch {
             throw RuleError(rule: rule.name, column: error.column, error.problem)
         }
-        needsContent = conditions.contains(where: \.needsContent)
+        subjects = templates.values.reduce(into: [:]) { $0.merge($1.subjects) { first, _ in first } }
+        let hasPattern = if case .regex = path.kind { true } else { false }
+        isFast = conditions.isEmpty && checks.isEmpty && subjects.isEmpty && !hasPattern
     }
 
     private static func compile(
