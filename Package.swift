@@ -168,7 +168,7 @@ let package = Package(
         example("SiteWithAPI"),
         example("Visits"),
         .testTarget(
-            name: "StubExampleTests", dependencies: ["DavitStub"], path: "Examples/StubExampleTests",
+            name: "StubExampleTests", dependencies: ["DavitStub"], path: "Examples/Stub/Tests",
             swiftSettings: strict),
         .target(name: "Guide", dependencies: ["Davit"], path: "Examples/Guide", swiftSettings: strict),
 

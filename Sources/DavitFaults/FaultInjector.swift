@@ -68,6 +68,16 @@ enum FaultPause {
     /// - Throws: ``DavitHTTP/HTTPError/disconnected`` if the client disconnects in the meantime.
     static nonisolated(nonsending) func sleep(nanoseconds: Int64) async throws(HTTPError) {
         guard nanoseconds > 0 else { return }
-        do { try await Task.sleep(nanoseconds: UInt64(nanoseconds)) } catch { throw .disconnected }
+        try await sleep(until: .now + .nanoseconds(nanoseconds))
+    }
+
+    /// - Throws: ``DavitHTTP/HTTPError/disconnected`` if the client disconnects in the meantime.
+    static nonisolated(nonsending) func sleep(
+        until due: ContinuousClock.Instant
+    ) async throws(HTTPError) {
+        // By default, the system adds up to a tenth to a delay.
+        do { try await Task.sleep(until: due, tolerance: .zero, clock: .continuous) } catch {
+            throw .disconnected
+        }
     }
 }

@@ -46,7 +46,7 @@ final class FaultyContent: RequestBody {
         if count == 0, refusal != nil { throw error }
         if let bytesPerSecond {
             let due = start + .seconds(Double(received) / Double(bytesPerSecond))
-            do { try await clock.sleep(until: due) } catch { throw .disconnected }
+            try await FaultPause.sleep(until: due)
         }
         return count
     }

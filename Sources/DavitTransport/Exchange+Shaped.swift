@@ -163,6 +163,9 @@ extension Exchange {
     /// - Throws: ``HTTPError/disconnected`` if the client disconnects in the meantime.
     private static nonisolated(nonsending) func pause(_ nanoseconds: Int64) async throws(HTTPError) {
         guard nanoseconds > 0 else { return }
-        do { try await Task.sleep(nanoseconds: UInt64(nanoseconds)) } catch { throw .disconnected }
+        do {
+            // Without a tolerance, because the default lets the system add up to a tenth to a delay.
+            try await Task.sleep(for: .nanoseconds(nanoseconds), tolerance: .zero, clock: .continuous)
+        } catch { throw .disconnected }
     }
 }

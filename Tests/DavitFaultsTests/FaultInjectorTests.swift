@@ -86,6 +86,27 @@ struct FaultInjectorTests {
             }
         }
 
+        /// Sends requests on one connection, and returns `x` for each that is refused with 503, and `.` for
+        /// each with 200.
+        func statuses(ofRequests count: Int) throws -> String {
+            let request = "GET /1 HTTP/1.1\r\nHost: h\r\n"
+            let text = try exchange(
+                String(repeating: request + "\r\n", count: count - 1) + request
+                    + "Connection: close\r\n\r\n"
+            ).text
+            return text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+                // The content has no line break, so that the next head begins in its line.
+                guard let start = String(line)?.firstRange(of: "HTTP/1.1 ")?.upperBound,
+                    let text = String(line)
+                else { return nil }
+                return switch text[start...].prefix(3) {
+                case "200": "."
+                case "503": "x"
+                default: "?"
+                }
+            }.joined()
+        }
+
         func get(_ path: String) throws -> Received {
             try exchange("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         }
@@ -209,6 +230,21 @@ struct FaultInjectorTests {
         #expect(try sequence(1) == first)
         #expect(try sequence(2) != first)
         #expect(first.contains("x") && first.contains("."))
+    }
+
+    /// Counts over many requests, on keep-alive connections: the number is within three standard deviations,
+    /// and the same seed refuses the same requests.
+    @Test func probabilityIsTheShareOfRequests() throws {
+        func sequence(_ seed: Int, connections: Int = 10) throws -> String {
+            let server = try Server("seed=\(seed)\nGET /** status=503 probability=10%")
+            return try (0..<connections).map { _ in try server.statuses(ofRequests: 1000) }.joined()
+        }
+        let first = try sequence(1)
+        let refused = first.utf8.count { $0 == UInt8(ascii: "x") }
+        // The standard deviation of a binomial distribution is the root of 10,000 × 0.1 × 0.9, 30.
+        #expect(first.utf8.count == 10_000 && (910...1090).contains(refused), "\(refused)")
+        #expect(try sequence(1) == first)
+        #expect(try sequence(2, connections: 1) != first.prefix(1000))
     }
 
     @Test func firstRuleDecidesAndOthersAdd() throws {

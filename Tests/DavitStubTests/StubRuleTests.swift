@@ -76,6 +76,11 @@ struct StubRuleTests {
             "not a field name and a value of one line"
         ),
         (
+            #"{"name":"r","path":"/","replies":[{"fields":{"Content-Length":"1"}}]}"#,
+            "replies[0].fields.Content-Length",
+            "the server writes this field; for a wrong length, use the fault length-error"
+        ),
+        (
             #"{"name":"r","path":"/","replies":[{"file":"../x"}]}"#, "replies[0].file",
             "a file is named relative to the folder of the database"
         ),

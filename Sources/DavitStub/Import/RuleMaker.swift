@@ -4,7 +4,8 @@ internal import DavitHTTP
 enum RuleMaker {
     /// Fields of responses that belong to one message or are added by the server.
     static let omittedFields: Set<String> = [
-        "date", "server", "connection", "keep-alive", "transfer-encoding", "content-length",
+        "date", "server", "connection", "keep-alive", "trailer", "transfer-encoding", "content-length",
+        "upgrade",
     ]
 
     /// Returns a rule that answers requests like this one with the recorded response.

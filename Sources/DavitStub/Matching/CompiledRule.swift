@@ -79,10 +79,22 @@ final class CompiledRule: Sendable {
         for (index, reply) in rule.replies.enumerated() where reply.state != nil && rule.scenario == nil {
             throw RuleError(column: "replies[\(index)].state", "the rule has no scenario")
         }
+        for (index, reply) in rule.replies.enumerated() {
+            for field in reply.fields where framingFields.contains(field.name.lowercased()) {
+                throw RuleError(
+                    column: "replies[\(index)].fields.\(field.name)",
+                    "the server writes this field; for a wrong length, use the fault length-error")
+            }
+        }
         if rule.choice == .random, rule.replies.reduce(0, { $0 + $1.weight }) == 0 {
             throw RuleError(column: "replies", "the weight of all replies is 0")
         }
     }
+
+    /// Fields that belong to the connection (RFC 9112).
+    private static let framingFields: Set<String> = [
+        "connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade",
+    ]
 
     private static func faults(_ text: String, seed: UInt64) throws(RuleError) -> FaultInjector? {
         if text.allSatisfy({ $0 == " " }) { return nil }
