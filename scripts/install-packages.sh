@@ -20,7 +20,7 @@ packages_for() {
         deployment) echo nginx apache2-bin caddy openssl python3 ;;
         crash) echo python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
-            litmus curl xfsprogs zip python3 ;;
+            litmus curl xfsprogs zip python3 python3-venv ;;
         *) echo "install-packages: unknown group '$1'" >&2; return 64 ;;
     esac
 }

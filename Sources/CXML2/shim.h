@@ -1,5 +1,9 @@
 #ifndef DAVIT_CXML2_SHIM_H
 #define DAVIT_CXML2_SHIM_H
+#include <libxml/xmlversion.h>
+/* Leaves out the headers of ICU, which conflict with those of Foundation in programs that import both. They only
+   determine the layout of a structure that is not used here. */
+#undef LIBXML_ICU_ENABLED
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
