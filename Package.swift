@@ -86,6 +86,8 @@ let package = Package(
             "DavitTransport", ["DavitServer", "DavitLogging", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["DavitHTTP", "CXML2"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
+        // Who may do what: pure rules, without input or output.
+        library("DavitAccess", ["DavitHTTP"]),
         library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
@@ -236,6 +238,7 @@ let package = Package(
             ]),
         tests(of: "DavitXML", ["DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
+        tests(of: "DavitAccess", ["DavitTesting", "DavitHTTP"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),

@@ -1,4 +1,5 @@
-package import DavitStore
+package import DavitHTTP
+internal import DavitStore
 package import DavitSystem
 
 /// The non-ASCII names of one folder, indexed by canonical equivalence.

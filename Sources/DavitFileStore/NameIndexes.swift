@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitStore
 internal import DavitSystem
 internal import Synchronization

@@ -1,5 +1,3 @@
-package import DavitHTTP
-
 /// A name that compares by Unicode canonical equivalence (UAX #15): for example, é as one code point equals é
 /// as two. The original bytes are preserved.
 package struct CanonicalName: Hashable, Sendable {

@@ -1,5 +1,3 @@
-package import DavitHTTP
-
 /// A path segment as a dictionary key: hashed in one step, and looked up without copying it from its path.
 package struct SegmentKey: Hashable {
     package let bytes: ArraySlice<UInt8>

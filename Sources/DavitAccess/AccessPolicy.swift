@@ -1,0 +1,84 @@
+public import DavitHTTP
+
+/// Decides what each principal may do in a share.
+///
+/// ``AccessRules`` is the policy that consists of rules. An application can implement its own.
+public protocol AccessPolicy: Sendable {
+    /// Returns what a principal may do. Called once for each request, so it must be fast and must not block;
+    /// implementations cache their views.
+    func view(of principal: Principal) -> any AccessView
+
+    /// Whether rules refer to this folder or to something below it. Such a folder cannot be moved or removed: the rules
+    /// would then refer to nothing, or to another resource that is created under its name later.
+    func isPlace(_ path: ResourcePath) -> Bool
+}
+
+extension AccessPolicy {
+    /// Returns false: nothing prevents folders from being moved.
+    public func isPlace(_ path: ResourcePath) -> Bool { false }
+}
+
+/// What one principal may do in a share. All paths are canonical, and need not exist.
+public protocol AccessView: Sendable {
+    /// Returns the rights to a resource.
+    func rights(at path: ResourcePath) -> Rights
+    /// Whether the principal has any right to something below a path. The collections on the way to it can then be
+    /// traversed, even without rights to them.
+    func leadsToRights(_ path: ResourcePath) -> Bool
+    /// Returns the rights that the principal has to a resource and to everything below it.
+    func rightsThroughout(_ path: ResourcePath) -> Rights
+    /// Returns the rights to the members of a collection.
+    func members(of path: ResourcePath) -> MemberRights
+}
+
+/// The answer to a request for a right.
+public enum AccessDecision: Hashable, Sendable {
+    case allow
+    /// Respond as if the resource did not exist: 404, or 403 if the request would create it.
+    case hide
+    /// Respond with 403. The principal may know that the resource exists.
+    case forbid
+}
+
+/// How much of a resource a principal may see.
+public enum Visibility: Hashable, Sendable {
+    /// The resource is hidden.
+    case hidden
+    /// A collection on the way to something that the principal has rights to, or to which the principal may add
+    /// members without listing them. Only its existence is visible.
+    case passage
+    /// Everything except content is visible.
+    case listed
+}
+
+extension AccessView {
+    /// Decides whether the principal has a right to a resource.
+    public func decide(_ right: Right, at path: ResourcePath) -> AccessDecision {
+        let rights = rights(at: path)
+        if rights.contains(right) { return .allow }
+        return rights.contains(.list) ? .forbid : .hide
+    }
+
+    /// Returns how much of a resource the principal may see.
+    public func visibility(at path: ResourcePath) -> Visibility {
+        let rights = rights(at: path)
+        if rights.contains(.list) { return .listed }
+        return !rights.isEmpty || leadsToRights(path) ? .passage : .hidden
+    }
+
+    /// Returns the rights to the members, determined one by one.
+    public func members(of path: ResourcePath) -> MemberRights {
+        MemberRights { name in
+            guard let member = path.appending(name) else { return (.none, false) }
+            return (rights(at: member), leadsToRights(member))
+        }
+    }
+}
+
+extension AccessPolicy {
+    /// Decides whether a principal has a right to a resource.
+    /// - Parameter path: a canonical path.
+    public func decide(
+        _ principal: Principal, _ right: Right, at path: ResourcePath
+    ) -> AccessDecision { view(of: principal).decide(right, at: path) }
+}

@@ -1,0 +1,59 @@
+internal import DavitHTTP
+
+/// The rights to the members of one collection. Determined once per collection, so that a listing does not look up
+/// the path of each member.
+public struct MemberRights: Sendable {
+    private enum Source: Sendable {
+        /// All members have the same rights.
+        case uniform(Rights)
+        /// Members in the tree have the rights of their node, all others the same rights.
+        case nodes(RuleTree, collection: Int, others: Rights)
+        case lookup(@Sendable (_ name: [UInt8]) -> (Rights, leadsToRights: Bool))
+    }
+
+    private let source: Source
+
+    init(uniform rights: Rights) { source = .uniform(rights) }
+
+    init(of collection: Int, in tree: RuleTree, others: Rights) {
+        source = .nodes(tree, collection: collection, others: others)
+    }
+
+    /// - Parameter lookup: returns the rights to a member, and whether the principal has rights below it.
+    public init(_ lookup: @escaping @Sendable (_ name: [UInt8]) -> (Rights, leadsToRights: Bool)) {
+        source = .lookup(lookup)
+    }
+
+    /// The rights that every member has; nil if members differ.
+    public var uniformRights: Rights? {
+        if case .uniform(let rights) = source { return rights }
+        return nil
+    }
+
+    /// Returns the rights to a member.
+    public func rights(to name: [UInt8]) -> Rights {
+        switch source {
+        case .uniform(let rights): rights
+        case .nodes(let tree, let collection, let others):
+            tree.member(name, of: collection).map { tree.nodes[$0].rights } ?? others
+        case .lookup(let lookup): lookup(name).0
+        }
+    }
+
+    /// Returns how much of a member the principal may see.
+    public func visibility(of name: [UInt8]) -> Visibility {
+        let (rights, leadsToRights): (Rights, Bool)
+        switch source {
+        case .uniform(let uniform): (rights, leadsToRights) = (uniform, false)
+        case .nodes(let tree, let collection, let others):
+            if let node = tree.member(name, of: collection) {
+                (rights, leadsToRights) = (tree.nodes[node].rights, tree.nodes[node].leadsToRights)
+            } else {
+                (rights, leadsToRights) = (others, false)
+            }
+        case .lookup(let lookup): (rights, leadsToRights) = lookup(name)
+        }
+        if rights.contains(.list) { return .listed }
+        return rights.isEmpty && !leadsToRights ? .hidden : .passage
+    }
+}
