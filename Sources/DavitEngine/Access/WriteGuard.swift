@@ -172,6 +172,6 @@ struct WriteGuard: Sendable {
             if change.target.path == path { return change.target.info }
             if change.resolved.path == path { return change.resolved.info }
         }
-        return try share.resources.lookup(path, last: .notFollowed, wait: wait).info
+        return try share.served.lookup(path, last: .notFollowed, wait: wait).info
     }
 }

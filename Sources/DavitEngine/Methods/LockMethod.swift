@@ -34,6 +34,14 @@ struct LockMethod: ChangeMethod {
             default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)
     }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        let right = RequiredRight.writing(change.target)
+        guard depth == .infinity, change.target.info?.isCollection == true else { return [right] }
+        return [
+            right, RequiredRight(rights: right.rights, path: right.path, isDeep: true, allowsPlaces: true),
+        ]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         switch change.target.state {
         case .mapped(let info):

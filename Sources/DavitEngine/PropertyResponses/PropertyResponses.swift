@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -52,7 +53,8 @@ final class PropertyResponses {
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+        plan.needsPath || (share.access != nil && plan.wantsPrivileges) || plan.wantsQuota
+            || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
@@ -66,7 +68,12 @@ final class PropertyResponses {
         of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StoreError) -> [[StoredProperty]] {
         do throws(StateError) {
-            return try share.state.properties(of: resources, limitBytes: limitBytes)
+            let properties = try share.state.properties(of: resources, limitBytes: limitBytes)
+            guard let access = share.access else { return properties }
+            // Collections on the way to what the client may see reveal nothing about themselves.
+            return zip(resources, properties).map { resource, properties in
+                access.visibility(at: resource.path) == .listed ? properties : []
+            }
         } catch {
             throw StoreError(error)
         }
@@ -214,7 +221,7 @@ final class PropertyResponses {
                     + Array("</D:href>".utf8))
         case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
             .principalURL, .alternateURISet, .groupMembership:
-            writeAccess(property)
+            writeAccess(property, at: path, of: info)
         case .supportedReportSet:
             writer.property(
                 "supported-report-set",
@@ -252,7 +259,20 @@ final class PropertyResponses {
 
     private func locks(at path: ResourcePath) throws(WebDAVError) -> [ActiveLock] {
         guard share.state.hasLocks else { return [] }
-        return try check.locks(covering: path).map { ActiveLock($0, in: check.context) }
+        let locks = try check.locks(covering: path)
+        guard let access = share.access else { return locks.map { ActiveLock($0, in: check.context) } }
+        // Collections on the way to what the client may see reveal nothing about themselves.
+        guard access.visibility(at: path) == .listed else { return [] }
+        return locks.map { lock in
+            var active = ActiveLock(lock, in: check.context)
+            if access.visibility(at: lock.root) != .listed {
+                // Show the resource itself as the root, and nothing about who has locked what above it.
+                active.rootHref = check.context.href(of: path)
+                active.owner = nil
+                active.principal = nil
+            }
+            return active
+        }
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {
