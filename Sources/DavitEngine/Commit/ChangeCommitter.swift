@@ -238,7 +238,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ) throws(WebDAVError) -> (change: ChangeTarget, check: WriteGuard) {
         let change = try resolve(context, mode)
         let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
-        if share.access != nil { try check.checkRights(method.requiredRights(on: change), for: change) }
+        if share.hasAccessPolicy { try check.checkRights(method.requiredRights(on: change), for: change) }
         let effects = try method.effects(on: change)
         if share.rules != nil { try checkName(on: change) }
         try depthLimit.check(of: method, on: change)

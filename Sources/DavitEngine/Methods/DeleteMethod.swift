@@ -71,7 +71,7 @@ struct DeleteMethod: InlineCommitMethod {
         }
         let unheld = try check.unheldLocks(in: path)
         let inTheWay = unheld.filter { $0.root == path }
-        if !inTheWay.isEmpty { throw WriteGuard.refusal(inTheWay.map(\.lock), change.context) }
+        if !inTheWay.isEmpty { throw check.refusal(inTheWay.map(\.lock), at: path) }
         let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
             var removal = MemberRemoval(share: share, locked: locked, context: change.context)

@@ -1,5 +1,4 @@
 internal import DavitAccess
-internal import DavitStore
 
 /// The privileges of a client (RFC 3744 §3). They depend on the rights of the client or, without an access policy, only on
 /// the configuration of the share. Principals are read-only. They do not reflect the permissions of the
@@ -9,16 +8,16 @@ internal import DavitStore
 /// omitted because there are no access control lists. `all` is abstract and only aggregates the others.
 enum Privileges {
     /// Returns the privileges that rights grant to a resource.
-    static func granted(by rights: Rights, to info: ResourceInfo, isReadOnly: Bool) -> [UInt8] {
+    static func granted(by rights: Rights, isCollection: Bool, isReadOnly: Bool) -> [UInt8] {
         var names: [StaticString] = []
-        if rights.contains(info.isCollection ? .list : .read) { names.append("read") }
+        if rights.contains(isCollection ? .list : .read) { names.append("read") }
         names.append("read-current-user-privilege-set")
         if !isReadOnly {
             if rights.contains(.change) {
                 names.append("write-properties")
-                if !info.isCollection { names.append("write-content") }
+                if !isCollection { names.append("write-content") }
             }
-            if info.isCollection {
+            if isCollection {
                 if rights.contains(.create) { names.append("bind") }
                 if rights.contains(.delete) { names.append("unbind") }
                 if rights.isSuperset(of: [.create, .change, .delete]) { names.append("write") }

@@ -1,26 +1,27 @@
 internal import DavitAccess
 internal import DavitHTTP
-internal import DavitStore
 internal import DavitWebDAV
 
 extension PropertyResponses {
-    /// Writes a property that depends on the client and on the share and, if there is an access policy, on the rights to
-    /// the resource.
-    func writeAccess(_ property: LiveProperty, at path: ResourcePath = .root, of info: ResourceInfo? = nil) {
+    /// Writes the privileges that the rights of the client grant to a resource.
+    @inline(never)
+    func writePrivileges(at path: ResourcePath, isCollection: Bool) {
+        let rights = share.access?.rights(at: path) ?? .none
+        writer.property(
+            "current-user-privilege-set",
+            bytes: Privileges.granted(
+                by: rights, isCollection: isCollection, isReadOnly: share.configuration.isReadOnly))
+    }
+
+    /// Writes a property that depends on the client and on the share, but not on the resource.
+    func writeAccess(_ property: LiveProperty) {
         switch property {
         case .currentUserPrincipal:
             writer.property("current-user-principal", bytes: principals.userElement ?? [])
         case .currentUserPrivilegeSet:
-            guard let access = share.access, let info else {
-                writer.property(
-                    "current-user-privilege-set",
-                    markup: share.configuration.isReadOnly ? Privileges.reading : Privileges.writing)
-                return
-            }
             writer.property(
                 "current-user-privilege-set",
-                bytes: Privileges.granted(
-                    by: access.rights(at: path), to: info, isReadOnly: share.configuration.isReadOnly))
+                markup: share.configuration.isReadOnly ? Privileges.reading : Privileges.writing)
         case .supportedPrivilegeSet:
             writer.property("supported-privilege-set", markup: Privileges.supported)
         case .principalCollectionSet:

@@ -53,7 +53,7 @@ final class PropertyResponses {
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || (share.access != nil && plan.wantsPrivileges) || plan.wantsQuota
+        plan.needsPath || (plan.wantsPrivileges && share.hasAccessPolicy) || plan.wantsQuota
             || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
@@ -219,9 +219,11 @@ final class PropertyResponses {
                 "add-member",
                 bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
                     + Array("</D:href>".utf8))
+        case .currentUserPrivilegeSet where share.hasAccessPolicy:
+            writePrivileges(at: path, isCollection: info.isCollection)
         case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
             .principalURL, .alternateURISet, .groupMembership:
-            writeAccess(property, at: path, of: info)
+            writeAccess(property)
         case .supportedReportSet:
             writer.property(
                 "supported-report-set",
@@ -259,20 +261,9 @@ final class PropertyResponses {
 
     private func locks(at path: ResourcePath) throws(WebDAVError) -> [ActiveLock] {
         guard share.state.hasLocks else { return [] }
-        let locks = try check.locks(covering: path)
-        guard let access = share.access else { return locks.map { ActiveLock($0, in: check.context) } }
         // Collections on the way to what the client may see reveal nothing about themselves.
-        guard access.visibility(at: path) == .listed else { return [] }
-        return locks.map { lock in
-            var active = ActiveLock(lock, in: check.context)
-            if access.visibility(at: lock.root) != .listed {
-                // Show the resource itself as the root, and nothing about who has locked what above it.
-                active.rootHref = check.context.href(of: path)
-                active.owner = nil
-                active.principal = nil
-            }
-            return active
-        }
+        guard share.isVisible(path) else { return [] }
+        return check.activeLocks(try check.locks(covering: path), at: path)
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {

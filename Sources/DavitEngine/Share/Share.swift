@@ -24,6 +24,8 @@ public final class Share: Sendable {
 
     /// The resources that the client can see: a subset of ``served`` if there is an access policy.
     let resources: any ResourceStore
+    /// Whether clients have different rights, so that each request needs a view.
+    let hasAccessPolicy: Bool
     /// What the client may do; nil if there is no access policy, and for work outside of requests.
     let access: (any AccessView)?
     /// The resources that clients can see, regardless of their rights: a subset of ``stored`` if there are rules.
@@ -80,6 +82,7 @@ public final class Share: Sendable {
         self.resources = rules.map { FilteredStore(resources, rules: $0) } ?? resources
         served = self.resources
         access = nil
+        hasAccessPolicy = configuration.access != nil
         plans = PropFindPlans()
         pathLocks = PathLocks()
         uploads = UploadTable()
@@ -139,6 +142,7 @@ public final class Share: Sendable {
         resources = ScopedStore(share.served, access: access)
         lookup = ResourceLookup(resources, access: access)
         configuration = share.configuration
+        hasAccessPolicy = share.hasAccessPolicy
         rules = share.rules
         now = share.now
         report = share.report

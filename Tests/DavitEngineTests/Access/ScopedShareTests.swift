@@ -2,8 +2,10 @@ import DavitAccess
 import DavitEngine
 import DavitHTTP
 import DavitJournal
+import DavitServer
 import DavitStore
 import DavitTesting
+import Synchronization
 import Testing
 
 /// What a client with limited rights sees of a share, through every method that reads.
@@ -204,7 +206,13 @@ struct ScopedShareTests {
             text: AccessTableTests.lockBody.replacing(
                 "</D:lockinfo>", with: "<D:owner>the owner</D:owner></D:lockinfo>"), principal: "root")
         #expect(locked.status == 200)
-        #expect(try await share.client.send("PUT", "/open/file", text: "x", principal: "ann").status == 423)
+        let refused = try await share.client.send("PUT", "/open/file", text: "x", principal: "ann")
+        #expect(refused.status == 423)
+        #expect(hrefs(refused) == ["/open/file"])
+        let second = try await share.client.send(
+            "LOCK", "/open/file", text: AccessTableTests.lockBody, principal: "ann")
+        #expect(second.status == 423)
+        #expect(hrefs(second) == ["/open/file"])
         let shown = try await share.client.send(
             "PROPFIND", "/open/file", [("Depth", "0")],
             text: "<D:propfind xmlns:D='DAV:'><D:prop><D:lockdiscovery/></D:prop></D:propfind>",
@@ -256,4 +264,74 @@ struct ScopedShareTests {
         #expect(own.status == 204)
         #expect(share.shell("[ $(cat open/new) = data ]") == 0)
     }
+
+    /// A stream reports only what its client may see, and changes afterwards with the rights.
+    @Test func eventsReportWhatMayBeListed() async throws {
+        let policy = ChangingPolicy([
+            AccessRule(.user("root"), .root, .all), AccessRule(.user("ann"), path("open"), .view),
+        ])
+        let share = try TestShare.live { $0.access = policy }
+        #expect(share.shell("mkdir open secret") == 0)
+        let reader = EventReader(
+            try await share.client.begin("GET", "/?events&depth=infinity", principal: "ann"))
+        try #require(reader.response.status == .ok)
+        try await reader.start()
+        func put(_ target: String) async throws {
+            #expect(try await share.client.send("PUT", target, text: "x", principal: "root").status == 201)
+        }
+        try await put("/secret/a")
+        try await put("/open/a")
+        #expect(try await reader.next()?.lines == ["+ /open/a"])
+        policy.replace([
+            AccessRule(.user("root"), .root, .all), AccessRule(.user("ann"), path("secret"), .view),
+        ])
+        try await put("/open/b")
+        try await put("/secret/b")
+        #expect(try await reader.next()?.lines == ["+ /secret/b"])
+        #expect(
+            try await share.client.begin("GET", "/open/?events", principal: "ann").status == .notFound)
+    }
+
+    /// Archives leave out what is hidden.
+    @Test func downloadsContainWhatMayBeRead() async throws {
+        let share = try share()
+        let client = TestClient(WebDAVHandler(share: share.share, page: DownloadPage()))
+        let text = try await client.send("GET", "/", principal: "ann").text
+        #expect(
+            Set(text.split(separator: "\n")) == [
+                "open/file", "open/sub/file", "read/file", "deep/way/room/file", "! read/names/unread",
+            ])
+    }
+}
+
+/// Writes the path of each content in a collection on a line.
+private struct DownloadPage: CollectionPage {
+    func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
+        let traversal = try await visit.traversal()
+        let lines = try await visit.offload {
+            var lines: [UInt8] = []
+            while true {
+                switch traversal.next() {
+                case .found(let found):
+                    if found.info.isCollection { break }
+                    if case .failure = traversal.open(found) { lines += Array("! ".utf8) }
+                    lines += found.path + [10]
+                case .obstacle(let path, _): lines += Array("! ".utf8) + path + [10]
+                case .end: return lines
+                }
+            }
+        }
+        return HTTPResponse(status: .ok, body: .bytes(lines))
+    }
+}
+
+/// A policy whose rules can be replaced.
+private final class ChangingPolicy: AccessPolicy {
+    private let rules: Mutex<AccessRules>
+
+    init(_ rules: [AccessRule]) { self.rules = Mutex(try! AccessRules(rules)) }
+
+    func replace(_ rules: [AccessRule]) { self.rules.withLock { $0 = try! AccessRules(rules) } }
+
+    func view(of principal: Principal) -> any AccessView { rules.withLock { $0 }.view(of: principal) }
 }
