@@ -164,12 +164,11 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        filter: (any CopyFilter)?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try StagedCopy(
-            of: source, for: destination, includesMembers: includesMembers, filter: filter,
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
             heightLimit: heightLimit, in: share)
     }
 

@@ -126,12 +126,11 @@ extension ForwardingStore {
     }
 
     package func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        filter: (any CopyFilter)?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try base.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, filter: filter,
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
             heightLimit: heightLimit)
     }
 

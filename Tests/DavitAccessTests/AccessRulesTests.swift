@@ -30,14 +30,7 @@ import Testing
                 if let parent = path.parent {
                     let members = view.members(of: parent)
                     #expect(members.rights(to: Array(path.name)) == expected)
-                    let name = Array(path.name)
-                    #expect(members.lists(name, isCollection: false) == expected.contains(.list))
-                    let isInherited = members.uniformRights != nil || expected == view.rights(at: parent)
-                    if !isInherited || view.leadsToRights(path) {
-                        #expect(
-                            members.lists(name, isCollection: true) == (view.visibility(at: path) != .hidden),
-                            "lists \(principal) \(text) \(oracle.rules)")
-                    }
+                    #expect(members.visibility(of: Array(path.name)) == view.visibility(at: path))
                     if let uniform = members.uniformRights { #expect(uniform == expected) }
                 }
                 explains(policy, principal, text, expected)

@@ -82,13 +82,12 @@ final class WatchedStore: ForwardingStore {
     }
 
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        filter: (any CopyFilter)?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try pass(.beginCopy)
         let tree = try base.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, filter: filter,
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
             heightLimit: heightLimit)
         try pass(.stageCopy)
         return tree

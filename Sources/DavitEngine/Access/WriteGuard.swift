@@ -75,26 +75,25 @@ struct WriteGuard: Sendable {
     func checkLocks(_ effect: WriteEffect) throws(WebDAVError) {
         guard share.state.hasLocks else { return }
         switch effect {
-        case .write(let path): try require(try locks(covering: path), at: path)
+        case .write(let path): try require(try locks(covering: path))
         case .member(let path):
-            if let parent = path.parent { try require(try locks(covering: parent), at: path) }
+            if let parent = path.parent { try require(try locks(covering: parent)) }
         case .tree(let path):
-            try require(try locks(covering: path), at: path)
+            try require(try locks(covering: path))
             let unheld = try unheldLocks(in: path)
-            if !unheld.isEmpty { throw refusal(unheld.map(\.lock), at: path) }
+            if !unheld.isEmpty { throw Self.refusal(unheld.map(\.lock), context) }
         }
     }
 
-    private func require(_ locks: [Lock], at path: ResourcePath) throws(WebDAVError) {
+    private func require(_ locks: [Lock]) throws(WebDAVError) {
         // If several locks cover a resource, they are shared, and one token suffices (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
-        throw refusal(locks, at: path)
+        throw Self.refusal(locks, context)
     }
 
     /// Returns a 423 error with the hrefs of the roots of the conflicting locks.
-    /// - Parameter path: the resource that the locks protect.
-    func refusal(_ locks: [Lock], at path: ResourcePath) -> WebDAVError {
-        WebDAVError(.locked, .lockTokenSubmitted(hrefs(ofRootsOf: locks, at: path)))
+    static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
+        WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
     }
 
     /// Returns the locks that protect parts of a tree and whose token the lock owner has not submitted: locks inside
@@ -173,6 +172,6 @@ struct WriteGuard: Sendable {
             if change.target.path == path { return change.target.info }
             if change.resolved.path == path { return change.resolved.info }
         }
-        return try share.served.lookup(path, last: .notFollowed, wait: wait).info
+        return try share.resources.lookup(path, last: .notFollowed, wait: wait).info
     }
 }

@@ -1,4 +1,3 @@
-internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -13,10 +12,6 @@ struct PropPatchMethod: ChangeMethod {
     }
 
     let share: Share
-
-    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
-        change.target.info == nil ? [] : [RequiredRight(rights: .change, path: change.target.path)]
-    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard let info = change.target.info else { throw WebDAVError(.notFound) }

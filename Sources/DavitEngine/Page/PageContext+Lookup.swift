@@ -39,8 +39,7 @@ extension PageContext {
             }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             let check = WriteGuard(share: share, context: context, wait: .allowed)
-            let locks = try check.locks(covering: lookup.path)
-            return PageMember(info: info, locks: check.withoutHiddenOwners(locks))
+            return PageMember(info: info, locks: try check.locks(covering: lookup.path))
         }
     }
 

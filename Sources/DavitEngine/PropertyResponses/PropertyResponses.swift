@@ -1,4 +1,3 @@
-internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -53,8 +52,7 @@ final class PropertyResponses {
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || (plan.wantsPrivileges && share.hasAccessPolicy) || plan.wantsQuota
-            || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+        plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
@@ -68,12 +66,7 @@ final class PropertyResponses {
         of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StoreError) -> [[StoredProperty]] {
         do throws(StateError) {
-            let properties = try share.state.properties(of: resources, limitBytes: limitBytes)
-            guard let access = share.access else { return properties }
-            // Collections on the way to what the client may see reveal nothing about themselves.
-            return zip(resources, properties).map { resource, properties in
-                access.visibility(at: resource.path) == .listed ? properties : []
-            }
+            return try share.state.properties(of: resources, limitBytes: limitBytes)
         } catch {
             throw StoreError(error)
         }
@@ -219,8 +212,6 @@ final class PropertyResponses {
                 "add-member",
                 bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
                     + Array("</D:href>".utf8))
-        case .currentUserPrivilegeSet where share.hasAccessPolicy:
-            writePrivileges(at: path, isCollection: info.isCollection)
         case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
             .principalURL, .alternateURISet, .groupMembership:
             writeAccess(property)
@@ -261,9 +252,7 @@ final class PropertyResponses {
 
     private func locks(at path: ResourcePath) throws(WebDAVError) -> [ActiveLock] {
         guard share.state.hasLocks else { return [] }
-        // Collections on the way to what the client may see reveal nothing about themselves.
-        guard share.isVisible(path) else { return [] }
-        return check.activeLocks(try check.locks(covering: path), at: path)
+        return try check.locks(covering: path).map { ActiveLock($0, in: check.context) }
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {

@@ -1,4 +1,3 @@
-internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -7,10 +6,6 @@ internal import DavitWebDAV
 struct PurgeMethod: ChangeMethod {
     let share: Share
     let entry: TrashEntry
-
-    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
-        [RequiredRight(rights: .delete, path: entry.path)]
-    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard change.target.info?.isCollection == true else { throw WebDAVError(.notFound) }

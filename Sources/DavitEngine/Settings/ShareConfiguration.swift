@@ -1,4 +1,3 @@
-package import DavitAccess
 public import DavitHTTP
 public import DavitStore
 
@@ -81,8 +80,6 @@ public struct ShareConfiguration: Sendable {
     public var rules = ShareRules()
     /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
-    /// Decides what each client may do; nil if every client may do everything.
-    package var access: (any AccessPolicy)?
     /// Callbacks that can refuse changes and are notified of them.
     public var hooks = ShareHooks()
     /// Returns the file system path of a resource, for hooks.

@@ -72,8 +72,7 @@ extension SidecarStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        filter: (any CopyFilter)?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         let (from, to) = (try home(of: source), try home(of: destination))
@@ -85,26 +84,26 @@ extension SidecarStore {
         }
         if from == .sidecarFolder {
             return try sidecarFolder.stageCopy(
-                of: source, for: destination, includesMembers: includesMembers, filter: filter,
+                of: source, for: destination, includesMembers: includesMembers, rules: rules,
                 heightLimit: heightLimit)
         }
         let tree = try share.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, filter: filter,
+            of: source, for: destination, includesMembers: includesMembers, rules: rules,
             heightLimit: heightLimit)
         guard tree.info.isCollection else { return tree }
         return CopyWithSidecars(
-            tree, sidecars: includesMembers ? copySidecars(of: source, for: destination, filter) : nil,
+            tree, sidecars: includesMembers ? copySidecars(of: source, for: destination, rules) : nil,
             sidecarFolder: sidecarFolder)
     }
 
     /// Copies the sidecars of a folder. Errors are ignored, so that they do not fail the copy.
     private func copySidecars(
-        of source: ResourcePath, for destination: ResourcePath, _ filter: (any CopyFilter)?
+        of source: ResourcePath, for destination: ResourcePath, _ rules: ShareRules?
     ) -> (any StagedTree)? {
         guard (try? sidecarFolder.identity(at: source)) ?? nil != nil else { return nil }
         guard (try? makeCollections(above: destination)) != nil else { return nil }
         return try? sidecarFolder.stageCopy(
-            of: source, for: destination, includesMembers: true, filter: filter, heightLimit: .max)
+            of: source, for: destination, includesMembers: true, rules: rules, heightLimit: .max)
     }
 
     public func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
