@@ -25,15 +25,15 @@ public final class AccessRules: AccessPolicy {
 
     private let bySubject: [AccessRule.Subject: [AccessRule]]
     private let groupsOfUser: [String: [String]]
-    /// The folders that rules refer to, and all folders above them, as equivalence keys.
-    private let places: Set<ResourcePath>
+    /// A tree with all rules, whose nodes are the folders that rules refer to and those above them. The rights in it mean
+    /// nothing.
+    private let places: RuleTree
     private let views = Mutex(Views())
 
     /// - Parameter members: the names of the members of each group.
     /// - Throws: the first problem.
     public init(_ rules: [AccessRule], groups members: [String: Set<String>] = [:]) throws(Problem) {
         var bySubject: [AccessRule.Subject: [AccessRule]] = [:]
-        var places: Set<ResourcePath> = []
         var seen: Set<SubjectPlace> = []
         for rule in rules {
             let key = rule.path.equivalenceKey
@@ -42,8 +42,6 @@ public final class AccessRules: AccessPolicy {
             }
             if case .group(let name) = rule.subject, members[name] == nil { throw .unknownGroup(rule) }
             bySubject[rule.subject, default: []].append(rule)
-            var place: ResourcePath? = key
-            while let path = place, places.insert(path).inserted { place = path.parent }
         }
         var groupsOfUser: [String: [String]] = [:]
         for (group, users) in members {
@@ -51,7 +49,7 @@ public final class AccessRules: AccessPolicy {
         }
         self.bySubject = bySubject
         self.groupsOfUser = groupsOfUser
-        self.places = places
+        places = RuleTree(rules, limit: nil)
     }
 
     private struct SubjectPlace: Hashable {
@@ -59,7 +57,7 @@ public final class AccessRules: AccessPolicy {
         let place: ResourcePath
     }
 
-    public func isPlace(_ path: ResourcePath) -> Bool { places.contains(path.equivalenceKey) }
+    public func isPlace(_ path: ResourcePath) -> Bool { places.hasNode(at: path) }
 
     /// Returns what a principal may do. The first call for a principal takes time linear in the rules that concern it.
     public func view(of principal: Principal) -> any AccessView {

@@ -105,6 +105,9 @@ final class RuleTree: AccessView {
         return (index, true)
     }
 
+    /// Whether a rule refers to a folder or to something below it. Always true for the root.
+    func hasNode(at path: ResourcePath) -> Bool { nearestNode(to: path).isExact }
+
     func rights(at path: ResourcePath) -> Rights { nodes[nearestNode(to: path).index].rights }
 
     func leadsToRights(_ path: ResourcePath) -> Bool {

@@ -89,8 +89,7 @@ struct AccessOracle {
     private func below(_ path: String) -> [String] { Self.paths.filter { Self.isBelow(path, $0) } }
 
     func leadsToRights(_ path: String, _ principal: Principal) -> Bool {
-        // Below the rules and the limit, rights do not change; a path that no rule and no limit is below leads nowhere
-        // in itself.
+        // Rights change only where a rule or the limit begins. Without one below the path, it leads to nothing new.
         let places = rules.map { Self.text($0.path) } + (principal.limit.map { [Self.text($0.path)] } ?? [])
         return below(path).contains { member in
             member != path && !rights(of: principal, at: member).isEmpty
