@@ -88,13 +88,15 @@ let package = Package(
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         // Who may do what: pure rules, without input or output.
         library("DavitAccess", ["DavitHTTP"]),
-        library("DavitStore", ["DavitWebDAV", "DavitHTTP"]),
+        library("DavitStore", ["DavitAccess", "DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
         // The journal of changes in a folder, for clients that synchronize.
         library(
             "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
-        library("DavitEngine", ["DavitServer", "DavitStore", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
+        library(
+            "DavitEngine",
+            ["DavitServer", "DavitStore", "DavitAccess", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         // The HTML listings of folders, for WebDAV and for websites.
         library("DavitListing", ["DavitServer", "DavitStore", "DavitHTTP"]),
         // The browser page; its files are part of the binary.
@@ -249,7 +251,7 @@ let package = Package(
             of: "DavitEngine",
             [
                 "DavitFaults", "DavitTesting", "DavitZlib", "DavitFileStore", "DavitJournal", "DavitSQLite",
-                "DavitStore",
+                "DavitStore", "DavitAccess",
                 "DavitWebDAV", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(

@@ -40,20 +40,18 @@ public struct MemberRights: Sendable {
         }
     }
 
-    /// Returns how much of a member the principal may see.
-    public func visibility(of name: [UInt8]) -> Visibility {
-        let (rights, leadsToRights): (Rights, Bool)
+    /// Whether a listing includes a member: if the principal has the right to list it, or if it is a collection that has
+    /// rules of its own or is on the way to one. Members that only inherit rights without that to list are left out.
+    public func lists(_ name: [UInt8], isCollection: Bool) -> Bool {
         switch source {
-        case .uniform(let uniform): (rights, leadsToRights) = (uniform, false)
+        case .uniform(let rights): return rights.contains(.list)
         case .nodes(let tree, let collection, let others):
-            if let node = tree.member(name, of: collection) {
-                (rights, leadsToRights) = (tree.nodes[node].rights, tree.nodes[node].leadsToRights)
-            } else {
-                (rights, leadsToRights) = (others, false)
-            }
-        case .lookup(let lookup): (rights, leadsToRights) = lookup(name)
+            guard let node = tree.member(name, of: collection) else { return others.contains(.list) }
+            let (rights, leadsToRights) = (tree.nodes[node].rights, tree.nodes[node].leadsToRights)
+            return rights.contains(.list) || (isCollection && (!rights.isEmpty || leadsToRights))
+        case .lookup(let lookup):
+            let (rights, leadsToRights) = lookup(name)
+            return rights.contains(.list) || (isCollection && leadsToRights)
         }
-        if rights.contains(.list) { return .listed }
-        return rights.isEmpty && !leadsToRights ? .hidden : .passage
     }
 }

@@ -18,6 +18,18 @@ public struct WebDAVHandler: Handler {
     public var announcedFields: HTTPFields { OptionsMethod.complianceFields }
 
     public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        if share.hasAccessPolicy { return try respondWithRights(to: request) }
+        return try answer(request)
+    }
+
+    @inline(never)
+    private func respondWithRights(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        try WebDAVHandler(share: share.view(for: request), page: page).answer(request)
+    }
+
+    /// Responds to a request of the client to whom ``share`` belongs.
+    @inline(__always)
+    private func answer(_ request: HTTPRequest) throws(HTTPError) -> Reply {
         let response: HTTPResponse
         do throws(WebDAVError) {
             switch try dispatch(request) {

@@ -164,11 +164,12 @@ public final class FileResourceStore: ResourceStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try StagedCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            of: source, for: destination, includesMembers: includesMembers, filter: filter,
             heightLimit: heightLimit, in: share)
     }
 

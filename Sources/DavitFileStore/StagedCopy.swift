@@ -25,7 +25,7 @@ final class StagedCopy: StagedTree {
 
     init(
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        rules: ShareRules? = nil, heightLimit: Int = .max, in share: SharedFolder
+        filter: (any CopyFilter)? = nil, heightLimit: Int = .max, in share: SharedFolder
     ) throws(StoreError) {
         guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
         else { throw .notFound }
@@ -37,7 +37,7 @@ final class StagedCopy: StagedTree {
         do throws(StoreError) {
             if status.kind == .directory {
                 let copy = try TreeCopy(
-                    of: source, to: reservation.openAgain(), rules: rules, heightLimit: heightLimit,
+                    of: source, to: reservation.openAgain(), filter: filter, heightLimit: heightLimit,
                     in: share)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures

@@ -14,7 +14,7 @@ final class TreeCopy {
     private let share: SharedFolder
     private let source: ResourcePath
     /// Selects the members to copy; nil copies all.
-    private let rules: ShareRules?
+    private let filter: (any CopyFilter)?
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
     /// The source, followed by one entry for each folder reached through a link on the current path.
     private var sourceTrees: [SourceTree] = []
@@ -62,14 +62,15 @@ final class TreeCopy {
     /// - Parameters:
     ///   - source: the canonical path of a collection.
     ///   - target: an empty directory, open for its entries.
-    ///   - rules: selects the members to copy; nil copies all.
+    ///   - filter: selects the members to copy; nil copies all.
     ///   - heightLimit: the maximum number of levels below the top of the copy.
     init(
-        of source: ResourcePath, to target: consuming FileDescriptor, rules: ShareRules?, heightLimit: Int,
+        of source: ResourcePath, to target: consuming FileDescriptor, filter: (any CopyFilter)?,
+        heightLimit: Int,
         in share: SharedFolder
     ) throws(StoreError) {
         self.share = share
-        self.rules = rules
+        self.filter = filter
         self.heightLimit = heightLimit
         self.source = source
         do {
@@ -183,7 +184,7 @@ final class TreeCopy {
     /// - Throws: only errors that abort the copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
         try LongWork.checkpoint()
-        if kind == .special || rules?.refuses(name, at: sourceTree.path(of: name)) == true { return }
+        if kind == .special || filter?.omits(name, at: sourceTree.path(of: name)) == true { return }
         guard frames.count <= heightLimit else {
             isTooDeep = true
             return
@@ -193,14 +194,14 @@ final class TreeCopy {
             switch kind {
             case .special: return
             case .directory: frames[directory].pending.append(Pending(name: name))
-            case .regular: try copyFile(name, from: sourceTree.position.directory.open(name, for: .content))
+            case .regular: try copyMemberFile(name)
             case .symbolicLink: try copyLinked(name)
             case .unknown:
                 switch try sourceTree.position.directory.status(of: name).kind {
                 case .special: return
                 case .directory: frames[directory].pending.append(Pending(name: name))
                 case .regular:
-                    try copyFile(name, from: sourceTree.position.directory.open(name, for: .content))
+                    try copyMemberFile(name)
                 case .symbolicLink: try copyLinked(name)
                 }
             }
@@ -211,20 +212,42 @@ final class TreeCopy {
         }
     }
 
-    private func copyLinked(_ name: [UInt8]) throws(SystemError) {
-        guard let link = sourceTree.path(of: name),
-            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
-            rules?.refuses(in: target) != true
-        else { return }
-        if status.kind == .directory {
-            frames[frames.count - 1].pending.append(Pending(name: name, target: target))
-        } else if rules?.refuses(content: target.name) != true {
-            try copyFile(name, from: share.directory.open(target.bytes, for: .content, mayWait: true))
+    private func copyMemberFile(_ name: [UInt8]) throws(SystemError) {
+        try copyFile(name, at: sourceTree.path(of: name)) { () throws(SystemError) in
+            try sourceTree.position.directory.open(name, for: .content)
         }
     }
 
-    private func copyFile(_ name: [UInt8], from file: consuming FileDescriptor) throws(SystemError) {
-        if rules?.refuses(content: name) == true { return }
+    private func copyLinked(_ name: [UInt8]) throws(SystemError) {
+        guard let link = sourceTree.path(of: name),
+            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
+            filter?.omits(target: target) != true
+        else { return }
+        if status.kind == .directory {
+            frames[frames.count - 1].pending.append(Pending(name: name, target: target))
+        } else if filter?.omits(content: Array(target.name)) != true {
+            try copyFile(name, at: target) { () throws(SystemError) in
+                try share.directory.open(target.bytes, for: .content, mayWait: true)
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: the canonical path of the content.
+    ///   - open: opens the content.
+    private func copyFile(
+        _ name: [UInt8], at path: @autoclosure () -> ResourcePath?,
+        _ open: () throws(SystemError) -> FileDescriptor
+    ) throws(SystemError) {
+        if let filter {
+            if filter.omits(content: name) { return }
+            switch filter.admission(at: path()) {
+            case .copy: break
+            case .omit: return
+            case .fail: return record(name, .forbidden)
+            }
+        }
+        let file = try open()
         let status = try file.status()
         guard status.kind == .regular else { return }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)

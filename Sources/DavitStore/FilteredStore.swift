@@ -7,7 +7,7 @@ package import DavitHTTP
 /// name is not checked here, because only the change knows whether it creates content or a collection.
 package final class FilteredStore: ForwardingStore {
     package let base: any ResourceStore
-    private let rules: ShareRules
+    let rules: ShareRules
 
     package init(_ base: any ResourceStore, rules: ShareRules) {
         self.base = base
@@ -70,11 +70,12 @@ package final class FilteredStore: ForwardingStore {
 
     /// Omits from the copy all names that are not served.
     package func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try base.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules ?? self.rules,
+            of: source, for: destination, includesMembers: includesMembers, filter: filter ?? rules,
             heightLimit: heightLimit)
     }
 }

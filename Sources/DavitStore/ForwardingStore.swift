@@ -126,11 +126,12 @@ extension ForwardingStore {
     }
 
     package func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try base.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            of: source, for: destination, includesMembers: includesMembers, filter: filter,
             heightLimit: heightLimit)
     }
 

@@ -30,7 +30,7 @@ extension ResourceStore {
         of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool
     ) throws(StoreError) -> any StagedTree {
         try stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: nil, heightLimit: .max)
+            of: source, for: destination, includesMembers: includesMembers, filter: nil, heightLimit: .max)
     }
 
     public func createCollection(at path: ResourcePath) throws(StoreError) {

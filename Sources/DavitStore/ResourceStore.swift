@@ -293,11 +293,12 @@ public protocol ResourceStore: ResourceReader {
     /// Builds a copy of `source` in the collection of `destination`; `includesMembers` is false for COPY with
     /// Depth 0. The modification times of the copies are new (RFC 4918 §15.7).
     /// - Parameters:
-    ///   - rules: selects the members to copy; nil copies all.
+    ///   - filter: selects the members to copy; nil copies all.
     ///   - heightLimit: the maximum number of levels below the top of the copy.
     /// - Throws: `tooDeep`, leaving nothing behind, and other errors.
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree
 

@@ -30,7 +30,14 @@ import Testing
                 if let parent = path.parent {
                     let members = view.members(of: parent)
                     #expect(members.rights(to: Array(path.name)) == expected)
-                    #expect(members.visibility(of: Array(path.name)) == view.visibility(at: path))
+                    let name = Array(path.name)
+                    #expect(members.lists(name, isCollection: false) == expected.contains(.list))
+                    let isInherited = members.uniformRights != nil || expected == view.rights(at: parent)
+                    if !isInherited || view.leadsToRights(path) {
+                        #expect(
+                            members.lists(name, isCollection: true) == (view.visibility(at: path) != .hidden),
+                            "lists \(principal) \(text) \(oracle.rules)")
+                    }
                     if let uniform = members.uniformRights { #expect(uniform == expected) }
                 }
                 explains(policy, principal, text, expected)

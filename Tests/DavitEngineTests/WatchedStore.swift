@@ -82,12 +82,13 @@ final class WatchedStore: ForwardingStore {
     }
 
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         try pass(.beginCopy)
         let tree = try base.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            of: source, for: destination, includesMembers: includesMembers, filter: filter,
             heightLimit: heightLimit)
         try pass(.stageCopy)
         return tree

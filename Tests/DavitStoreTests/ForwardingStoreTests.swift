@@ -53,7 +53,7 @@ struct ForwardingStoreTests {
         try? store.createCollection(at: location)
         _ = try? store.stageCollection(at: path)
         _ = try? store.stageCopy(
-            of: path, for: path, includesMembers: true, rules: nil, heightLimit: 0)
+            of: path, for: path, includesMembers: true, filter: nil, heightLimit: 0)
         _ = try? store.measureHeight(of: path, limit: 0)
         _ = try? store.refersToSameEntry(path, path)
         try? store.rename(path, toFree: path)
@@ -175,7 +175,8 @@ private final class RecordingStore: ResourceStore {
     func createCollection(at location: ResourceLocation) throws(StoreError) { return try fail() }
     func stageCollection(at path: ResourcePath) throws(StoreError) -> any StagedTree { try fail() }
     func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree { try fail() }
     func measureHeight(of path: ResourcePath, limit: Int) throws(StoreError) -> any HeightMeasurement {

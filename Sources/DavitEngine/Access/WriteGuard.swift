@@ -75,25 +75,26 @@ struct WriteGuard: Sendable {
     func checkLocks(_ effect: WriteEffect) throws(WebDAVError) {
         guard share.state.hasLocks else { return }
         switch effect {
-        case .write(let path): try require(try locks(covering: path))
+        case .write(let path): try require(try locks(covering: path), at: path)
         case .member(let path):
-            if let parent = path.parent { try require(try locks(covering: parent)) }
+            if let parent = path.parent { try require(try locks(covering: parent), at: path) }
         case .tree(let path):
-            try require(try locks(covering: path))
+            try require(try locks(covering: path), at: path)
             let unheld = try unheldLocks(in: path)
-            if !unheld.isEmpty { throw Self.refusal(unheld.map(\.lock), context) }
+            if !unheld.isEmpty { throw refusal(unheld.map(\.lock), at: path) }
         }
     }
 
-    private func require(_ locks: [Lock]) throws(WebDAVError) {
+    private func require(_ locks: [Lock], at path: ResourcePath) throws(WebDAVError) {
         // If several locks cover a resource, they are shared, and one token suffices (§6.2).
         guard !locks.isEmpty, !locks.contains(where: isHeld) else { return }
-        throw Self.refusal(locks, context)
+        throw refusal(locks, at: path)
     }
 
     /// Returns a 423 error with the hrefs of the roots of the conflicting locks.
-    static func refusal(_ locks: [Lock], _ context: RequestContext) -> WebDAVError {
-        WebDAVError(.locked, .lockTokenSubmitted(context.hrefs(ofRootsOf: locks)))
+    /// - Parameter path: the resource that the locks protect.
+    func refusal(_ locks: [Lock], at path: ResourcePath) -> WebDAVError {
+        WebDAVError(.locked, .lockTokenSubmitted(hrefs(ofRootsOf: locks, at: path)))
     }
 
     /// Returns the locks that protect parts of a tree and whose token the lock owner has not submitted: locks inside
@@ -172,6 +173,6 @@ struct WriteGuard: Sendable {
             if change.target.path == path { return change.target.info }
             if change.resolved.path == path { return change.resolved.info }
         }
-        return try share.resources.lookup(path, last: .notFollowed, wait: wait).info
+        return try share.served.lookup(path, last: .notFollowed, wait: wait).info
     }
 }

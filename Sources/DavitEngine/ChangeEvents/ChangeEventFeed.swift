@@ -42,12 +42,14 @@ package final class ChangeEventFeed: Sendable {
     /// Adds a reader.
     /// - Parameters:
     ///   - missing: the requested collections that do not exist.
+    ///   - mayReport: whether the client may know of a change at a path; asked for each event.
     ///   - position: the position up to which the requested collections have been compared with the file
     ///     system.
     /// - Returns: the id of the reader, and the number of the last change that ``catchUp(_:_:)`` must cover if the
     ///   reader resumes; nil if there are too many readers.
     func join(
-        _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition
+        _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition,
+        mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
             guard state.readers.count < readerLimit else { return nil }
@@ -57,7 +59,7 @@ package final class ChangeEventFeed: Sendable {
             state.token = token
             let through =
                 token.journal == position.journal ? max(token.number, position.last) : position.last
-            let id = state.readers.add(scopes, known: through)
+            let id = state.readers.add(scopes, known: through, mayReport: mayReport)
             state.readers.withReader(id) { reader in
                 // Send the first event id immediately.
                 reader.pending.isBeat = true
@@ -74,7 +76,9 @@ package final class ChangeEventFeed: Sendable {
             state.readers.withReader(id) { reader in
                 guard let changes else { return reader.pending.reset() }
                 for (scope, changes) in changes {
-                    for change in changes { reader.pending.record(change, in: scope) }
+                    for change in changes where reader.mayReport(change.path) {
+                        reader.pending.record(change, in: scope)
+                    }
                     // The journal does not record locks, so make the client query them again.
                     reader.pending.record(locksOf: scope.href)
                 }

@@ -6,6 +6,8 @@ internal import DavitWebDAV
 struct ChangeEventSubscribers {
     struct Reader {
         var scopes: [ChangeEventScope]
+        /// Whether the client may know of a change; asked for each event.
+        var mayReport: @Sendable (ResourcePath) -> Bool = { _ in true }
         var pending = PendingChangeEvents()
         /// The number of the last change that the reader knows or that ``ChangeEventFeed/catchUp(_:_:)`` sends to it.
         var known: Int64
@@ -49,9 +51,12 @@ struct ChangeEventSubscribers {
 
     // MARK: Adding and removing readers
 
-    mutating func add(_ scopes: [ChangeEventScope], known: Int64) -> Int {
+    mutating func add(
+        _ scopes: [ChangeEventScope], known: Int64,
+        mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
+    ) -> Int {
         next += 1
-        all[next] = Reader(scopes: scopes, known: known)
+        all[next] = Reader(scopes: scopes, mayReport: mayReport, known: known)
         for scope in scopes { add(Watch(reader: next, scope: scope)) }
         return next
     }
@@ -137,7 +142,9 @@ struct ChangeEventSubscribers {
         }
         guard let parent = change.path.parent else { return }
         forEachWatch(above: parent) { readers, watch in
-            guard let known = readers.all[watch.reader]?.known, known < change.number else { return }
+            guard let reader = readers.all[watch.reader], reader.known < change.number,
+                reader.mayReport(change.path)
+            else { return }
             readers.record(watch.reader) { $0.record(change, in: watch.scope) }
         }
     }
@@ -167,6 +174,7 @@ struct ChangeEventSubscribers {
         for watch in watches[root] ?? [] { record(watch.reader) { $0.record(locksOf: watch.scope.href) } }
         if let parent = root.parent {
             forEachWatch(above: parent) { readers, watch in
+                guard readers.all[watch.reader]?.mayReport(root) == true else { return }
                 readers.record(watch.reader) { $0.record(locksOf: watch.scope.href(of: root) + slash) }
             }
         }

@@ -237,10 +237,11 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         _ context: RequestContext, _ mode: LookupMode
     ) throws(WebDAVError) -> (change: ChangeTarget, check: WriteGuard) {
         let change = try resolve(context, mode)
+        let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
+        if share.hasAccessPolicy { try check.checkRights(method.requiredRights(on: change), for: change) }
         let effects = try method.effects(on: change)
         if share.rules != nil { try checkName(on: change) }
         try depthLimit.check(of: method, on: change)
-        let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
         try check.check(change, effects: effects)
         return (change, check)
     }
@@ -326,6 +327,8 @@ extension ChangeCommitter where Method: InlineCommitMethod {
             if error.wouldBlock { return nil }
             // A lock covers the parent collection, which matters only if the name is free. Retry with a full lookup.
             if mode == .nonBlockingAssumingFreeNames, error.status == .locked { return nil }
+            // The right to replace a resource is another one than that to create it.
+            if mode == .nonBlockingAssumingFreeNames, share.access != nil { return nil }
             throw error
         }
     }

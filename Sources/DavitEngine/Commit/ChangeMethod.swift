@@ -56,6 +56,9 @@ protocol ChangeMethod: Sendable {
     /// Returns the received content of an upload; nil if there is none.
     func content(of prepared: Prepared) -> PreparedContent?
 
+    /// Returns the rights that the client needs. Called only if there is an access policy, before ``effects(on:)``, and with
+    /// any state of the resources: a method that requires a resource that does not exist needs no rights to it.
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight]
     /// Determines the changes that the method would make.
     /// - Throws: an error if the request can never succeed on these resources.
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]

@@ -63,6 +63,11 @@ struct PostMethod: ChangeMethod {
         throw .busy
     }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        guard change.target.info?.isCollection == true else { return [] }
+        return change.destination.map { [.creating($0.path)] } ?? []
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard let info = change.target.info, let member = change.destination else {
             throw WebDAVError(.notFound)

@@ -26,6 +26,8 @@ final class PropFindPlan: Sendable {
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
+    /// Whether privileges are requested, which depend on the path of a resource if there is an access policy.
+    let wantsPrivileges: Bool
     /// Whether the path of each resource must be computed even if no requested property depends on it.
     let needsPath: Bool
     /// For expand-property (RFC 3253 §3.8): the properties whose values are expanded, each with the plan for the
@@ -75,6 +77,7 @@ final class PropFindPlan: Sendable {
         wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery) || live.contains(.lockDetails)
         wantsAddMember = kind == .values && live.contains(.addMember)
+        wantsPrivileges = kind == .values && live.contains(.currentUserPrivilegeSet)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
         wantsSyncToken = kind == .values && live.contains(.syncToken)
         wantsDigests = live.contains(.checksums)

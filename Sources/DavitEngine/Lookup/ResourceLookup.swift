@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 
@@ -5,14 +6,25 @@ internal import DavitStore
 final class ResourceLookup: Sendable {
     private let resources: any ResourceStore
 
-    init(_ resources: any ResourceStore) { self.resources = resources }
+    private let access: (any AccessView)?
 
-    /// Looks up a path. Circular links are treated like links that lead outside the share: the result is
-    /// `unservable`.
+    /// - Parameter access: the rights of the client to whom `resources` belong; nil without an access policy.
+    init(_ resources: any ResourceStore, access: (any AccessView)? = nil) {
+        self.resources = resources
+        self.access = access
+    }
+
+    /// Looks up a path for reading. Circular links are treated like links that lead outside the share, and content that
+    /// the client may not list like content that does not exist: the result is `unservable`.
     func resource(at path: ResourcePath, wait: Wait) throws(StoreError) -> Lookup {
-        try serving(path) { () throws(StoreError) in
+        let lookup = try serving(path) { () throws(StoreError) in
             try resources.lookup(path, last: .followed, wait: wait)
         }
+        guard let access, lookup.info?.isCollection == false else { return lookup }
+        let isListed =
+            access.visibility(at: lookup.path) == .listed
+            && (lookup.path == path || access.visibility(at: path) == .listed)
+        return isListed ? lookup : Lookup(path: path, state: .unservable)
     }
 
     private func serving(

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -10,6 +11,11 @@ struct BreakLockMethod: ChangeMethod {
     let share: Share
     /// The lock to remove; nil if no lock has the given token.
     let lock: Lock?
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        guard let lock, lock.principal == nil || lock.principal != change.context.principal else { return [] }
+        return [RequiredRight(rights: .manage, path: lock.root)]
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         // `commit` checks the lock again; this check avoids calling hooks for a lock that does not exist.

@@ -36,7 +36,11 @@ struct ChangeEventsMethod: Sendable {
         guard let position else { throw WebDAVError(.notFound) }
         if request.method == .head { return Self.response(.empty) }
         let missing = scopes.filter { $0.scope == nil }.map(\.requestedScope)
-        guard let (id, through) = feed.join(scopes.compactMap(\.scope), missing: missing, at: position) else {
+        guard
+            let (id, through) = feed.join(
+                scopes.compactMap(\.scope), missing: missing, at: position,
+                mayReport: share.eventFilter(for: request))
+        else {
             throw .busy
         }
         let stream = ChangeEventStream(feed, id)

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -20,6 +21,14 @@ struct CopyMethod: ChangeMethod {
 
     /// False, because the request must be checked before the copy is built, which can be expensive.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        let path = change.target.path
+        guard let info = change.target.info else { return [] }
+        // The copy of a collection contains only what the client may read.
+        let reading = info.isCollection ? [] : [RequiredRight(rights: .read, path: path)]
+        return reading + (change.destination.map { RequiredRight.placing(at: $0) } ?? [])
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         try transfer.check(change)
@@ -49,7 +58,7 @@ struct CopyMethod: ChangeMethod {
                     of: source, for: destination.path, includesMembers: includesMembers
                 ) { () throws(StoreError) in
                     try resources.stageCopy(
-                        of: source, for: destination.path, includesMembers: includesMembers, rules: nil,
+                        of: source, for: destination.path, includesMembers: includesMembers, filter: nil,
                         heightLimit: limit)
                 }
             }

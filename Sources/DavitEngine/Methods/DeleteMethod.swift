@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -20,6 +21,11 @@ struct DeleteMethod: InlineCommitMethod {
     /// If the target is a symbolic link, the link itself is removed.
     var targetSegment: SymlinkMode { .notFollowed }
     var expectsFreeNames: Bool { false }
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        guard change.target.info != nil else { return [] }
+        return [RequiredRight(rights: .delete, path: change.target.path, isDeep: true)]
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         let path = change.target.path
@@ -65,7 +71,7 @@ struct DeleteMethod: InlineCommitMethod {
         }
         let unheld = try check.unheldLocks(in: path)
         let inTheWay = unheld.filter { $0.root == path }
-        if !inTheWay.isEmpty { throw WriteGuard.refusal(inTheWay.map(\.lock), change.context) }
+        if !inTheWay.isEmpty { throw check.refusal(inTheWay.map(\.lock), at: path) }
         let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
             var removal = MemberRemoval(share: share, locked: locked, context: change.context)

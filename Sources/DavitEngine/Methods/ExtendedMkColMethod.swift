@@ -39,6 +39,10 @@ struct ExtendedMkColMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .createCollection }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        MkColMethod(share: share).requiredRights(on: change)
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         try Self.checkType(of: change.context.request)
         return try MkColMethod(share: share).effects(on: change)

@@ -34,6 +34,14 @@ struct LockMethod: ChangeMethod {
             default: share.configuration.defaultLockSeconds, maximum: share.configuration.maximumLockSeconds)
     }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        let right = RequiredRight.writing(change.target)
+        guard depth == .infinity, change.target.info?.isCollection == true else { return [right] }
+        return [
+            right, RequiredRight(rights: right.rights, path: right.path, isDeep: true, allowsPlaces: true),
+        ]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         switch change.target.state {
         case .mapped(let info):
@@ -118,7 +126,7 @@ struct LockMethod: ChangeMethod {
         let covering = try check.locks(covering: path)
         let conflicts = covering.filter { !$0.scope.isCompatible(with: info.scope) }
         guard conflicts.isEmpty else {
-            throw WebDAVError(.locked, .noConflictingLock(change.context.hrefs(ofRootsOf: conflicts)))
+            throw WebDAVError(.locked, .noConflictingLock(check.hrefs(ofRootsOf: conflicts, at: path)))
         }
         let below = depth == .infinity ? try check.locks(under: path) : []
         let inside = below.filter { !$0.scope.isCompatible(with: info.scope) }
@@ -226,7 +234,8 @@ struct LockMethod: ChangeMethod {
             response.fields.append(.lockToken, token.codedURL)
         }
         response.fields.append(.contentType, "application/xml; charset=utf-8")
-        let active = outcome.locks.map { ActiveLock($0, in: change.context) }
+        let check = WriteGuard(share: share, context: change.context, wait: .allowed)
+        let active = check.activeLocks(outcome.locks, at: change.target.path)
         response.body = .bytes(LockDiscoveryWriter.lockResponse(active))
         return response
     }
@@ -236,7 +245,8 @@ struct LockMethod: ChangeMethod {
         let writer = MultistatusWriter()
         writer.begin()
         // §14.24: write each href once, even if a member has several shared locks.
-        for href in change.context.hrefs(ofRootsOf: conflicts) {
+        let check = WriteGuard(share: share, context: change.context, wait: .allowed)
+        for href in check.hrefs(ofRootsOf: conflicts, at: change.target.path) {
             writer.beginResponse(href: Href.sanitize(href))
             writer.responseStatus(.locked)
             writer.endResponse(condition: .noConflictingLock([]))
@@ -246,16 +256,5 @@ struct LockMethod: ChangeMethod {
         writer.endResponse()
         writer.end()
         return .multistatus(body: .bytes(writer.drain()))
-    }
-}
-
-extension ActiveLock {
-    /// Describes a lock to the client of a request, with the remaining time at the start of the request.
-    init(_ lock: Lock, in context: RequestContext) {
-        let left = lock.expiry.secondsRoundedUp(since: context.now)
-        self.init(
-            scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
-            token: lock.token, rootHref: context.href(ofRootOf: lock), principal: lock.principal,
-            created: lock.created)
     }
 }

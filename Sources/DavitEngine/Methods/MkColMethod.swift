@@ -8,6 +8,10 @@ struct MkColMethod: InlineCommitMethod {
     var makesTarget: Bool { true }
     var expectsFreeNames: Bool { true }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        change.target.info == nil ? [.creating(change.target.path)] : []
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         switch change.target.state {
         case .mapped(let info):

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -28,6 +29,18 @@ struct MoveMethod: InlineCommitMethod {
     var expectsFreeNames: Bool { true }
     var respellsTarget: Bool { true }
     var destination: (path: ResourcePath, last: SymlinkMode)? { (transfer.destination, .notFollowed) }
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        guard change.target.info != nil, let destination = change.destination else { return [] }
+        let path = change.target.path
+        let isRename = path.parent == destination.path.parent
+        // What is moved elsewhere may become readable there.
+        let source =
+            isRename
+            ? [RequiredRight(rights: .change, path: path, isDeep: true)]
+            : [.delete, .read].map { RequiredRight(rights: $0, path: path, isDeep: true) }
+        return source + RequiredRight.placing(at: destination, isRename: isRename)
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         try transfer.check(change)
@@ -99,7 +112,7 @@ struct MoveMethod: InlineCommitMethod {
         let staged = try storing { () throws(StoreError) in
             try share.space.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
                 try share.stored.stageCopy(
-                    of: seen, for: destination.path, includesMembers: true, rules: nil, heightLimit: limit)
+                    of: seen, for: destination.path, includesMembers: true, filter: nil, heightLimit: limit)
             }
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }

@@ -37,6 +37,13 @@ struct PatchMethod: ChangeMethod {
     /// False, because the current content determines whether the request is valid, and is copied without path locks.
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { false }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        if change.target.info == nil, !creates { return [] }
+        var right = RequiredRight.writing(change.target)
+        right.creates = creates
+        return [right]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         if change.target.info == nil, !creates { throw WebDAVError(.notFound) }
         if change.target.info?.isCollection == false, !creates, change.context.endsInSlash {

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -12,6 +13,10 @@ struct PropPatchMethod: ChangeMethod {
     }
 
     let share: Share
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        change.target.info == nil ? [] : [RequiredRight(rights: .change, path: change.target.path)]
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard let info = change.target.info else { throw WebDAVError(.notFound) }

@@ -40,6 +40,10 @@ struct PutMethod: InlineCommitMethod {
     /// False, because a PUT to an existing name would stage a file unnecessarily.
     var expectsFreeNames: Bool { false }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        [.writing(change.target)]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         let path = change.target.path
         switch change.target.state {

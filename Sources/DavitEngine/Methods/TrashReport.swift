@@ -89,7 +89,7 @@ final class TrashStream: BodyStream, Sendable {
             case .one: path.isMember(of: target)
             case .infinity: path != target && target.contains(path)
             }
-        return isBelow && share.trash.shows(path)
+        return isBelow && share.showsTrashed(path)
     }
 
     private func write(_ entry: TrashEntry, to writer: MultistatusWriter) {

@@ -15,6 +15,11 @@ struct UnlockMethod: ChangeMethod {
         self.token = token
     }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        // Only the owner of a lock can remove it, even without any right to the resource.
+        []
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] { [] }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }

@@ -39,7 +39,8 @@ extension PageContext {
             }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             let check = WriteGuard(share: share, context: context, wait: .allowed)
-            return PageMember(info: info, locks: try check.locks(covering: lookup.path))
+            let locks = try check.locks(covering: lookup.path)
+            return PageMember(info: info, locks: check.withoutHiddenOwners(locks))
         }
     }
 

@@ -18,7 +18,7 @@ extension PageContext {
         while true {
             let after = last
             let entries = try await trashPiece(after: after)
-            for entry in entries where entry.number < number ?? .max && share.trash.shows(entry.path) {
+            for entry in entries where entry.number < number ?? .max && share.showsTrashed(entry.path) {
                 if entry.path != target, target.contains(entry.path) { newest.append(entry) }
             }
             if newest.count > limit { newest.removeFirst(newest.count - limit) }
@@ -37,7 +37,7 @@ extension PageContext {
             var entries: [TrashEntry] = []
             do throws(StateError) {
                 for id in ids {
-                    guard let entry = try share.state.trashEntry(id), share.trash.shows(entry.path) else {
+                    guard let entry = try share.state.trashEntry(id), share.showsTrashed(entry.path) else {
                         continue
                     }
                     if entry.path != target, target.contains(entry.path) { entries.append(entry) }

@@ -1,10 +1,33 @@
-/// The privileges of a client (RFC 3744 §3). They depend on the configuration of the share and are the same
-/// for all its resources, except principals, which are read-only. They do not reflect the permissions of the
+internal import DavitAccess
+
+/// The privileges of a client (RFC 3744 §3). They depend on the rights of the client or, without an access policy, only on
+/// the configuration of the share. Principals are read-only. They do not reflect the permissions of the
 /// file system, which a client notices only when a request fails.
 ///
 /// `unlock` is omitted because UNLOCK cannot remove the locks of other users; `read-acl` and `write-acl` are
 /// omitted because there are no access control lists. `all` is abstract and only aggregates the others.
 enum Privileges {
+    /// Returns the privileges that rights grant to a resource.
+    static func granted(by rights: Rights, isCollection: Bool, isReadOnly: Bool) -> [UInt8] {
+        var names: [StaticString] = []
+        if rights.contains(isCollection ? .list : .read) { names.append("read") }
+        names.append("read-current-user-privilege-set")
+        if !isReadOnly {
+            if rights.contains(.change) {
+                names.append("write-properties")
+                if !isCollection { names.append("write-content") }
+            }
+            if isCollection {
+                if rights.contains(.create) { names.append("bind") }
+                if rights.contains(.delete) { names.append("unbind") }
+                if rights.isSuperset(of: [.create, .change, .delete]) { names.append("write") }
+            } else if rights.contains(.change) {
+                names.append("write")
+            }
+        }
+        return names.flatMap { Array("<D:privilege><D:\($0)/></D:privilege>".utf8) }
+    }
+
     static let reading: StaticString = """
         <D:privilege><D:read/></D:privilege>\
         <D:privilege><D:read-current-user-privilege-set/></D:privilege>

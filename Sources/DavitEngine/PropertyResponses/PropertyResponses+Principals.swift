@@ -1,7 +1,18 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitWebDAV
 
 extension PropertyResponses {
+    /// Writes the privileges that the rights of the client grant to a resource.
+    @inline(never)
+    func writePrivileges(at path: ResourcePath, isCollection: Bool) {
+        let rights = share.access?.rights(at: path) ?? .none
+        writer.property(
+            "current-user-privilege-set",
+            bytes: Privileges.granted(
+                by: rights, isCollection: isCollection, isReadOnly: share.configuration.isReadOnly))
+    }
+
     /// Writes a property that depends on the client and on the share, but not on the resource.
     func writeAccess(_ property: LiveProperty) {
         switch property {

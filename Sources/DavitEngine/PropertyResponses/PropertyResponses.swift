@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -52,7 +53,8 @@ final class PropertyResponses {
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || plan.wantsQuota || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
+        plan.needsPath || (plan.wantsPrivileges && share.hasAccessPolicy) || plan.wantsQuota
+            || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
     func properties(at path: ResourcePath, of info: ResourceInfo) throws(StoreError) -> [StoredProperty] {
@@ -66,7 +68,12 @@ final class PropertyResponses {
         of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
     ) throws(StoreError) -> [[StoredProperty]] {
         do throws(StateError) {
-            return try share.state.properties(of: resources, limitBytes: limitBytes)
+            let properties = try share.state.properties(of: resources, limitBytes: limitBytes)
+            guard let access = share.access else { return properties }
+            // Collections on the way to what the client may see reveal nothing about themselves.
+            return zip(resources, properties).map { resource, properties in
+                access.visibility(at: resource.path) == .listed ? properties : []
+            }
         } catch {
             throw StoreError(error)
         }
@@ -212,6 +219,8 @@ final class PropertyResponses {
                 "add-member",
                 bytes: Array("<D:href>".utf8) + check.context.addMemberHref(of: path)
                     + Array("</D:href>".utf8))
+        case .currentUserPrivilegeSet where share.hasAccessPolicy:
+            writePrivileges(at: path, isCollection: info.isCollection)
         case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
             .principalURL, .alternateURISet, .groupMembership:
             writeAccess(property)
@@ -252,7 +261,9 @@ final class PropertyResponses {
 
     private func locks(at path: ResourcePath) throws(WebDAVError) -> [ActiveLock] {
         guard share.state.hasLocks else { return [] }
-        return try check.locks(covering: path).map { ActiveLock($0, in: check.context) }
+        // Collections on the way to what the client may see reveal nothing about themselves.
+        guard share.isVisible(path) else { return [] }
+        return check.activeLocks(try check.locks(covering: path), at: path)
     }
 
     private func writeQuota(_ property: LiveProperty, at path: ResourcePath) throws(WebDAVError) {

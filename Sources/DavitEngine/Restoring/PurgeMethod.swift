@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -6,6 +7,10 @@ internal import DavitWebDAV
 struct PurgeMethod: ChangeMethod {
     let share: Share
     let entry: TrashEntry
+
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        [RequiredRight(rights: .delete, path: entry.path)]
+    }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard change.target.info?.isCollection == true else { throw WebDAVError(.notFound) }

@@ -16,6 +16,10 @@ struct RestoreMethod: ChangeMethod {
 
     var destination: (path: ResourcePath, last: SymlinkMode)? { (path, .notFollowed) }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        change.destination.map { RequiredRight.placing(at: $0) } ?? []
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         guard let destination = change.destination else { throw WebDAVError(.notFound) }
         switch destination.state {

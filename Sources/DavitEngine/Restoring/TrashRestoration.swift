@@ -11,10 +11,10 @@ package struct TrashRestoration: Sendable {
     /// Returns the entry with an id.
     /// - Throws: 404 if there is none.
     func entry(_ id: String) async throws(WebDAVError) -> TrashEntry {
-        let state = share.state
+        let share = share
         return try await share.work.run { () throws(WebDAVError) in
             do throws(StateError) {
-                if let entry = try state.trashEntry(id) { return entry }
+                if let entry = try share.state.trashEntry(id), share.isVisible(entry.path) { return entry }
             } catch {
                 throw WebDAVError(state: error)
             }

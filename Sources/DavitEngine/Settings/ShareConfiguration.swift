@@ -1,3 +1,4 @@
+package import DavitAccess
 public import DavitHTTP
 public import DavitStore
 
@@ -80,6 +81,8 @@ public struct ShareConfiguration: Sendable {
     public var rules = ShareRules()
     /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
+    /// Decides what each client may do; nil if every client may do everything.
+    package var access: (any AccessPolicy)?
     /// Callbacks that can refuse changes and are notified of them.
     public var hooks = ShareHooks()
     /// Returns the file system path of a resource, for hooks.

@@ -1,3 +1,4 @@
+internal import DavitAccess
 public import DavitHTTP
 public import DavitServer
 public import DavitStore
@@ -21,8 +22,14 @@ public final class Share: Sendable {
 
     // MARK: Stores
 
-    /// The resources that clients can see: a subset of ``stored`` if there are rules.
+    /// The resources that the client can see: a subset of ``served`` if there is an access policy.
     let resources: any ResourceStore
+    /// Whether clients have different rights, so that each request needs a view.
+    let hasAccessPolicy: Bool
+    /// What the client may do; nil if there is no access policy, and for work outside of requests.
+    let access: (any AccessView)?
+    /// The resources that clients can see, regardless of their rights: a subset of ``stored`` if there are rules.
+    let served: any ResourceStore
     /// All stored resources: moving or removing a collection includes the members that the rules hide.
     let stored: any ResourceStore
     /// Locks, properties, uploads and trash entries.
@@ -38,7 +45,7 @@ public final class Share: Sendable {
     package let xmlBodies: XMLBodyReader
     /// Limits the responses that concurrently hold the properties of a resource with many properties.
     package let largeReads: ClientSlots
-    let plans = PropFindPlans()
+    let plans: PropFindPlans
     let digests: DigestReader
     /// Nil if clients cannot request changes.
     let journal: JournalReader?
@@ -47,7 +54,7 @@ public final class Share: Sendable {
 
     // MARK: Changes
 
-    package let pathLocks = PathLocks()
+    package let pathLocks: PathLocks
     package let locks: LockRegistry
     let space: VolumeSpace
     let receiver: ContentReceiver
@@ -58,7 +65,7 @@ public final class Share: Sendable {
     package let trash: TrashCan
     package let trashMaintenance: TrashMaintenance
     /// Uploads in use by requests, or with running digests.
-    let uploads = UploadTable()
+    let uploads: UploadTable
     package let recovery: CrashRecovery
 
     public init(
@@ -73,6 +80,12 @@ public final class Share: Sendable {
         self.rules = rules
         stored = resources
         self.resources = rules.map { FilteredStore(resources, rules: $0) } ?? resources
+        served = self.resources
+        access = nil
+        hasAccessPolicy = configuration.access != nil
+        plans = PropFindPlans()
+        pathLocks = PathLocks()
+        uploads = UploadTable()
         self.state = state
         self.work = BlockingWork(work)
         self.configuration = configuration
@@ -119,5 +132,83 @@ public final class Share: Sendable {
             ClientSlots(
                 "concurrent requests with a large body", limit: configuration.largeBodyLimit,
                 limitPerClient: configuration.largeBodyLimitPerClient, limitLog))
+    }
+
+    // MARK: Views
+
+    /// Creates the view of one client: the same stores and components, but only the resources that the client can see.
+    private init(_ share: Share, access: any AccessView) {
+        self.access = access
+        resources = ScopedStore(share.served, access: access)
+        lookup = ResourceLookup(resources, access: access)
+        configuration = share.configuration
+        hasAccessPolicy = share.hasAccessPolicy
+        rules = share.rules
+        now = share.now
+        report = share.report
+        limitLog = share.limitLog
+        served = share.served
+        stored = share.stored
+        state = share.state
+        rows = share.rows
+        work = share.work
+        urls = share.urls
+        origins = share.origins
+        xmlBodies = share.xmlBodies
+        largeReads = share.largeReads
+        plans = share.plans
+        digests = share.digests
+        journal = share.journal
+        changeEvents = share.changeEvents
+        pathLocks = share.pathLocks
+        locks = share.locks
+        space = share.space
+        receiver = share.receiver
+        languages = share.languages
+        publisher = share.publisher
+        mover = share.mover
+        properties = share.properties
+        trash = share.trash
+        trashMaintenance = share.trashMaintenance
+        uploads = share.uploads
+        recovery = share.recovery
+    }
+
+    /// Returns the share as the client of a request may see it.
+    func view(for request: HTTPRequest) -> Share {
+        guard let policy = configuration.access else { return self }
+        return Share(self, access: policy.view(of: Principal(of: request)))
+    }
+
+    /// Whether the client may see trash entries of a resource.
+    /// - Parameter path: the path from which the resource was deleted.
+    func showsTrashed(_ path: ResourcePath) -> Bool {
+        trash.shows(path) && isVisible(path)
+    }
+
+    /// Returns a function that decides whether changes at a path are reported to the client. It uses the rights at the
+    /// time of each call, because an event stream can outlive a change of rights.
+    func eventFilter(for request: HTTPRequest) -> @Sendable (ResourcePath) -> Bool {
+        guard let policy = configuration.access else { return { _ in true } }
+        let principal = Principal(of: request)
+        return { path in
+            let access = policy.view(of: principal)
+            return access.rights(at: path).contains(.list) || access.leadsToRights(path)
+        }
+    }
+
+    /// Whether changes at a path are reported to the client.
+    func mayReport(_ path: ResourcePath) -> Bool {
+        guard let access else { return true }
+        return access.rights(at: path).contains(.list) || access.leadsToRights(path)
+    }
+
+    /// Whether the client may know of a resource at a canonical path.
+    func isVisible(_ path: ResourcePath) -> Bool { access?.rights(at: path).contains(.list) != false }
+}
+
+extension Principal {
+    init(of request: HTTPRequest) {
+        self = request.principal.map { Principal(.account, $0) } ?? .anonymous
     }
 }

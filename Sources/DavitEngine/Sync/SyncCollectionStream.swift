@@ -137,7 +137,9 @@ private struct SyncCollectionWriter {
     private mutating func writeBatch(_ changes: ArraySlice<ResourceChange>) throws(WebDAVError) -> Int {
         // In an initial synchronization, omit removals before its first response: the client never knew those
         // resources.
-        let reported = changes.filter { $0.kind != .removed || $0.number > token.base }
+        let reported = changes.filter {
+            ($0.kind != .removed || $0.number > token.base) && share.mayReport($0.path)
+        }
         let seen = try lookUp(at: reported)
         var index = 0
         var written = 0

@@ -13,6 +13,10 @@ struct CompleteUploadMethod: ChangeMethod {
 
     func skipsInitialLookup(_ request: HTTPRequest) -> Bool { true }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        [.writing(change.target)]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         let effects = try put.effects(on: change)
         if needsFreeName, change.target.info != nil { throw WebDAVError(store: .alreadyExists) }

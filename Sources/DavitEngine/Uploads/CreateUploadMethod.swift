@@ -23,6 +23,10 @@ struct CreateUploadMethod: ChangeMethod {
         func take() -> Outcome? { outcome.withLock { $0.take() } }
     }
 
+    func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
+        [.writing(change.target)]
+    }
+
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         let effects = try put.effects(on: change)
         if share.rules?.refuses(content: change.target.path.name) == true { throw WebDAVError(.forbidden) }

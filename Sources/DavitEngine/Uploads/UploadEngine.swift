@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -18,6 +19,12 @@ package struct UploadEngine: Sendable {
     func find(_ id: String?, _ context: RequestContext) throws(WebDAVError) -> UploadRecord {
         guard let id, let record = share.state.upload(id), record.principal == context.principal else {
             throw WebDAVError(.notFound)
+        }
+        // The rights of the client may have changed since the upload began.
+        if let access = share.access, let target = record.target,
+            access.rights(at: target).isDisjoint(with: [.create, .change])
+        {
+            throw WebDAVError(share.isVisible(target) ? .forbidden : .notFound)
         }
         // An upload does not expire while a request is using it.
         if record.progress.expiry <= context.now, !share.uploads.isInUse(id) { throw WebDAVError(.gone) }

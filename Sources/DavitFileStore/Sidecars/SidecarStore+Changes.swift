@@ -72,7 +72,8 @@ extension SidecarStore {
     }
 
     public func stageCopy(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool, rules: ShareRules?,
+        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
+        filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
         let (from, to) = (try home(of: source), try home(of: destination))
@@ -84,26 +85,26 @@ extension SidecarStore {
         }
         if from == .sidecarFolder {
             return try sidecarFolder.stageCopy(
-                of: source, for: destination, includesMembers: includesMembers, rules: rules,
+                of: source, for: destination, includesMembers: includesMembers, filter: filter,
                 heightLimit: heightLimit)
         }
         let tree = try share.stageCopy(
-            of: source, for: destination, includesMembers: includesMembers, rules: rules,
+            of: source, for: destination, includesMembers: includesMembers, filter: filter,
             heightLimit: heightLimit)
         guard tree.info.isCollection else { return tree }
         return CopyWithSidecars(
-            tree, sidecars: includesMembers ? copySidecars(of: source, for: destination, rules) : nil,
+            tree, sidecars: includesMembers ? copySidecars(of: source, for: destination, filter) : nil,
             sidecarFolder: sidecarFolder)
     }
 
     /// Copies the sidecars of a folder. Errors are ignored, so that they do not fail the copy.
     private func copySidecars(
-        of source: ResourcePath, for destination: ResourcePath, _ rules: ShareRules?
+        of source: ResourcePath, for destination: ResourcePath, _ filter: (any CopyFilter)?
     ) -> (any StagedTree)? {
         guard (try? sidecarFolder.identity(at: source)) ?? nil != nil else { return nil }
         guard (try? makeCollections(above: destination)) != nil else { return nil }
         return try? sidecarFolder.stageCopy(
-            of: source, for: destination, includesMembers: true, rules: rules, heightLimit: .max)
+            of: source, for: destination, includesMembers: true, filter: filter, heightLimit: .max)
     }
 
     public func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
