@@ -147,7 +147,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         }
         guard let update else { return nil }
         do throws(StateError) { try await share.state.commitWithoutBlocking(update.rows) } catch {
-            if error == .propertiesTooLarge, let outcome = update.outcomeIfTooLarge {
+            if error == .propertiesTooLarge, let outcome = update.outcomeIfTooLarge?() {
                 return (outcome, current)
             }
             throw WebDAVError(state: error)

@@ -7,8 +7,8 @@ struct RowChange<Outcome: Sendable>: Sendable {
     var rows: [StateChange]
     /// The result if the rows are committed.
     var outcome: Outcome
-    /// The result if the properties would exceed their size limit; nil to fail with the error of the commit.
-    var outcomeIfTooLarge: Outcome?
+    /// Returns the result if the properties would exceed their size limit; nil to fail with the error of the commit.
+    var outcomeIfTooLarge: (@Sendable () -> Outcome)?
 }
 
 /// A method that changes resources, properties or locks.

@@ -44,7 +44,7 @@ struct PropPatchMethod: ChangeMethod {
                 try share.rows.commit(
                     share.properties.transaction(at: change.target.path, plan.info, plan.rows))
             } catch .quotaExceeded {
-                return plan.outcomeIfTooLarge
+                return Self.refusalIfTooLarge(plan.rows, plan.outcome)
             } catch {
                 throw WebDAVError(store: error)
             }
@@ -57,7 +57,7 @@ struct PropPatchMethod: ChangeMethod {
             // The file probably belongs to another user, so that its attributes cannot be set.
             return Self.refusal(in: plan.outcome, nil) { plan.ofAttributes.contains($0) ? .forbidden : nil }
         } catch .quotaExceeded {
-            return plan.outcomeIfTooLarge
+            return Self.refusalIfTooLarge(plan.rows, plan.outcome)
         } catch {
             throw WebDAVError(store: error)
         }
@@ -71,8 +71,8 @@ struct PropPatchMethod: ChangeMethod {
         guard plan.attributes.count == 0 else { return nil }
         return RowChange(
             rows: share.properties.transaction(at: change.target.path, plan.info, plan.rows),
-            outcome: plan.outcome,
-            outcomeIfTooLarge: plan.outcomeIfTooLarge)
+            outcome: plan.outcome
+        ) { [rows = plan.rows, outcome = plan.outcome] in Self.refusalIfTooLarge(rows, outcome) }
     }
 
     private struct Plan {
@@ -83,14 +83,6 @@ struct PropPatchMethod: ChangeMethod {
         /// The properties that are stored as ``attributes``.
         var ofAttributes: Set<PropertyName> = []
         var outcome: Outcome
-
-        /// The outcome if the properties to be set exceed the size limit: 507 for these properties, and 424 for the others
-        /// (RFC 4918 §9.2.1).
-        var outcomeIfTooLarge: Outcome {
-            var set: Set<PropertyName> = []
-            for case .setProperty(_, let property) in rows { set.insert(property.name) }
-            return PropPatchMethod.refusal(in: outcome, nil) { set.contains($0) ? .tooLarge : nil }
-        }
     }
 
     private func plan(_ change: ChangeTarget, _ update: PropertyUpdate) throws(WebDAVError) -> Plan {
@@ -143,6 +135,14 @@ struct PropPatchMethod: ChangeMethod {
             }, condition: condition)
     }
 
+    /// Returns the outcome if the properties to be set exceed the size limit: 507 for these properties, and 424 for the
+    /// others (RFC 4918 §9.2.1).
+    private static func refusalIfTooLarge(_ rows: [StateChange], _ outcome: Outcome) -> Outcome {
+        var set: Set<PropertyName> = []
+        for case .setProperty(_, let property) in rows { set.insert(property.name) }
+        return refusal(in: outcome, nil) { set.contains($0) ? .tooLarge : nil }
+    }
+
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         let preferences = ResponsePreferences(change.context.request)
         if preferences.isMinimal, outcome.results.allSatisfy({ $0.status == .ok }) {
@@ -158,10 +158,9 @@ struct PropPatchMethod: ChangeMethod {
         let isTooLarge = outcome.results.contains { $0.status == .insufficientStorage }
         if isTooLarge { share.limitLog.refused("size of the properties of a resource", change.context) }
         for status in [HTTPStatus.ok, .forbidden, .conflict, .insufficientStorage, .failedDependency] {
-            let names = outcome.results.filter { $0.status == status }.map(\.name)
-            guard !names.isEmpty else { continue }
+            guard outcome.results.contains(where: { $0.status == status }) else { continue }
             writer.beginPropStat()
-            for name in names { writer.emptyProperty(name) }
+            for result in outcome.results where result.status == status { writer.emptyProperty(result.name) }
             let condition: ErrorBody.Condition? =
                 switch status {
                 case .forbidden: outcome.condition
