@@ -91,6 +91,10 @@ let package = Package(
         library("DavitStore", ["DavitAccess", "DavitWebDAV", "DavitHTTP"]),
         library("DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP"]),
         library("DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitHTTP", "CSQLite"]),
+        // Accounts, groups and rules, and their database.
+        library(
+            "DavitAccounts",
+            ["DavitAccess", "DavitSQLite", "DavitStore", "DavitSystem", "DavitHTTP"]),
         // The journal of changes in a folder, for clients that synchronize.
         library(
             "DavitJournal", ["DavitSQLite", "DavitFileStore", "DavitStore", "DavitSystem", "DavitHTTP"]),
@@ -125,7 +129,10 @@ let package = Package(
         // folder.
         library(
             "DavitControl",
-            ["DavitEngine", "DavitSQLite", "DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
+            [
+                "DavitAccess", "DavitAccounts", "DavitServer", "DavitEngine", "DavitSQLite", "DavitStore",
+                "DavitWebDAV", "DavitSystem", "DavitHTTP",
+            ]),
 
         // The library, and the command.
         library(
@@ -134,7 +141,7 @@ let package = Package(
                 "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
                 "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
-                "DavitStore", "DavitServer",
+                "DavitStore", "DavitServer", "DavitAccounts",
                 "DavitSystem", "DavitHTTP",
             ]),
         // A stand-in server with rules in an SQLite database, and its page.
@@ -153,7 +160,7 @@ let package = Package(
                 "DavitLogging",
                 "DavitCrypto",
                 "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
-                "DavitServer",
+                "DavitServer", "DavitAccess", "DavitAccounts",
                 "DavitSystem", "DavitHTTP",
             ],
             swiftSettings: strict),
@@ -241,6 +248,9 @@ let package = Package(
         tests(of: "DavitXML", ["DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
         tests(of: "DavitAccess", ["DavitTesting", "DavitHTTP"]),
+        tests(
+            of: "DavitAccounts",
+            ["DavitTesting", "DavitAccess", "DavitSQLite", "DavitStore", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitStore", ["DavitTesting", "DavitSQLite", "DavitWebDAV", "DavitHTTP"]),
         tests(of: "DavitSQLite", ["DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitFileStore", ["DavitStore", "DavitSystem", "DavitHTTP", linux]),
@@ -272,19 +282,20 @@ let package = Package(
                 "DavitTesting", "DavitTransport", "DavitLogging", "DavitEngine", "DavitFileStore",
                 "DavitStore", "DavitServer", "DavitZlib", "DavitSystem", "DavitHTTP",
             ]),
-        tests(of: "DavitControl", ["DavitTesting", "DavitSystem"]),
+        tests(
+            of: "DavitControl", ["DavitTesting", "DavitAccess", "DavitAccounts", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "Davit",
             [
-                "DavitFaults", "DavitControl", "DavitRecording", "DavitTesting", "DavitTransport",
-                "DavitLogging",
+                "DavitFaults", "DavitAccess", "DavitAccounts", "DavitControl", "DavitRecording",
+                "DavitTesting", "DavitTransport", "DavitLogging",
                 "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
             ]),
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitControl", "DavitRecording", "DavitTesting", "DavitFileStore", "DavitServer",
-                "DavitSystem", "DavitHTTP",
+                "Davit", "DavitAccess", "DavitControl", "DavitRecording", "DavitTesting", "DavitFileStore",
+                "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -27,7 +27,7 @@ AREAS = [
      "DavitServer DavitZlib DavitJSON DavitFaults DavitSite DavitListing"),
     ("④", "method", "#b4570f", "#fcf0e4", "#f0a35e", "#3a2716",
      "DavitEngine DavitAccess DavitWebDAV DavitXML"),
-    ("⑤", "stores", "#1d7a4c", "#e6f5ec", "#63cc94", "#153024", "DavitStore DavitFileStore DavitSQLite DavitJournal"),
+    ("⑤", "stores", "#1d7a4c", "#e6f5ec", "#63cc94", "#153024", "DavitStore DavitFileStore DavitSQLite DavitJournal DavitAccounts"),
     ("", "browser page", "#b02a63", "#fceaf1", "#f287b3", "#3b1c2a", "DavitPage DavitArchive DavitQRCode"),
     ("", "library and command", "#3f4754", "#ffffff", "#c3ccd8", "#1b2129", ""),
 ]

@@ -1,3 +1,4 @@
+internal import DavitAccounts
 public import DavitHTTP
 internal import DavitLogging
 internal import DavitServer
@@ -6,12 +7,19 @@ internal import DavitSystem
 extension Configuration {
     /// Returns the authentication in front of the application, or nil without accounts. Blocks to hash plain
     /// passwords if Basic is the only scheme, because then only hashes are kept.
-    /// - Parameter fields: the ``Mountable/announcedFields`` of the application.
+    /// - Parameters:
+    ///   - directory: the database of accounts, if there is one. Authentication is then required even while
+    ///     the database is empty.
+    ///   - fields: the ``Mountable/announcedFields`` of the application.
     func makeAuthentication(
-        announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
+        with directory: AccountDirectory?, announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log
     ) throws(ServerError) -> Authentication? {
-        guard !accounts.isEmpty else { return nil }
-        let checked = try Self.checked(accounts, authentication)
+        if directory != nil, !accounts.isEmpty { throw .accountsInTwoPlaces }
+        if directory == nil, accounts.isEmpty {
+            try checkExposure()
+            return nil
+        }
+        let checked = try Self.checked(directory?.usableAccounts ?? accounts, authentication)
         do throws(Accounts.Problem) {
             return try Authentication(
                 accounts: checked, optionsFields: fields, work: PooledWorkRunner(pool: pool),
@@ -47,7 +55,35 @@ extension Configuration {
     }
 }
 
+extension AccountDirectory {
+    /// The accounts with which clients can sign in.
+    fileprivate var usableAccounts: [Configuration.Account] {
+        contents.accounts.filter(\.isEnabled).map { Configuration.Account(name: $0.name, hash: $0.secret) }
+    }
+}
+
 extension WebServer {
+    /// Puts the accounts of a database into effect, now and after each change. Requests in flight of accounts
+    /// that were removed or disabled, or whose password has changed, are ended.
+    func follow(_ directory: AccountDirectory, log: Log) {
+        directory.onChange { [weak self, weak directory] in
+            guard let self, let directory, let authentication else { return }
+            let revoked: Set<UInt64>
+            do {
+                let checked = try Configuration.checked(
+                    directory.usableAccounts, configuration.authentication,
+                    replacing: authentication.accounts)
+                revoked = try authentication.replace(with: checked)
+            } catch {
+                // An account that was removed must not remain usable.
+                log.error("accounts cannot be used; refusing all clients", ["reason": "\(error)"])
+                let none = Accounts(configuration.authentication)
+                revoked = (try? authentication.replace(with: none)) ?? []
+            }
+            if !revoked.isEmpty { endRequests { revoked.contains($0.credentialNumber) } }
+        }
+    }
+
     /// Replaces the accounts. Requests in flight, such as downloads, uploads and event streams, are ended as
     /// by ``endRequests(where:)`` if their account was removed or its password has changed. Other requests
     /// continue.
@@ -56,10 +92,12 @@ extension WebServer {
     /// hash of it. Blocks for 50 to 100 ms for each plain password if ``AuthenticationSettings/schemes`` is
     /// only Basic.
     /// - Throws: ``ServerError/accountNotUsable(name:_:)``, ``ServerError/authenticationNotUsable(_:)``, or
-    ///   ``ServerError/noAccounts`` if the list is empty or the server was created without accounts. The
-    ///   current accounts then remain in effect.
+    ///   ``ServerError/noAccounts`` if the list is empty or the server was created without accounts, or
+    ///   ``ServerError/accountsInTwoPlaces`` if its accounts are in a database. The current accounts then
+    ///   remain in effect.
     public func replaceAccounts(_ accounts: [Configuration.Account]) throws(ServerError) {
         guard let authentication, !accounts.isEmpty else { throw .noAccounts }
+        if hasAccountDatabase { throw .accountsInTwoPlaces }
         let checked = try Configuration.checked(
             accounts, configuration.authentication, replacing: authentication.accounts)
         let revoked: Set<UInt64>

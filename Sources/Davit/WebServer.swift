@@ -1,3 +1,4 @@
+internal import DavitAccounts
 internal import DavitLogging
 public import DavitServer
 internal import DavitSystem
@@ -26,6 +27,8 @@ public final class WebServer: Sendable {
     let reloads = ReloadActions()
     /// Nil without accounts.
     let authentication: Authentication?
+    /// Whether the accounts are those of a database.
+    let hasAccountDatabase: Bool
     /// Nil without an access log.
     private let accessLog: LogFile?
     private let lifecycleObservers: LifecycleObservers
@@ -52,10 +55,12 @@ public final class WebServer: Sendable {
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
+        let directory: AccountDirectory?
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
+            directory = try environment.accountDirectory(for: configuration.authentication)
             authentication = try configuration.makeAuthentication(
-                announcing: root.announcedFields, pool, log)
+                with: directory, announcing: root.announcedFields, pool, log)
             let front = try configuration.front(of: application, behind: authentication)
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
@@ -82,6 +87,8 @@ public final class WebServer: Sendable {
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
+        hasAccountDatabase = directory != nil
+        if let directory { follow(directory, log: log) }
         reloads.add { [weak self] in
             guard let self else { return }
             reopenLogs()

@@ -59,11 +59,12 @@ extension AccessView {
         return rights.contains(.list) ? .forbid : .hide
     }
 
-    /// Returns how much of a resource the principal may see.
+    /// Returns how much of a resource the principal may see. The root is never hidden: clients open it first, and
+    /// would report a wrong password or a wrong address.
     public func visibility(at path: ResourcePath) -> Visibility {
         let rights = rights(at: path)
         if rights.contains(.list) { return .listed }
-        return !rights.isEmpty || leadsToRights(path) ? .passage : .hidden
+        return !rights.isEmpty || path.isRoot || leadsToRights(path) ? .passage : .hidden
     }
 
     /// Returns the rights to the members, determined one by one.

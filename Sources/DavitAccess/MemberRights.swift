@@ -51,7 +51,7 @@ public struct MemberRights: Sendable {
             return rights.contains(.list) || (isCollection && (!rights.isEmpty || leadsToRights))
         case .lookup(let lookup):
             let (rights, leadsToRights) = lookup(name)
-            return rights.contains(.list) || (isCollection && leadsToRights)
+            return rights.contains(.list) || (isCollection && (!rights.isEmpty || leadsToRights))
         }
     }
 }

@@ -5,6 +5,7 @@ package enum Invocation: Hashable, Sendable {
     case locks(LocksOptions)
     case trash(TrashOptions)
     case password(PasswordOptions)
+    case account(AccountOptions)
     case replay(ReplayOptions)
     case stub(StubOptions)
     case stubControl(StubControlOptions)
@@ -39,6 +40,9 @@ package struct Arguments {
         case Subcommand.locks.rawValue: return try locks()
         case Subcommand.trash.rawValue: return try trash()
         case Subcommand.password.rawValue: return try password()
+        case Subcommand.account.rawValue: return try account()
+        case Subcommand.group.rawValue: return try group()
+        case Subcommand.access.rawValue: return try access()
         case Subcommand.replay.rawValue: return try replay()
         case Subcommand.stub.rawValue: return try stub()
         case let word? where word.hasPrefix("-"):

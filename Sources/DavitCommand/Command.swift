@@ -22,6 +22,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
+            case .account(let options):
+                return report { () throws(CommandFailure) in try AccountCommand(options: options).run() }
             case .replay(let options):
                 return report { () throws(CommandFailure) in try ReplayCommand(options: options).run() }
             case .stub(let options):
@@ -50,11 +52,14 @@ package enum Command {
 
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, check, locks, trash, password, replay, stub
+    case serve, account, group, access, check, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
         case .serve: .serve
+        case .account: .account
+        case .group: .group
+        case .access: .access
         case .check: .check
         case .locks: .locks
         case .trash: .trash
@@ -67,7 +72,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     /// The words before the folder argument, for examples.
     var beforeFolder: String {
         switch self {
-        case .locks, .trash: "\(rawValue) list"
+        case .locks, .trash, .account, .group, .access: "\(rawValue) list"
         default: rawValue
         }
     }

@@ -53,6 +53,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// concern a file.
     case certificateNotUsable(String?, reason: String)
     case badAuthentication(problem: String)
+    /// The host is reachable from other machines, and there are no accounts.
+    case openToEverybody(host: String)
+    /// Accounts were given although the state folder has an account database.
+    case accountsInTwoPlaces
     /// `davit password` did not get a usable password.
     case noPassword(reason: String)
     case other(String)
@@ -109,7 +113,11 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .replayDiffers(let count): "\(count) unexpected differences"
         case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
         case .badAuthentication(let problem): "invalid authentication settings: \(problem)"
-        case .noPassword(let reason): "cannot create a line for the user file: \(reason)"
+        case .openToEverybody(let host):
+            "without accounts, anyone who can reach \(host) could access the folder"
+        case .accountsInTwoPlaces:
+            "--user and --user-file cannot be used with the account database of this folder"
+        case .noPassword(let reason): "no usable password: \(reason)"
         case .other(let reason): reason
         }
     }
@@ -142,6 +150,11 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .noState: "Serve the folder once to create it, or specify its location: --state-dir /some/folder"
         case .noLock(_, let folder): "List the locks: davit locks list '\(folder)'"
         case .serverSilent: "Try again as the server's user, or stop the server first."
+        case .openToEverybody:
+            "Add --user NAME:PASSWORD, --user-file FILE or accounts (davit account add), or listen on this machine"
+                + " only: --host localhost"
+        case .accountsInTwoPlaces:
+            "Omit them and use 'davit account', or remove accounts.sqlite from the state folder with all its rules."
         case .noStateFolder: "Choose a folder: --state-dir /some/folder"
         case .userFileUnreadable:
             "The file must contain lines NAME:PASSWORD and be readable by the user that runs davit."

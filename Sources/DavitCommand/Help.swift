@@ -3,12 +3,15 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, check, locks, trash, password, replay, stub
+    case davit, serve, account, group, access, check, locks, trash, password, replay, stub
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
+        case .account: Self.accountText
+        case .group: Self.groupText
+        case .access: Self.accessText
         case .check: Self.checkText
         case .locks: Self.locksText
         case .trash: Self.trashText
@@ -22,6 +25,9 @@ package enum Help: Hashable, Sendable {
         davit shares a folder over WebDAV.
 
         usage: davit serve FOLDER [OPTION...]
+               davit account ACTION FOLDER [ARGUMENT...]
+               davit group ACTION FOLDER [ARGUMENT...]
+               davit access ACTION FOLDER [ARGUMENT...]
                davit check FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
@@ -35,6 +41,12 @@ package enum Help: Hashable, Sendable {
 
         commands:
           serve FOLDER      share a folder
+          account ACTION FOLDER
+                            list, add, disable or remove accounts, and set passwords
+          group ACTION FOLDER
+                            list, add and remove groups and their members
+          access ACTION FOLDER
+                            list, set, remove and explain rights in folders
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
           locks list FOLDER
@@ -52,6 +64,84 @@ package enum Help: Hashable, Sendable {
         examples:
           davit serve /srv/files
           davit serve /srv/files --user anna:secret --host 0.0.0.0 --tls-self-signed
+
+        """
+
+    private static let accountText = """
+        usage: davit account list FOLDER
+               davit account add FOLDER NAME [--rights RIGHTS]
+               davit account password FOLDER NAME
+               davit account enable|disable|remove FOLDER NAME
+
+        Manages the accounts of the shared FOLDER. They are stored in its state folder,
+        in place of --user and --user-file, and each has only the rights that 'davit
+        access' grants. If a server is sharing FOLDER, changes take effect immediately;
+        run the command as the server's user or as root. After the first account of a
+        FOLDER has been added, clients must sign in.
+
+          list                   list the accounts
+          add NAME               add an account; asks for its password, or reads the
+                                 first line of standard input
+          password NAME          set another password
+          disable NAME           refuse the account, but keep its rights and groups
+          enable NAME            accept the account again
+          remove NAME            remove the account with its rights
+          --rights RIGHTS        for add: rights to the whole FOLDER, as for 'davit
+                                 access set'
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        Requests in progress of an account that is disabled or removed, or whose
+        password is changed, are ended.
+
+        """
+
+    private static let groupText = """
+        usage: davit group list FOLDER
+               davit group add|remove FOLDER GROUP
+               davit group join|leave FOLDER GROUP NAME
+
+        Manages groups of accounts, to which 'davit access' can grant rights.
+
+          list                   list the groups with their members
+          add GROUP              add a group
+          remove GROUP           remove a group with its rights
+          join GROUP NAME        add an account to a group
+          leave GROUP NAME       remove an account from a group
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        """
+
+    private static let accessText = """
+        usage: davit access list FOLDER
+               davit access set FOLDER WHO PATH RIGHTS
+               davit access remove FOLDER WHO PATH
+               davit access explain FOLDER NAME PATH
+
+        Decides what accounts may do in the shared FOLDER and in the folders in it. The
+        rule of the deepest folder applies, and in one folder that for the account, then
+        those for its groups, which add up, then that for everyone. What an account has
+        no right to list does not exist for it.
+
+          list                   list the rules
+          set WHO PATH RIGHTS    set the rights of WHO in the folder PATH. WHO is
+                                 user:NAME, group:NAME or everyone; PATH is / or a path
+                                 in the share
+          remove WHO PATH        remove a rule; the rules of the folders above apply
+          explain NAME PATH      print the rights of an account, and the rules that they
+                                 come from
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        RIGHTS is one of these, or some rights separated by commas:
+
+          none                   nothing
+          drop                   create: add files, without seeing any
+          view                   list and read
+          add                    list, read and create
+          edit                   list, read, create, change and delete
+          all                    these, share and manage: also break locks of others
 
         """
 

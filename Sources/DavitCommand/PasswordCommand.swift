@@ -51,10 +51,11 @@ package struct PasswordCommand {
 
     /// Asks for the password and prints the line. Blocks.
     func run() throws(CommandFailure) {
-        StandardStreams.writeOutput(try line(for: password()) + "\n")
+        StandardStreams.writeOutput(try line(for: Self.readPassword()) + "\n")
     }
 
-    private func password() throws(CommandFailure) -> [UInt8] {
+    /// Asks for a password twice, or reads it from standard input if that is not a terminal. Blocks.
+    static func readPassword() throws(CommandFailure) -> [UInt8] {
         var first: [UInt8]?
         var second: [UInt8]?
         do throws(SystemError) {
@@ -72,6 +73,11 @@ package struct PasswordCommand {
     /// Returns the line for `password`. Adds it to a temporary list of accounts first, which validates the
     /// name and the password.
     package func line(for password: [UInt8]) throws(CommandFailure) -> String {
+        (options.name.map { $0 + ":" } ?? "") + (try secret(for: password))
+    }
+
+    /// Returns the hash of `password`.
+    func secret(for password: [UInt8]) throws(CommandFailure) -> String {
         guard let text = String(validating: password, as: UTF8.self) else {
             throw .noPassword(reason: "the password is not valid UTF-8")
         }
@@ -81,11 +87,9 @@ package struct PasswordCommand {
             if let problem = settings.problem { throw problem }
             var accounts = Accounts(settings)
             try accounts.add(name: options.name ?? "anybody", password: text)
-            let hash =
-                options.isDigest
+            return options.isDigest
                 ? try Accounts.digestText(name: options.name ?? "", password: text, realm: options.realm)
                 : try Accounts.scryptText(password: text)
-            return (options.name.map { $0 + ":" } ?? "") + hash
         } catch {
             throw .badUser(name: options.name ?? "", problem: error.text)
         }

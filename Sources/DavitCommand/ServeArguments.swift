@@ -86,9 +86,6 @@ extension Arguments {
         }
         try Self.checkDeployment(&options)
         try options.tls.check()
-        if options.users.isEmpty, options.userFile == nil, let host = options.exposedHost {
-            throw .openToEverybody(host: host)
-        }
         return .serve(options)
     }
 

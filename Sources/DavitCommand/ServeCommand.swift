@@ -206,8 +206,9 @@ extension CommandFailure {
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
         case .noAccounts: self = .other("the new list of accounts is empty")
-        case .accountsNeeded(let host):
-            self = .other("\(host) is reachable from other machines and requires accounts")
+        case .accountDatabaseNotUsable(let reason): self = .other(reason)
+        case .accountsInTwoPlaces: self = .accountsInTwoPlaces
+        case .accountsNeeded(let host): self = .openToEverybody(host: host)
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
         case .noTLS: self = .other("this build does not include TLS")
         case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
@@ -227,26 +228,6 @@ extension CommandFailure {
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
         case .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
             self = .other(error.description)
-        }
-    }
-}
-
-extension Accounts.Problem {
-    /// A message for the person who configures the account.
-    var text: String {
-        switch self {
-        case .badName: "names must not be empty or contain a colon"
-        case .emptyPassword: "the password is empty"
-        case .tooLong: "names and passwords can have at most \(Accounts.limitBytes) bytes"
-        case .controlCharacter: "control characters are not allowed"
-        case .duplicate: "duplicate account name"
-        case .badHash: "unsupported hash format"
-        case .otherRealm: "the Digest secrets are for another realm"
-        case .badRealm:
-            "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"
-        case .noScheme: "no authentication scheme works for all accounts"
-        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which this build does not include"
-        case .failed: "rejected by OpenSSL"
         }
     }
 }

@@ -78,9 +78,6 @@ package struct ServeOptions: Hashable, Sendable {
     package var graceSeconds = 30
 
     package init(folder: String) { self.folder = folder }
-
-    /// The first host that is reachable from other machines, or nil if all are loopback.
-    package var exposedHost: String? { hosts.first { !Configuration.isLoopback($0) } }
 }
 
 /// The TLS options of the command line.

@@ -1,4 +1,5 @@
 internal import Davit
+internal import DavitAccounts
 internal import DavitControl
 internal import DavitEngine
 internal import DavitFileStore
@@ -25,8 +26,9 @@ struct StateAccess {
     /// - Parameters:
     ///   - folder: the shared folder, as given on the command line.
     ///   - stateFolder: nil for the default.
-    /// - Throws: ``CommandFailure``, including when no state exists; creates nothing.
-    init(folder: String, stateFolder: String?) throws(CommandFailure) {
+    /// - Parameter isCreated: whether the state folder is created, later, if it does not exist.
+    /// - Throws: ``CommandFailure``, including when no state exists and `isCreated` is false; creates nothing.
+    init(folder: String, stateFolder: String?, isCreated: Bool = false) throws(CommandFailure) {
         do throws(ServerError) {
             do throws(FileResourceStore.RootError) {
                 resources = try FileResourceReader(root: folder)
@@ -34,9 +36,13 @@ struct StateAccess {
                 throw .shareNotUsable(path: folder, error)
             }
             path = try StateFolder.path(stateFolder, share: resources)
+            if StateFolder.isInside(path, share: resources.rootPath) {
+                throw .stateFolderInsideShare(path: path)
+            }
         } catch {
             throw CommandFailure(error, folder: folder)
         }
+        if isCreated { return }
         do throws(SystemError) {
             _ = try ExclusiveFolder.canonical(path + "/" + Self.fileName)
         } catch {
@@ -80,11 +86,15 @@ struct StateAccess {
         try perform { (server) throws(CommandFailure) in
             try work { (request) throws(CommandFailure) in try server.ask(request) }
         } alone: { (store) throws(CommandFailure) in
-            let admin = StateAdmin(store: store, share: try share(store), origin: "")
+            let share = try share(store)
+            let accounts = AccountAdmin(try accounts(), share: share, settings: nil)
+            let admin = StateAdmin(store: store, share: share, accounts: accounts, origin: "")
             let result = try work { (request) throws(CommandFailure) in
                 switch admin.answer(request) {
                 case .lines(let lines): return lines
-                case .refused(let reason): throw .stateUnreadable(path, reason: reason)
+                case .refused(let reason):
+                    if case .accounts = request { throw .other(reason) }
+                    throw .stateUnreadable(path, reason: reason)
                 }
             }
             guard let result else { throw .other("no response") }
@@ -109,6 +119,15 @@ struct StateAccess {
             return share
         } catch {
             throw .stateUnreadable(path, reason: error.text)
+        }
+    }
+
+    private func accounts() throws(CommandFailure) -> AccountAdmin.Source {
+        guard SQLiteAccountStore.exists(in: path) else { return .missing(folder: path) }
+        do throws(AccountError) {
+            return .directory(try AccountDirectory(SQLiteAccountStore(folder: path)))
+        } catch {
+            throw .other(error.text)
         }
     }
 
@@ -144,11 +163,14 @@ struct StateAccess {
         /// - Returns: nil if no server listens.
         func ask(_ request: ControlRequest) throws(CommandFailure) -> [String]? {
             let reason: String
+            var isAnswered = false
             do throws(ControlClient.Problem) {
                 switch try ControlClient.ask(request, in: path) {
                 case .lines(let lines): return lines
                 case .refused(let why): reason = why
                 }
+                // The request was understood, and the reason concerns the accounts.
+                if case .accounts = request { isAnswered = true }
             } catch {
                 switch error {
                 case .notListening: return nil
@@ -157,6 +179,7 @@ struct StateAccess {
                 case .failed(let why): reason = why
                 }
             }
+            if isAnswered { throw .other(reason) }
             throw .serverSilent(path, process: owner ?? 0, reason: reason)
         }
     }

@@ -15,6 +15,11 @@ package enum UsageError: Error, Hashable, Sendable {
     /// `davit locks` without `list` or `break`.
     case missingAction
     case missingLock
+    /// `davit account`, `group` or `access` without this argument.
+    case missingArgument(String)
+    case badSubject(String)
+    case badPath(String)
+    case badRights(String)
     case missingServer
     case badServer(String)
     case moreThanOneFolder(String)
@@ -52,8 +57,6 @@ package enum UsageError: Error, Hashable, Sendable {
     case badTLSClients(String)
     case badCertificateFault(String)
     case clientsWithoutAuthority
-    /// The host is reachable from other machines, and there are no accounts.
-    case openToEverybody(host: String)
 
     /// The message, without the prefix `davit: `.
     package var message: String {
@@ -69,6 +72,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingStubArgument(let name): "missing \(name)"
         case .missingAction: "missing action: list or break"
         case .missingLock: "missing LOCK"
+        case .missingArgument(let name): "missing \(name)"
+        case .badSubject(let value): "WHO must be user:NAME, group:NAME or everyone, not '\(value)'"
+        case .badPath(let value): "'\(value)' is not a path in the share"
+        case .badRights(let value): "unknown rights '\(value)'"
         case .missingServer: "missing --to URL"
         case .badServer(let value): "invalid server URL '\(value)'"
         case .moreThanOneFolder(let word): "unexpected argument '\(word)'"
@@ -111,8 +118,6 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badCertificateFault(let value):
             "--tls-fault must be expired, not-yet-valid, wrong-name or untrusted, not '\(value)'"
         case .clientsWithoutAuthority: "--tls-clients requires --tls-client-ca"
-        case .openToEverybody(let host):
-            "without accounts, anyone who can reach \(host) could access the folder"
         }
     }
 
@@ -126,6 +131,12 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
             "See 'davit \(command.rawValue) --help'."
         case .missingAction: "For example: davit locks list /srv/files"
+        case .missingArgument: "See 'davit \(command.rawValue) --help'."
+        case .badSubject: "For example: davit access set /srv/files user:anna /team edit"
+        case .badPath: "For example: davit access set /srv/files everyone /team view"
+        case .badRights:
+            "RIGHTS is none, drop, view, add, edit or all, or some of list, read, create, change, delete, share and"
+                + " manage, separated by commas."
         case .missingLock: "For example: davit locks break /srv/files /report.odt"
         case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
         case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
@@ -162,9 +173,6 @@ package enum UsageError: Error, Hashable, Sendable {
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .badCertificateFault, .clientsWithoutAuthority:
             "See 'davit \(command.rawValue) --help'."
-        case .openToEverybody:
-            "Add --user NAME:PASSWORD or --user-file FILE, or listen on this machine only:"
-                + " --host localhost"
         }
     }
 }

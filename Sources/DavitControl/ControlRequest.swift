@@ -22,6 +22,8 @@ package enum ControlRequest: Hashable, Sendable {
     case restore(id: String)
     /// Deletes entries that are at least this many days old. The response is the number of deleted entries.
     case emptyTrash(olderThanDays: Int)
+    /// Lists or changes accounts, groups and rules.
+    case accounts(AccountRequest)
 
     /// The maximum length of a line in bytes, including the newline: enough for a percent-encoded path of
     /// 4096 bytes.
@@ -44,6 +46,7 @@ package enum ControlRequest: Hashable, Sendable {
         case .trash(let number): "trash \(number)"
         case .restore(let id): "restore \(id)"
         case .emptyTrash(let days): "empty-trash \(days)"
+        case .accounts(let request): request.text
         }
     }
 
@@ -86,7 +89,9 @@ package enum ControlRequest: Hashable, Sendable {
         case ("empty-trash", 2):
             guard let days = Int(words[1]), days >= 0 else { return nil }
             self = .emptyTrash(olderThanDays: days)
-        default: return nil
+        default:
+            guard let request = AccountRequest(words: words[...]) else { return nil }
+            self = .accounts(request)
         }
         // Accept only the canonical spelling.
         guard text == line else { return nil }

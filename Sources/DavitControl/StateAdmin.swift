@@ -7,12 +7,14 @@ internal import DavitStore
 package struct StateAdmin: Sendable {
     private let store: SQLiteStateStore
     private let share: Share
+    private let accounts: AccountAdmin
     private let origin: String
 
     /// - Parameter origin: the origin of the request, for the log.
-    package init(store: SQLiteStateStore, share: Share, origin: String) {
+    package init(store: SQLiteStateStore, share: Share, accounts: AccountAdmin, origin: String) {
         self.store = store
         self.share = share
+        self.accounts = accounts
         self.origin = origin
     }
 
@@ -26,6 +28,7 @@ package struct StateAdmin: Sendable {
             case .trash(let number): return .lines(try trash.entries(after: number))
             case .restore(let id): return .lines(try trash.restore(id))
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
+            case .accounts(let request): return accounts.answer(request)
             }
         } catch {
             return .refused(reason: error.text)

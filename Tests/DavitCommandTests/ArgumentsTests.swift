@@ -345,6 +345,23 @@ struct ArgumentsTests {
         (["serve", "/srv", "--trash=7"], .unwantedValue(option: "--trash")),
         (["serve", "/srv", "--trash-size=x"], .badSize("x", option: "--trash-size")),
         (["passwd"], .unknownCommand("passwd", nearest: "password")),
+        (["account", "ad", "/srv", "a"], .unknownCommand("account ad", nearest: "account add")),
+        (["account", "list"], .missingFolder), (["account", "list", "/a", "/b"], .moreThanOneFolder("/b")),
+        (["account", "add", "/srv"], .missingArgument("NAME")),
+        (["account", "add", "/srv", "a", "--rights", "read,read"], .badRights("read,read")),
+        (["account", "add", "/srv", "a", "--rights"], .missingValue(option: "--rights")),
+        (
+            ["account", "remove", "/srv", "a", "--rights", "edit"],
+            .useless(option: "--rights", without: "'davit account add'")
+        ),
+        (["group", "join", "/srv", "g"], .missingArgument("NAME")),
+        (["group", "add", "/srv", "g", "--rights", "x"], .unknownOption("--rights", nearest: nil)),
+        (["access", "set", "/srv", "anna", "/", "edit"], .badSubject("anna")),
+        (["access", "set", "/srv", "user:", "/", "edit"], .badSubject("user:")),
+        (["access", "set", "/srv", "everyone", "/a/../b", "edit"], .badPath("/a/../b")),
+        (["access", "set", "/srv", "everyone", "/", "write"], .badRights("write")),
+        (["access", "set", "/srv", "everyone", "/"], .missingArgument("RIGHTS")),
+        (["access", "explain", "/srv", "anna"], .missingArgument("PATH")),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
         (["serve", "/srv", "--max-file-size", "-1"], .badSize("-1", option: "--max-file-size")),
         (["serve", "/srv", "--max-file-size=G"], .badSize("G", option: "--max-file-size")),
@@ -361,12 +378,6 @@ struct ArgumentsTests {
         (["serve", "/srv", "--allow-extensions", "tar.gz"], .badExtensions("tar.gz")),
         (["serve", "/srv", "--allow-extensions", "."], .badExtensions(".")),
         (["serve", "/srv", "--allow-extensions", "a/b"], .badExtensions("a/b")),
-        // Hosts that other machines may reach are refused without accounts.
-        (["serve", "/srv", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
-        (["serve", "/srv", "--host", "::"], .openToEverybody(host: "::")),
-        (["serve", "/srv", "--host", "localhost", "--host", "[fe80::1]"], .openToEverybody(host: "fe80::1")),
-        (["serve", "/srv", "--host", "127.0.0.1.example"], .openToEverybody(host: "127.0.0.1.example")),
-        (["serve", "/srv", "--host", "127.0.0.256"], .openToEverybody(host: "127.0.0.256")),
     ]
 
     @Test(arguments: refused)

@@ -55,7 +55,6 @@ struct DeploymentArgumentsTests {
         (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
         (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
         // A Unix socket does not allow other addresses without accounts.
-        (["--unix-socket", "s", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
     ]
 
     @Test(arguments: refused)

@@ -64,7 +64,7 @@ struct FailureTests {
     }
 
     @Test func errorForAnOpenServerListsBothSolutions() {
-        let text = ErrorText.of(UsageError.openToEverybody(host: "0.0.0.0"))
+        let text = ErrorText.of(CommandFailure.openToEverybody(host: "0.0.0.0"))
         #expect(text.contains("--user NAME:PASSWORD"))
         #expect(text.contains("--host localhost"))
     }

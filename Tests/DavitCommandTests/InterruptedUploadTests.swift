@@ -97,6 +97,11 @@ struct InterruptedUploadTests {
         return switch command {
         // Without a server, the caller runs `serve` itself.
         case .serve: isServed ? [([share] + state, 1)] : []
+        // The server of these tests has no account database.
+        case .account:
+            [(["list", share] + state, isServed ? 1 : 0), (["remove", share, "anna"] + state, 1)]
+        case .group: [(["list", share] + state, isServed ? 1 : 0), (["remove", share, "g"] + state, 1)]
+        case .access: [(["list", share] + state, isServed ? 1 : 0)]
         case .check: [([share] + state, 0)]
         case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]
         case .trash:

@@ -60,7 +60,6 @@ struct TLSOptionsTests {
         (["--tls-self-signed", "--tls-clients", "all"], .badTLSClients("all")),
         (["--tls-self-signed=yes"], .unwantedValue(option: "--tls-self-signed")),
         // TLS does not replace accounts.
-        (["--tls-self-signed", "--host", "0.0.0.0"], .openToEverybody(host: "0.0.0.0")),
     ]
     #else
     static let refused: [(line: [String], error: UsageError)] = [

@@ -1,14 +1,33 @@
+import DavitAccess
+import DavitAccounts
 import DavitControl
+import DavitHTTP
 import Testing
 
 struct ControlMessageTests {
     // MARK: Requests
 
-    static let requests: [ControlRequest] = [
-        .check, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
-        .breakLocks(.path([])), .breakLocks(.path(Array("a b/\u{1B}".utf8) + [0xFF, 10])),
-        .breakLocks(.path(Array(repeating: 0xFF, count: 40))), .trash(after: 0), .trash(after: .max),
-        .restore(id: "abcdefghijklmno7"), .emptyTrash(olderThanDays: 30),
+    static let requests: [ControlRequest] =
+        [
+            .check, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
+            .breakLocks(.path([])), .breakLocks(.path(Array("a b/\u{1B}".utf8) + [0xFF, 10])),
+            .breakLocks(.path(Array(repeating: 0xFF, count: 40))), .trash(after: 0), .trash(after: .max),
+            .restore(id: "abcdefghijklmno7"), .emptyTrash(olderThanDays: 30),
+            .accounts(.accounts(skipped: 0)), .accounts(.members(skipped: 100)),
+            .accounts(.rules(skipped: 7)),
+            .accounts(.explain(account: "anna b", folder)), .accounts(.explain(account: "-", .root)),
+        ] + changes.map { .accounts(.change([$0])) } + [.accounts(.change(changes))]
+
+    private static let folder = ResourcePath(segments: [Array("a b".utf8), [0xFF, 10]])!
+
+    private static let changes: [AccountChange] = [
+        .addAccount(StoredAccount(name: "anna b", secret: "$scrypt$ln=15,r=8,p=1$a+/$b")),
+        .setSecret(account: "é", secret: "$"), .setEnabled(account: "a", isEnabled: true),
+        .setEnabled(account: "a", isEnabled: false), .removeAccount("a"), .addGroup("g 1"),
+        .removeGroup("g 1"), .addMember(account: "a", group: "g"), .removeMember(account: "a", group: "g"),
+        .setRule(AccessRule(.user("a:b"), folder, .edit)),
+        .setRule(AccessRule(.everyone, .root, [.list, .share])),
+        .removeRule(.group("g"), .root), .removeRule(.anonymous, folder),
     ]
 
     @Test(arguments: requests)
@@ -29,7 +48,13 @@ struct ControlMessageTests {
         ("trash 1 2\n", .unknown), ("restore ../../etc\n", .unknown),
         ("restore abcdefghijklmno1\n", .unknown),
         ("empty-trash x\n", .unknown), ("check\r\n", .unknown), ("check\0\n", .unknown), ("check\n\n", .more),
-        ("check\ncheck\n", .more),
+        ("check\ncheck\n", .more), ("accounts\n", .unknown), ("rules -1\n", .unknown),
+        ("members 01\n", .unknown), ("explain =a\n", .unknown), ("explain =a =../b\n", .unknown),
+        ("explain =a =b//c\n", .unknown), ("explain =%FF =\n", .unknown), ("change\n", .unknown),
+        ("change \n", .unknown), ("change add-account =a\n", .unknown),
+        ("change add-group =a =b\n", .unknown), ("change set-rule =everyone = everything\n", .unknown),
+        ("change set-rule =nobody = view\n", .unknown), ("change set-rule =user: = view\n", .unknown),
+        ("change set-rule =everyone = list,read\n", .unknown), ("change drop-table =account\n", .unknown),
     ]
 
     @Test(arguments: refused)
@@ -45,6 +70,22 @@ struct ControlMessageTests {
     }
 
     // MARK: Responses
+
+    @Test(
+        arguments: [
+            .account(name: "anna b", isEnabled: true), .account(name: "", isEnabled: false),
+            .member(group: "g 1", account: "é"), .member(group: "g", account: nil), .rights(.none),
+            .rights([.read, .manage]),
+            .rule(AccessRule(.group("g"), folder, .drop)),
+        ] as [AccountListLine])
+    func accountLinesAreParsed(line: AccountListLine) {
+        #expect(AccountListLine(parsing: line.text) == line)
+    }
+
+    @Test(arguments: [
+        "", "account", "account a enabled", "rule =everyone = x", "rule =x = view", "rights 1", "member =g",
+    ])
+    func malformedAccountLinesAreRefused(text: String) { #expect(AccountListLine(parsing: text) == nil) }
 
     static let answers: [ControlResponse] = [
         .lines([]), .lines(["row 3 missing from index a"]), .lines(["one", " two "]),

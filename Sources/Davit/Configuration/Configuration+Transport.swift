@@ -4,13 +4,17 @@ internal import DavitSystem
 internal import DavitTransport
 
 extension Configuration {
-    /// Validates the configuration. Without accounts, everyone who can reach the server could read and change
-    /// everything, so only loopback addresses are allowed.
+    /// Validates the configuration.
     func check() throws(ServerError) {
         if let serverName, serverName.isEmpty || !serverName.utf8.allSatisfy({ $0 >= 32 && $0 < 127 }) {
             throw .serverNameMalformed(serverName)
         }
-        if !accounts.isEmpty || allowsAnonymousVisitors { return }
+    }
+
+    /// Validates the addresses of a server without accounts. Everyone who can reach it could read and change
+    /// everything, so only loopback addresses are allowed.
+    func checkExposure() throws(ServerError) {
+        if allowsAnonymousVisitors { return }
         for host in hosts where !Self.isLoopback(Self.unbracketed(host)) {
             throw .accountsNeeded(host: host)
         }

@@ -43,6 +43,10 @@ public enum ServerError: Error, Sendable, Equatable {
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes are invalid, or no scheme works for all accounts.
     case authenticationNotUsable(Accounts.Problem)
+    /// The database of accounts, groups and rules cannot be used.
+    case accountDatabaseNotUsable(reason: String)
+    /// Both ``Configuration/accounts`` and a database of accounts are present.
+    case accountsInTwoPlaces
     /// There are no accounts to replace, or the new list is empty.
     case noAccounts
     /// The server name is empty or contains characters other than printable ASCII.

@@ -1,3 +1,4 @@
+internal import DavitAccounts
 internal import DavitControl
 internal import DavitEngine
 internal import DavitFileStore
@@ -18,6 +19,10 @@ final class OpenShare: LifecycleObserver {
     let folder: ExclusiveFolder
     private let state: SQLiteStateStore
     private let share: Share
+    /// Nil if there is no database of accounts in the state folder.
+    let accounts: AccountDirectory?
+    /// Set when the server uses the accounts.
+    let authenticationSettings = Mutex<AuthenticationSettings?>(nil)
     /// Nil unless macOS metadata files are stored outside the share.
     private let macMetadata: MacMetadataFolder?
     /// Nil if sync-collection is disabled.
@@ -43,6 +48,7 @@ final class OpenShare: LifecycleObserver {
         folder = try StateFolder.open(configuration.stateFolder, share: resources)
         self.environment = BorrowedEnvironment(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
+        accounts = try Self.openAccounts(in: folder)
         macMetadata =
             configuration.rules.macMetadata == .aside
             ? try MacMetadataFolder(of: resources, in: folder, configuration) : nil
@@ -51,7 +57,8 @@ final class OpenShare: LifecycleObserver {
         journal =
             configuration.answersSyncCollection
             ? Self.journal(of: resources, macMetadata, served, in: folder, environment) : nil
-        share = try Self.makeShare(configuration, resources, macMetadata, state, journal, folder, environment)
+        share = try Self.makeShare(
+            configuration, resources, macMetadata, state, accounts, journal, folder, environment)
         handler = WebDAVHandler(share: share, page: Self.page(configuration.page, of: resources))
     }
 
@@ -84,6 +91,17 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
+    /// Opens the database of accounts, if there is one. An error is fatal: without the rules, every client would
+    /// have all rights.
+    private static func openAccounts(in folder: ExclusiveFolder) throws(ServerError) -> AccountDirectory? {
+        guard SQLiteAccountStore.exists(in: folder.path) else { return nil }
+        do throws(AccountError) {
+            return try AccountDirectory(SQLiteAccountStore(folder: folder.path))
+        } catch {
+            throw .accountDatabaseNotUsable(reason: error.text)
+        }
+    }
+
     private static func journal(
         of resources: FileResourceStore, _ macMetadata: MacMetadataFolder?, _ rules: ShareRules,
         in folder: ExclusiveFolder,
@@ -100,7 +118,8 @@ final class OpenShare: LifecycleObserver {
 
     private static func makeShare(
         _ configuration: WebDAVShare, _ resources: FileResourceStore, _ macMetadata: MacMetadataFolder?,
-        _ store: SQLiteStateStore, _ journal: ShareJournal?, _ folder: ExclusiveFolder,
+        _ store: SQLiteStateStore, _ accounts: AccountDirectory?, _ journal: ShareJournal?,
+        _ folder: ExclusiveFolder,
         _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
@@ -116,6 +135,7 @@ final class OpenShare: LifecycleObserver {
             settings.rules = configuration.rules
             settings.hooks = configuration.hooks
             settings.trash = configuration.trash
+            settings.access = accounts
             let root = resources.rootPath == "/" ? "" : resources.rootPath
             let aside = macMetadata?.store
             settings.filePath = { aside?.filePath($0) ?? root + $0.description }
@@ -160,8 +180,13 @@ final class OpenShare: LifecycleObserver {
     /// some volumes do not support sockets.
     private func startControl() {
         do throws(SystemError) {
+            let accounts = AccountAdmin(
+                accounts.map { .directory($0) } ?? .notInUse, share: share,
+                settings: authenticationSettings.withLock { $0 })
             let server = try ControlServer(folder: folder.path) { [state, share] request, user in
-                StateAdmin(store: state, share: share, origin: "a command of user \(user)").answer(request)
+                StateAdmin(
+                    store: state, share: share, accounts: accounts, origin: "a command of user \(user)"
+                ).answer(request)
             }
             control.withLock { $0 = server }
         } catch {

@@ -1,6 +1,8 @@
+internal import DavitAccounts
 internal import DavitFileStore
 internal import DavitServer
 internal import DavitSystem
+internal import Synchronization
 
 extension ServerEnvironment {
     /// Checks all shares against each other: no state folder may be inside another share, whose clients could
@@ -22,5 +24,26 @@ extension ServerEnvironment {
                 }
             }
         }
+    }
+}
+
+extension ServerEnvironment {
+    /// Returns the accounts in the database of a share; nil if no share has one.
+    /// - Parameter settings: those of the authentication with these accounts.
+    func accountDirectory(
+        for settings: AuthenticationSettings
+    ) throws(ServerError) -> AccountDirectory? {
+        var shares: [OpenShare] = []
+        forEachLifecycleObserver {
+            if let share = $0 as? OpenShare, share.accounts != nil { shares.append(share) }
+        }
+        if shares.count > 1 {
+            throw .accountDatabaseNotUsable(
+                reason:
+                    "two shares have an account database: \(shares.map(\.folder.path).joined(separator: ", "))"
+            )
+        }
+        shares.first?.authenticationSettings.withLock { $0 = settings }
+        return shares.first?.accounts
     }
 }

@@ -33,7 +33,7 @@ package enum StateFolder {
     /// Whether `path` is the share or inside it.
     ///
     /// Resolves the path without creating any part of it, because nothing may be created inside a share.
-    static func isInside(_ path: String, share: String) -> Bool {
+    package static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []
         while true {

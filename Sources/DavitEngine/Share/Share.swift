@@ -134,6 +134,11 @@ public final class Share: Sendable {
                 limitPerClient: configuration.largeBodyLimitPerClient, limitLog))
     }
 
+    /// Looks up a resource that is served, regardless of the rights of clients. Follows links. Blocks.
+    package func lookUpServed(_ path: ResourcePath) throws(StoreError) -> Lookup {
+        try served.lookup(path, last: .followed, wait: .allowed)
+    }
+
     // MARK: Views
 
     /// Creates the view of one client: the same stores and components, but only the resources that the client can see.

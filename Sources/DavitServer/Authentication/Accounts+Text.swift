@@ -41,3 +41,23 @@ extension Accounts {
         }
     }
 }
+
+extension Accounts.Problem {
+    /// A message for the person who configures the account.
+    package var text: String {
+        switch self {
+        case .badName: "names must not be empty or contain a colon"
+        case .emptyPassword: "the password is empty"
+        case .tooLong: "names and passwords can have at most \(Accounts.limitBytes) bytes"
+        case .controlCharacter: "control characters are not allowed"
+        case .duplicate: "duplicate account name"
+        case .badHash: "unsupported hash format"
+        case .otherRealm: "the Digest secrets are for another realm"
+        case .badRealm:
+            "a realm must have 1 to 128 bytes without quotes, backslashes or control characters"
+        case .noScheme: "no authentication scheme works for all accounts"
+        case .needsOpenSSL: "Digest and hashed passwords require OpenSSL, which this build does not include"
+        case .failed: "rejected by OpenSSL"
+        }
+    }
+}

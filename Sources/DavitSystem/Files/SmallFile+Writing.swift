@@ -37,6 +37,14 @@ extension SmallFile {
         }
     }
 
+    /// Creates an empty file that only the owner can read and write, unless it exists.
+    package static func createPrivate(at path: String) throws(SystemError) {
+        let number = try checked("open") {
+            unsafe open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        }
+        _ = FileDescriptor(owning: number)
+    }
+
     /// Calls the system's `write`, which the method of the same name would shadow.
     private static func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)

@@ -1,0 +1,173 @@
+internal import DavitAccess
+internal import DavitAccounts
+internal import DavitControl
+internal import DavitHTTP
+internal import DavitServer
+internal import DavitSystem
+
+/// `davit account`, `davit group` and `davit access`: list and change the accounts, groups and rules of a share,
+/// directly or through the server that owns the state.
+package struct AccountCommand {
+    let options: AccountOptions
+
+    package init(options: AccountOptions) { self.options = options }
+
+    /// Sends a request; returns nil if the server no longer listens.
+    private typealias Ask = (ControlRequest) throws(CommandFailure) -> [String]?
+
+    /// Asks for a password if the action needs one, and prints the result. Blocks.
+    func run() throws(CommandFailure) {
+        let password: [UInt8] =
+            switch options.action {
+            case .addAccount, .setPassword: try PasswordCommand.readPassword()
+            default: []
+            }
+        StandardStreams.writeOutput(try text(password: password))
+    }
+
+    /// Runs the command and returns the text for standard output. Blocks.
+    /// - Parameter password: for actions that set one.
+    package func text(password: [UInt8] = []) throws(CommandFailure) -> String {
+        // Before anything is created: an invalid name or password.
+        let secret: String? =
+            switch options.action {
+            case .addAccount(let name, _), .setPassword(let name):
+                try PasswordCommand(options: PasswordOptions(name: name)).secret(for: password)
+            default: nil
+            }
+        let options = options
+        var isFirst = false
+        if case .addAccount = options.action { isFirst = true }
+        let state = try StateAccess(
+            folder: options.folder, stateFolder: options.stateFolder, isCreated: isFirst)
+        return try state.ask { (ask) throws(CommandFailure) in try Self.text(options, secret ?? "", ask) }
+    }
+
+    private static func text(
+        _ options: AccountOptions, _ secret: String, _ ask: Ask
+    ) throws(CommandFailure) -> String? {
+        switch options.action {
+        case .listAccounts:
+            return try lines(ask) { .accounts(skipped: $0) }?.map(text).joined().or("no accounts\n")
+        case .listGroups:
+            return try lines(ask) { .members(skipped: $0) }.map(groups)?.or("no groups\n")
+        case .listRules:
+            return try lines(ask) { .rules(skipped: $0) }?.map(text).joined().or("no rules\n")
+        case .explain(let name, let path):
+            guard let lines = try lines(of: .explain(account: name, path), ask),
+                case .rights(let rights)? = lines.first
+            else { return nil }
+            let rules = lines.dropFirst().map { "  from: \(text($0))" }.joined()
+            return "\(shown(name)) has in \(shown(path)): \(description(rights))\n"
+                + rules.or("  no rule applies\n")
+        case .addAccount(let name, let rights):
+            var changes: [AccountChange] = [.addAccount(StoredAccount(name: name, secret: secret))]
+            if let rights { changes.append(.setRule(AccessRule(.user(name), .root, rights))) }
+            guard try ask(.accounts(.change(changes))) != nil else { return nil }
+            if let rights { return "added account \(shown(name)) with the rights \(description(rights))\n" }
+            return """
+                added account \(shown(name)), without rights; to grant some:
+                  davit access set '\(options.folder)' 'user:\(shown(name))' / edit
+
+                """
+        case .setPassword(let name):
+            return try change(
+                [.setSecret(account: name, secret: secret)], ask, "changed the password of \(shown(name))")
+        case .setEnabled(let name, let isEnabled):
+            return try change(
+                [.setEnabled(account: name, isEnabled: isEnabled)], ask,
+                "\(isEnabled ? "enabled" : "disabled") account \(shown(name))")
+        case .removeAccount(let name):
+            return try change([.removeAccount(name)], ask, "removed account \(shown(name))")
+        case .addGroup(let group): return try change([.addGroup(group)], ask, "added group \(shown(group))")
+        case .removeGroup(let group):
+            return try change([.removeGroup(group)], ask, "removed group \(shown(group))")
+        case .addMember(let name, let group):
+            return try change(
+                [.addMember(account: name, group: group)], ask, "added \(shown(name)) to \(shown(group))")
+        case .removeMember(let name, let group):
+            return try change(
+                [.removeMember(account: name, group: group)], ask,
+                "removed \(shown(name)) from \(shown(group))")
+        case .setRule(let rule):
+            return try change(
+                [.setRule(rule)], ask,
+                "\(shown(rule.subject.description)) has in \(shown(rule.path)): \(description(rule.rights))")
+        case .removeRule(let subject, let path):
+            return try change(
+                [.removeRule(subject, path)], ask,
+                "removed the rule for \(shown(subject.description)) in \(shown(path))")
+        }
+    }
+
+    private static func change(
+        _ changes: [AccountChange], _ ask: Ask, _ result: String
+    ) throws(CommandFailure) -> String? {
+        try ask(.accounts(.change(changes))).map { _ in result + "\n" }
+    }
+
+    // MARK: Lists
+
+    /// Returns the lines of all pages.
+    private static func lines(
+        _ ask: Ask, page: (_ skipped: Int) -> AccountRequest
+    ) throws(CommandFailure) -> [AccountListLine]? {
+        var all: [AccountListLine] = []
+        while true {
+            guard let lines = try lines(of: page(all.count), ask) else { return nil }
+            if lines.isEmpty { return all }
+            all += lines
+        }
+    }
+
+    private static func lines(
+        of request: AccountRequest, _ ask: Ask
+    ) throws(CommandFailure) -> [AccountListLine]? {
+        guard let texts = try ask(.accounts(request)) else { return nil }
+        var lines: [AccountListLine] = []
+        for text in texts {
+            guard let line = AccountListLine(parsing: text) else {
+                throw .other("invalid response; the server may be another version of davit")
+            }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private static func text(_ line: AccountListLine) -> String {
+        switch line {
+        case .account(let name, let isEnabled): "\(shown(name))\(isEnabled ? "" : " (disabled)")\n"
+        case .member(let group, let name): "\(shown(group)): \(name.map(shown) ?? "")\n"
+        case .rule(let rule):
+            "\(shown(rule.path))  \(shown(rule.subject.description))  \(description(rule.rights))\n"
+        case .rights(let rights): "\(description(rights))\n"
+        }
+    }
+
+    /// Returns one line for each group, with its members.
+    private static func groups(_ lines: [AccountListLine]) -> String {
+        var members: [(group: String, names: [String])] = []
+        for case .member(let group, let name) in lines {
+            if members.last?.group != group { members.append((group, [])) }
+            if let name { members[members.count - 1].names.append(shown(name)) }
+        }
+        return members.map { group, names in
+            "\(shown(group)): \(names.isEmpty ? "no members" : names.joined(separator: ", "))\n"
+        }.joined()
+    }
+
+    /// The name of a preset with what it means, or the names of the rights.
+    private static func description(_ rights: Rights) -> String {
+        let names = Right.allCases.filter { rights.contains($0) }.map(\.name).joined(separator: ",")
+        let text = rights.description
+        return text == names || rights.isEmpty ? text : "\(text) (\(names))"
+    }
+
+    private static func shown(_ name: String) -> String { NameCheck.shown(Array(name.utf8)) }
+    private static func shown(_ path: ResourcePath) -> String { "/" + NameCheck.shown(path.bytes) }
+}
+
+extension String {
+    /// The string, or another one if it is empty.
+    fileprivate func or(_ other: String) -> String { isEmpty ? other : self }
+}
