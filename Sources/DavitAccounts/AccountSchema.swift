@@ -44,21 +44,6 @@ enum AccountSchema {
     /// - Throws: `failed` if the file is another database, or a newer version of davit wrote it.
     static func prepare(_ connection: borrowing DatabaseConnection) throws(StateError) {
         try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-        try connection.execute("BEGIN IMMEDIATE")
-        let version = try connection.integer("PRAGMA user_version")
-        let isForeign =
-            try version == 0
-            ? connection.integer("SELECT count(*) FROM sqlite_schema") > 0
-            : connection.integer("PRAGMA application_id") != 0x6441_6363
-        if isForeign { throw .failed(reason: "it is not a database of accounts") }
-        guard version <= migrations.count else {
-            throw .failed(
-                reason: """
-                    it has schema version \(version), but this davit supports at most \(migrations.count): use \
-                    a newer davit
-                    """)
-        }
-        for migration in migrations[Int(version)...] { try connection.execute(migration) }
-        try connection.execute("COMMIT")
+        try connection.migrate(migrations, applicationID: 0x6441_6363, kind: "accounts")
     }
 }

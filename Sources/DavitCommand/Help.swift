@@ -141,7 +141,7 @@ package enum Help: Hashable, Sendable {
           view                   list and read
           add                    list, read and create
           edit                   list, read, create, change and delete
-          all                    these, share and manage: also break locks of others
+          all                    every right; manage permits to break locks of others
 
         """
 

@@ -14,7 +14,7 @@ package enum AccountRequest: Hashable, Sendable {
     /// Determines the rights of an account to a path. The response is an ``AccountListLine/rights``, and the rules
     /// that they come from.
     case explain(account: String, ResourcePath)
-    /// Commits changes, all or none. The response is empty.
+    /// Commits changes, all or none; accounts that they add are enabled. The response is empty.
     case change([AccountChange])
 
     var text: String {

@@ -26,6 +26,39 @@ package import DavitStore
     // The connection is released with its last statement; closing the last connection runs a checkpoint.
     deinit { unsafe sqlite3_close_v2(handle) }
 
+    /// Creates the tables of a new database, or migrates those of an older version, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - applicationID: the `application_id` that the first migration sets, which identifies the kind of file.
+    ///   - migrations: the statements at index `n` convert version `n` to version `n + 1`.
+    ///   - kind: what the file should be, for the error.
+    /// - Throws: `failed` if the file is another database, or a newer version of davit wrote it.
+    package borrowing func migrate(
+        _ migrations: [StaticString], applicationID: Int64, kind: StaticString
+    ) throws(StateError) {
+        try execute("BEGIN IMMEDIATE")
+        do throws(StateError) {
+            let version = try integer("PRAGMA user_version")
+            let isForeign =
+                try version == 0
+                ? integer("SELECT count(*) FROM sqlite_schema") > 0
+                : integer("PRAGMA application_id") != applicationID
+            if isForeign { throw .failed(reason: "it is not a database of \(kind)") }
+            guard version <= migrations.count else {
+                throw .failed(
+                    reason: """
+                        it has schema version \(version), but this davit supports at most \(migrations.count): \
+                        use a newer davit
+                        """)
+            }
+            for migration in migrations[Int(version)...] { try execute(migration) }
+            try execute("COMMIT")
+        } catch {
+            if isInTransaction { try execute("ROLLBACK") }
+            throw error
+        }
+    }
+
     /// Runs statements without parameters, ignoring result rows.
     package borrowing func execute(_ sql: StaticString) throws(StateError) {
         let code = unsafe sqlite3_exec(handle, sql.utf8Start, nil, nil, nil)

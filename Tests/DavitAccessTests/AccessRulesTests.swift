@@ -77,6 +77,31 @@ import Testing
         #expect(anna.rightsThroughout(path("/a/x")) == .edit)
     }
 
+    /// The view of an application may answer only for single paths.
+    private struct PathView: AccessView {
+        let rules: any AccessView
+
+        func rights(at path: ResourcePath) -> Rights { rules.rights(at: path) }
+        func leadsToRights(_ path: ResourcePath) -> Bool { rules.leadsToRights(path) }
+        func rightsThroughout(_ path: ResourcePath) -> Rights { rules.rightsThroughout(path) }
+    }
+
+    /// Members are listed alike, whether a view answers for all of them or for each.
+    @Test func membersOfOtherViewsAreListedAlike() throws {
+        let rules = try AccessRules([
+            AccessRule(.everyone, path("/in"), .drop), AccessRule(.everyone, path("/way/deep"), .view),
+            AccessRule(.everyone, path("/docs"), .view),
+        ]).view(of: Principal(.account, "anna"))
+        for name in ["in", "way", "docs", "other"] {
+            for isCollection in [false, true] {
+                let bytes = Array(name.utf8)
+                #expect(
+                    PathView(rules: rules).members(of: .root).lists(bytes, isCollection: isCollection)
+                        == rules.members(of: .root).lists(bytes, isCollection: isCollection), "\(name)")
+            }
+        }
+    }
+
     @Test func segmentsAreComparedAsAWhole() throws {
         let policy = try AccessRules([AccessRule(.everyone, path("/team"), .edit)])
         let view = policy.view(of: Principal(.account, "anna"))

@@ -111,6 +111,28 @@ struct AccountDatabaseTests {
         }
     }
 
+    /// Requests in progress end with the account, like those of replaced accounts.
+    @Test(arguments: [
+        AccountChange.setEnabled(account: "anna", isEnabled: false), .removeAccount("anna"),
+        .setSecret(
+            account: "anna",
+            secret: "$scrypt$ln=15,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$\(String(repeating: "A", count: 43))"),
+    ])
+    func requestsInProgressAreEnded(end: AccountChange) throws {
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .view)),
+        ])
+        try serve { address throws in
+            let stream = try RawConnection(address)
+            try stream.send(
+                "GET /?events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                    + "Authorization: Basic \(Base64.encode(Array("anna:secret".utf8)))\r\n\r\n")
+            #expect(stream.wait(for: "\nid: "))
+            try change([end])
+            #expect(stream.bytesToEnd() != nil)
+        }
+    }
+
     /// Without any usable account, a server with a database refuses all clients.
     @Test func emptyDatabasesRefuseAllClients() throws {
         try prepare([

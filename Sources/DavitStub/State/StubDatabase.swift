@@ -68,22 +68,7 @@ final class StubDatabase: Sendable {
         do throws(StateError) {
             let connection = try DatabaseConnection(path: path ?? ":memory:", busyMilliseconds: 0)
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-            try connection.execute("BEGIN IMMEDIATE")
-            let version = try connection.integer("PRAGMA user_version")
-            let isForeign =
-                try version == 0
-                ? connection.integer("SELECT count(*) FROM sqlite_schema") > 0
-                : connection.integer("PRAGMA application_id") != 0x6453_7475
-            if isForeign { throw .failed(reason: "it is not a database of davit stub") }
-            guard version <= Self.migrations.count else {
-                throw .failed(
-                    reason: """
-                        it has schema version \(version), but this davit supports at most \
-                        \(Self.migrations.count): use a newer davit
-                        """)
-            }
-            for migration in Self.migrations[Int(version)...] { try connection.execute(migration) }
-            try connection.execute("COMMIT")
+            try connection.migrate(Self.migrations, applicationID: 0x6453_7475, kind: "davit stub")
             self.connection = Mutex(connection)
         } catch {
             throw StubError(name, error)
