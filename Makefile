@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus examples recordings clients deployment browser crash measure-faults bench bench-page micro fuzz fuzz-replay clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity examples recordings clients deployment ops browser crash measure-faults bench bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
@@ -39,14 +39,17 @@ serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
+test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
 	@scripts/test.sh
 
-test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-crash packages-lab packages-docs ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
+test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-lab packages-docs packages-identity ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
 	@scripts/test.sh --all
 
 unit: packages-build ## run the unit tests
 	@scripts/test.sh --all unit
+
+identity: packages-build packages-identity ## test users of other services, with the traits that are off by default
+	@scripts/test.sh --all identity
 
 lint: packages-build packages-docs ## check formatting, structure, words, documentation and script syntax
 	@scripts/test.sh lint reference
@@ -65,7 +68,7 @@ guard-accept: packages-guard build guard-programs ## update the baselines of the
 	@python3 Tests/Guard/guard.py --accept
 	@python3 Tests/Guard/instructions.py --accept
 
-litmus: packages-litmus build debug ## run the WebDAV conformance suite: without an account, over TLS, with an account, and below a prefix
+litmus: packages-litmus build debug ## run the WebDAV conformance suite: without an account, over TLS, with an account, with limited rights, and below a prefix
 	@scripts/test.sh litmus
 
 examples: packages-clients debug ## test the programs in Examples with curl
@@ -82,6 +85,9 @@ browser: build ## test the browser page in Chromium
 
 deployment: packages-deployment build ## test davit behind nginx, Caddy and Apache, with sockets of a service manager, and its logs
 	@scripts/test.sh deployment
+
+ops: packages-ops build debug ## test the sandbox and --run-as, the systemd units, health checks, metrics and alert rules
+	@scripts/test.sh ops
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh --all crash
@@ -111,6 +117,18 @@ fuzz: packages-build ## test each parser with input that libFuzzer generates: ma
 # The program that runs the fuzz targets in `make test`, without libFuzzer.
 fuzz-replay:
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=FuzzReplay)
+
+deb: packages-packaging build ## build the Debian packages in .build/packages
+	@scripts/make-packages.sh deb
+
+tarball: packages-packaging build ## build an archive with the program, its manual pages and units in .build/packages
+	@scripts/make-packages.sh tarball
+
+image: packages-packaging build ## build a container image in .build/packages; requires root
+	@scripts/make-packages.sh image
+
+test-packages: packages-packaging build ## install the Debian packages on a new system, run its service, and remove them; requires root
+	@scripts/test.sh packages
 
 clean: ## remove build products
 	rm -rf .build bench-results

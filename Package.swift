@@ -33,7 +33,12 @@ func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
+let libcurl: Target.Dependency = .target(name: "CCURL", condition: .when(traits: ["OIDC"]))
+let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
+let seccomp: Target.Dependency = .target(
+    name: "CSeccomp", condition: .when(platforms: [.linux], traits: ["Sandbox"]))
 let qrencode: Target.Dependency = .target(name: "CQRCode", condition: .when(traits: ["QRCode"]))
+let libyaml: Target.Dependency = .target(name: "CYAML", condition: .when(traits: ["YAML"]))
 
 let package = Package(
     name: "davit",
@@ -44,13 +49,28 @@ let package = Package(
         .library(name: "DavitJSON", targets: ["DavitJSON"]),
         // A stand-in server for tests and demonstrations of clients.
         .library(name: "DavitStub", targets: ["DavitStub"]),
+        // Passwords of a directory, with the package trait `LDAP`.
+        .library(name: "DavitLDAP", targets: ["DavitLDAP"]),
+        // Signing in with OpenID Connect, with the package trait `OIDC`.
+        .library(name: "DavitOIDC", targets: ["DavitOIDC"]),
+        // Passwords of the system, with the package trait `PAM`, and the program that it needs.
+        .library(name: "DavitPAM", targets: ["DavitPAM"]),
+        .executable(name: "davit-pam-helper", targets: ["davit-pam-helper"]),
         .executable(name: "davit", targets: ["DavitCommand"]),
     ],
     traits: [
-        .default(enabledTraits: ["TLS", "Archive", "QRCode"]),
+        .default(enabledTraits: ["TLS", "Archive", "QRCode", "YAML", "Sandbox"]),
         .trait(name: "TLS", description: "TLS, digests and hashed passwords, through OpenSSL 3"),
         .trait(name: "Archive", description: "Folders as ZIP files, through libarchive"),
+        .trait(name: "Sandbox", description: "Filters for system calls on Linux, through libseccomp"),
+        // Not in the default traits: few servers use them, and each loads further libraries.
+        .trait(name: "LDAP", description: "Passwords of a directory, through libldap"),
+        .trait(
+            name: "OIDC", description: "Signing in with OpenID Connect, through libcurl",
+            enabledTraits: ["TLS"]),
+        .trait(name: "PAM", description: "Passwords of the system, through a helper program with libpam"),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
+        .trait(name: "YAML", description: "The configuration file, through libyaml"),
     ],
     targets: [
         // C libraries. Each target consists of a module map and a shim header.
@@ -68,6 +88,13 @@ let package = Package(
         .systemLibrary(
             name: "CQRCode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
+        .systemLibrary(
+            name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
+
+        // No pkgConfig: the headers are in the standard folders, and SwiftPM would warn if they are not installed.
+        .systemLibrary(name: "CSeccomp", providers: [.apt(["libseccomp-dev"])]),
+        .systemLibrary(name: "CCURL", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLDAP", providers: [.apt(["libldap-dev"])]),
 
         // The layers, from sockets and messages through the HTTP application and WebDAV to the stores.
         library("DavitSystem", [linux]),
@@ -76,12 +103,22 @@ let package = Package(
         library("DavitZlib", ["CZlib"]),
         library("DavitArchive", [libarchive]),
         library("DavitQRCode", [qrencode]),
-        library("DavitServer", ["DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        // The restrictions of a running server.
+        .target(
+            name: "DavitSandbox", dependencies: ["DavitSystem", seccomp],
+            swiftSettings: strict + [
+                .define("DAVIT_SECCOMP", .when(platforms: [.linux], traits: ["Sandbox"]))
+            ]),
+        // Files of settings, as trees of texts with their positions.
+        library("DavitYAML", [libyaml]),
+        library("DavitServer", ["DavitAccess", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
         // Slow and faulty responses, to test clients.
         library("DavitFaults", ["DavitWebDAV", "DavitServer", "DavitHTTP"]),
         // The only target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
         library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
+        // Metrics and health checks: their text formats, and the routes of the admin listener.
+        library("DavitMetrics", ["DavitServer", "DavitHTTP"]),
         library(
             "DavitTransport", ["DavitServer", "DavitLogging", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["DavitHTTP", "CXML2"]),
@@ -101,6 +138,19 @@ let package = Package(
         library(
             "DavitEngine",
             ["DavitServer", "DavitStore", "DavitAccess", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
+        // Passwords of a directory.
+        library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
+        // Signing in at an OpenID Connect provider.
+        library(
+            "DavitOIDC",
+            ["DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP", libcurl]),
+        // Passwords of the system. The helper is written in C, because it may have permissions that the server does not
+        // have: without a runtime library, there is less of it to trust.
+        library("DavitPAM", ["DavitServer", "DavitSystem"]),
+        .executableTarget(
+            name: "davit-pam-helper", path: "Sources/PAMHelper",
+            cSettings: [.define("DAVIT_PAM", .when(traits: ["PAM"]))],
+            linkerSettings: [.linkedLibrary("pam", .when(traits: ["PAM"]))]),
         // The HTML listings of folders, for WebDAV and for websites.
         library("DavitListing", ["DavitServer", "DavitStore", "DavitHTTP"]),
         // The browser page; its files are part of the binary.
@@ -109,7 +159,7 @@ let package = Package(
             name: "DavitPage",
             dependencies: [
                 "CPageFiles", "DavitArchive", "DavitQRCode", "DavitEngine", "DavitListing", "DavitServer",
-                "DavitStore", "DavitHTTP",
+                "DavitStore", "DavitAccess", "DavitHTTP",
             ],
             exclude: ["Files"], swiftSettings: strict),
 
@@ -130,18 +180,18 @@ let package = Package(
         library(
             "DavitControl",
             [
-                "DavitAccess", "DavitAccounts", "DavitServer", "DavitEngine", "DavitSQLite", "DavitStore",
-                "DavitWebDAV", "DavitSystem", "DavitHTTP",
+                "DavitAccess", "DavitAccounts", "DavitQRCode", "DavitServer", "DavitEngine", "DavitSQLite",
+                "DavitStore", "DavitWebDAV", "DavitSystem", "DavitHTTP",
             ]),
 
         // The library, and the command.
         library(
             "Davit",
             [
-                "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport", "DavitLogging",
-                "DavitCrypto",
+                "DavitFaults", "DavitControl", "DavitMetrics", "DavitRecording", "DavitTransport",
+                "DavitLogging", "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
-                "DavitStore", "DavitServer", "DavitAccounts",
+                "DavitStore", "DavitServer", "DavitAccess", "DavitAccounts",
                 "DavitSystem", "DavitHTTP",
             ]),
         // A stand-in server with rules in an SQLite database, and its page.
@@ -156,10 +206,13 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitStub", "DavitFaults", "DavitControl", "DavitRecording", "DavitTransport",
-                "DavitLogging",
+                "Davit", "DavitSandbox", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub", "DavitFaults",
+                "DavitControl",
+                "DavitRecording",
+                "DavitTransport", "DavitLogging",
                 "DavitCrypto",
-                "DavitQRCode", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite", "DavitStore",
+                "DavitQRCode", "DavitYAML", "DavitEngine", "DavitPage", "DavitFileStore", "DavitSQLite",
+                "DavitStore",
                 "DavitServer", "DavitAccess", "DavitAccounts",
                 "DavitSystem", "DavitHTTP",
             ],
@@ -201,7 +254,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "DavitArchive", "DavitEngine", "DavitStore", "DavitTesting", "DavitServer", "DavitWebDAV",
-                "DavitXML", "DavitHTTP",
+                "DavitXML", "DavitYAML", "DavitHTTP",
             ],
             path: "Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
@@ -212,6 +265,12 @@ let package = Package(
         .executableTarget(
             name: "TwoServers", dependencies: ["Davit", "DavitSystem"], path: "Tests/Fixtures/TwoServers",
             swiftSettings: strict),
+
+        // A program that enters the sandbox of the command, and then makes calls that are forbidden there.
+        .target(name: "CSandboxAttempts", path: "Tests/Fixtures/CSandboxAttempts"),
+        .executableTarget(
+            name: "SandboxAttempts", dependencies: ["CSandboxAttempts", "DavitCommand", "DavitSandbox"],
+            path: "Tests/Fixtures/SandboxAttempts", swiftSettings: strict),
 
         // Code that is shared by tests.
         library(
@@ -224,11 +283,23 @@ let package = Package(
         tests(of: "DavitSystem", ["DavitTesting"]),
         tests(of: "DavitLogging", ["DavitTesting", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitHTTP", ["DavitTesting", "DavitSystem"]),
+        tests(of: "DavitMetrics", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitArchive", ["DavitTesting"]),
         tests(of: "DavitQRCode", []),
-        tests(of: "DavitServer", ["DavitTesting", "DavitLogging", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        tests(of: "DavitYAML", []),
+        tests(
+            of: "DavitServer",
+            ["DavitTesting", "DavitAccess", "DavitLogging", "DavitZlib", "DavitCrypto", "DavitHTTP"]),
+        tests(of: "DavitLDAP", ["DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
+        tests(
+            of: "DavitOIDC",
+            [
+                "Davit", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem",
+                "DavitHTTP", openSSL,
+            ]),
+        tests(of: "DavitPAM", ["DavitTesting", "DavitServer"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitFaults",
@@ -237,7 +308,7 @@ let package = Package(
             of: "DavitStub",
             [
                 "Davit", "DavitTesting", "DavitFaults", "DavitRecording", "DavitTransport", "DavitServer",
-                "DavitSystem", "DavitHTTP",
+                "DavitSQLite", "DavitSystem", "DavitHTTP",
             ]),
         tests(
             of: "DavitTransport",
@@ -261,13 +332,13 @@ let package = Package(
             of: "DavitEngine",
             [
                 "DavitFaults", "DavitTesting", "DavitZlib", "DavitFileStore", "DavitJournal", "DavitSQLite",
-                "DavitStore", "DavitAccess",
+                "DavitStore", "DavitAccess", "DavitAccounts",
                 "DavitWebDAV", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(
             of: "DavitPage",
             [
-                "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore",
+                "DavitArchive", "DavitQRCode", "DavitTesting", "DavitEngine", "DavitFileStore", "DavitAccess",
                 "DavitListing", "DavitStore", "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
         tests(
@@ -287,14 +358,20 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitFaults", "DavitAccess", "DavitAccounts", "DavitControl", "DavitRecording",
+                "DavitFaults", "DavitAccess", "DavitAccounts", "DavitControl", "DavitMetrics",
+                "DavitRecording",
                 "DavitTesting", "DavitTransport", "DavitLogging",
-                "DavitCrypto", "DavitFileStore", "DavitServer", "DavitSystem", "DavitHTTP", "TwoServers",
+                "DavitCrypto", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem",
+                "DavitHTTP", "TwoServers",
             ]),
+        tests(of: "DavitSandbox", ["DavitTesting", "DavitSystem"]),
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitAccess", "DavitControl", "DavitRecording", "DavitTesting", "DavitFileStore",
+                "Davit", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP", "DavitOIDC", "DavitPAM",
+                "DavitRecording",
+                "DavitTesting",
+                "DavitFileStore",
                 "DavitServer", "DavitSystem", "DavitHTTP",
             ]),
     ],

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs Debian's litmus against davit and compares the results with README.md, which lists every exception.
 #
-#   litmus/run.sh [--user NAME:PASSWORD] [--tls] [--davit PATH] [--program PATH]
+#   litmus/run.sh [--user NAME:PASSWORD [--limited]] [--tls] [--mount] [--davit PATH] [--program PATH]
 #
+# With --limited, the account has the rights *edit* in one folder, none elsewhere, and litmus runs in that folder. With --mount,
+# the tests run in a folder that is mounted in the share.
 # With --program, another server is tested: it takes a folder and a state folder, and prints a line with its URL.
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -15,16 +17,21 @@ export DAVIT=${DAVIT:-$here/../.build/release/davit}
 user=
 program=
 tls=
+limited=
+mount=
 while [ $# -gt 0 ]; do
     case $1 in
         --user) user=${2:?--user needs NAME:PASSWORD}; shift 2 ;;
         --tls) tls=yes; shift ;;
+        --limited) limited=yes; shift ;;
+        --mount) mount=yes; shift ;;
         --davit) DAVIT=${2:?--davit needs a path}; shift 2 ;;
         --program) program=${2:?--program needs a path}; shift 2 ;;
-        *) echo "usage: litmus/run.sh [--user NAME:PASSWORD] [--tls] [--davit PATH] [--program PATH]" >&2; exit 64 ;;
+        *) echo "usage: litmus/run.sh [--user NAME:PASSWORD [--limited]] [--tls] [--mount] [--davit PATH] [--program PATH]" >&2; exit 64 ;;
     esac
 done
 server_program=$program
+[ -z "$limited" ] || [ -n "$user" ] || { echo "litmus: --limited requires --user" >&2; exit 64; }
 [ -x "${program:-$DAVIT}" ] || { echo "litmus: ${program:-$DAVIT} not found; run 'make build' first" >&2; exit 1; }
 command -v litmus >/dev/null || { echo "litmus is not installed; run 'make litmus'" >&2; exit 1; }
 
@@ -65,9 +72,16 @@ outcomes() {
     ' | sort -u
 }
 
-mkdir "$work/root"
-start_server "$work/root" "$work/state" ${user:+--user "$user"} ${tls:+--tls-self-signed}
-arguments=("$server_url")
+mkdir "$work/root" "$work/mounted"
+account=(${user:+--user "$user"})
+place=${mount:+mounted/}
+if [ -n "$limited" ]; then
+    account=()
+    place=team/own/
+    limit_account "$work/root" "$work/state" "$user" "$place"
+fi
+start_server "$work/root" "$work/state" "${account[@]}" ${tls:+--tls-self-signed} ${mount:+--mount "/mounted=$work/mounted"}
+arguments=("$server_url$place")
 [ -z "$user" ] || arguments+=("${user%%:*}" "${user#*:}")
 
 # litmus writes debug.log to the current folder. The time limit ends a test that hangs.
@@ -100,9 +114,11 @@ for suite in basic copymove props locks http; do
     fi
 done
 
+as_user=${user:+ with a user}
+[ -z "$limited" ] || as_user=" with limited rights"
 status=0
 stop_server || status=$?
 [ "$status" -eq 0 ] || report "davit exited with status $status after SIGTERM"
 
-echo "litmus${user:+ with a user}${tls:+ over TLS}${program:+ below a prefix}: $passed passed, $failed failed"
+echo "litmus$as_user${tls:+ over TLS}${program:+ below a prefix}: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

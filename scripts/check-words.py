@@ -30,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALLOWED = "scripts/words-allowed.txt"
 FOLDERS = [".ci", "Examples", "Fuzz", "Sources", "Tests", "bench", "docs", "litmus", "scripts"]
 # The page's texts in the language that the others are translated from.
-PAGE_TEXTS = "Sources/DavitPage/Files/strings/en.txt"
+PAGE_TEXTS = ("Sources/DavitPage/Files/strings/en.txt", "Sources/DavitPage/Files/people/strings/en.txt")
 
 
 class Rule(NamedTuple):
@@ -165,7 +165,7 @@ def prose_of(path, text):
     if name.endswith(".md"):
         shown = MASKED.sub(lambda match: hidden(match.group()), text)
         shown = re.sub(r"\n(?=[ \t]*\n)", NOTHING, shown)
-    elif path == PAGE_TEXTS:
+    elif path in PAGE_TEXTS:
         shown = "\n".join(line if line.startswith("#") else hidden(key) + NOTHING * len(mark) + value
                           for line in text.split("\n") for key, mark, value in [line.partition("=")])
     else:
@@ -266,7 +266,7 @@ def files(root, only=()):
         name = path.relative_to(root).as_posix()
         if "__pycache__" in name or only and not any(name == part or name.startswith(part.rstrip("/") + "/") for part in only):
             continue
-        if name.endswith((".swift", ".md", ".py", ".sh", ".js", ".css", ".h", ".c")) or name in ("Makefile", ".ci/run", PAGE_TEXTS):
+        if name.endswith((".swift", ".md", ".py", ".sh", ".js", ".css", ".h", ".c")) or name in ("Makefile", ".ci/run", *PAGE_TEXTS):
             yield name, path
 
 
@@ -355,7 +355,7 @@ def self_test():
     expect("shell", "Tests/a.sh", "echo 'anew # anew' # anew\n", [(1, "anew")])
     expect("JavaScript", "Sources/DavitPage/Files/a.js", 'const a = `anew ${b /* anew */}` // whoever\nconst r = /[/"]anew/\n',
            [(1, "whoever"), (1, "anew")])
-    expect("texts of the page", PAGE_TEXTS, "# texts\na.litter = Delete for good\nb = “{name}” is no longer there.\n",
+    expect("texts of the page", PAGE_TEXTS[0], "# texts\na.litter = Delete for good\nb = “{name}” is no longer there.\n",
            [(2, "for good"), (3, "is there")])
     expect("an allowed use", swift, "// It stands here.\n", [], allowed="Sources/*: It stands here  # a quotation\n")
     expect("an entry that allows nothing", swift, "// It is here.\n", [], allowed="Sources/*: It stands here  # a quotation\n", wrong=1)

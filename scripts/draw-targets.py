@@ -21,7 +21,7 @@ PICTURE = ROOT / "docs/images/targets.svg"
 # The sections of docs/life-of-a-request.md, and the targets that are not part of a section. The colors are those of lines and
 # fills, in light and in dark mode.
 AREAS = [
-    ("①", "socket", "#2563a8", "#e8f1fb", "#6cb0f5", "#17283d", "DavitTransport DavitSystem DavitCrypto DavitLogging"),
+    ("①", "socket", "#2563a8", "#e8f1fb", "#6cb0f5", "#17283d", "DavitTransport DavitSystem DavitCrypto DavitLogging DavitSandbox"),
     ("②", "parser", "#5b6472", "#eef0f3", "#a9b4c2", "#262c35", "DavitHTTP"),
     ("③", "middleware and routing", "#7a4ab8", "#f3ecfb", "#c09bf2", "#2b2140",
      "DavitServer DavitZlib DavitJSON DavitFaults DavitSite DavitListing"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any are missing.
 #
-#   scripts/install-packages.sh build|docs|guard|litmus|clients|lab|browser|deployment|crash|bench ...
+#   scripts/install-packages.sh build|docs|guard|litmus|clients|lab|browser|deployment|ops|crash|bench|identity|packaging ...
 #
 # Fails if a package cannot be installed, except in the group lab. Each package of this group is for one client, and
 # the tests of clients that are not installed are skipped.
@@ -9,9 +9,10 @@ set -euo pipefail
 
 packages_for() {
     case $1 in
-        build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev libarchive-dev libqrencode-dev pkg-config ;;
+        build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev libarchive-dev libqrencode-dev libseccomp-dev libyaml-dev \
+            pkg-config ;;
         docs) echo python3 ;;
-        guard) echo gcc libc6-dev python3 valgrind ;;
+        guard) echo binutils gcc libc6-dev python3 valgrind ;;
         litmus) echo litmus ;;
         clients) echo cadaver rclone davfs2 curl openssl python3 python3-requests python3-venv wget git lftp sitecopy ;;
         lab) echo dbus-daemon libglib2.0-bin gvfs gvfs-daemons gvfs-backends gvfs-fuse fuse3 duplicity restic rclone \
@@ -19,6 +20,9 @@ packages_for() {
         browser) echo chromium libnss3-tools python3-venv ;;
         deployment) echo nginx apache2-bin caddy openssl python3 ;;
         crash) echo python3 ;;
+        ops) echo litmus cadaver curl openssl prometheus python3 systemd ;;
+        identity) echo libldap-dev slapd libpam0g-dev libpam-modules libcurl4-openssl-dev python3-venv ;;
+        packaging) echo debhelper dpkg-dev lintian mandoc mmdebstrap buildah bubblewrap python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 python3-venv ;;
         *) echo "install-packages: unknown group '$1'" >&2; return 64 ;;
@@ -58,8 +62,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "installing ${missing[*]}"
-# Use env, because sudo resets the environment.
-install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends
+# Use env, because sudo resets the environment. Packages with a service must not start it.
+install=("${as_root[@]}" env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends
     -o Dpkg::Use-Pty=0 install)
 # Package lists can be empty on a new machine and outdated on an old one, so retry after an update.
 "${install[@]}" "${missing[@]}" >/dev/null 2>&1 && exit 0

@@ -39,6 +39,16 @@ start_server() {
     done
 }
 
+# limit_account ROOT STATE NAME:PASSWORD FOLDER: creates a database with an account that may only edit the files in a folder of the
+# share, and an account with all rights.
+limit_account() {
+    local root=$1 state=$2 name=${3%%:*} folder=$4
+    mkdir -p "$root/$folder"
+    printf '%s\n' "${3#*:}" | "${DAVIT:?}" account add "$root" "$name" --state-dir "$state"
+    printf 'open all\n' | "$DAVIT" account add "$root" admin --rights all --state-dir "$state"
+    "$DAVIT" access set "$root" "user:$name" "/$folder" edit --state-dir "$state"
+} >/dev/null
+
 # stop_server: stops the server with SIGTERM; returns its exit status, or 1 if it had to be killed.
 stop_server() {
     [ -n "$server_pid" ] || return 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs test suites and counts results: scripts/test.sh [--all] [SUITE...]. Without SUITE, runs the suites that each change must
-# pass, in order, and with --all also the suites plain, tls and reference.
+# pass, in order, and with --all also the suites plain, tls, identity, packages and reference.
 #
 # Without --all, runs only a sample of the tests in the longest suites; this is the check that each change must pass. SEED, by
 # default the commit, selects the sample, so that each commit tests a different one, and `SEED=… make test` repeats it. With
@@ -127,7 +127,7 @@ without_foundation() {
 unit_shards=(
     '^DavitEngineTests\.'
     '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
-    '^(Davit(Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|Logging|QRCode|SQLite|Site|Store|Stub|System|WebDAV|XML|Zlib)|StubExample)Tests\.'
+    '^(Davit(Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
 )
 
 # unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.
@@ -191,6 +191,17 @@ suite_tls() {
         --filter DavitTransportTests
 }
 
+# The traits that are off by default, in a folder of their own, because each change of the traits recompiles everything.
+suite_identity() {
+    section "identity"
+    local flags=("${swift_flags[@]}" --traits default,LDAP,OIDC,PAM --scratch-path .build/identity)
+    step "build with the identity traits" swift_build "${flags[@]}" --build-tests || return
+    step "tests with the identity traits" env SWIFT_DETERMINISTIC_HASHING=1 \
+        DAVIT_PAM_HELPER="$PWD/.build/identity/debug/davit-pam-helper" "$SWIFT" test "${flags[@]}" --skip-build \
+        --filter 'DavitLDAPTests|DavitOIDCTests|DavitPAMTests|ExternalLogin|IdentityFields|ForwardedUser|ArgumentsTests'
+    counted "OpenID Connect" env DAVIT="$PWD/.build/identity/debug/davit" Tests/Identity/oidc.sh
+}
+
 suite_lint() {
     section "lint"
     step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Fuzz Package.swift
@@ -209,7 +220,8 @@ for folder in ("Tests", "bench", "scripts"):
     step "the code blocks in the documentation are compiled, and its files exist" python3 scripts/check-docs.py
     step "each row about GCDWebServer has a test" python3 scripts/check-rows.py
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
-    step "the options are in the help and in the documentation" python3 scripts/check-options.py
+    step "the options are in the documentation" python3 scripts/check-options.py
+    step "the JSON Schema of configuration files accepts the documented files" python3 scripts/check-schema.py
     local check
     for check in page structure type-names words; do
         step "the check of $check finds planted faults" python3 "scripts/check-$check.py" --self-test
@@ -245,6 +257,8 @@ suite_litmus() {
     counted "litmus" litmus/run.sh
     counted "litmus over TLS" litmus/run.sh --tls
     counted "litmus with a user" litmus/run.sh --user 'anna:open:sesame'
+    counted "litmus with limited rights" litmus/run.sh --user 'anna:open:sesame' --limited
+    counted "litmus in a mounted folder" litmus/run.sh --mount
     counted "litmus below a prefix" litmus/run.sh --program .build/debug/MountedShare
 }
 
@@ -261,6 +275,17 @@ suite_clients() {
 suite_deployment() {
     section "deployment"
     counted "deployment" python3 Tests/Deployment/deployment.py
+}
+
+suite_ops() {
+    section "ops"
+    counted "ops" python3 Tests/Ops/ops.py
+    counted "sandbox" python3 Tests/Ops/sandbox.py
+}
+
+suite_packages() {
+    section "packages"
+    counted "packages" python3 Tests/Ops/packages.py
 }
 
 suite_recordings() {
@@ -286,11 +311,11 @@ suite_crash() {
     fi
 }
 
-gate=(build lint unit guard litmus examples recordings clients browser deployment crash fuzz)
+gate=(build lint unit guard litmus examples recordings clients browser deployment ops crash fuzz)
 suites=("$@")
 if [ ${#suites[@]} -eq 0 ]; then
     suites=("${gate[@]}")
-    [ "$extent" = gate ] || suites+=(plain tls reference)
+    [ "$extent" = gate ] || suites+=(plain tls identity packages reference)
 fi
 for suite in "${suites[@]}"; do
     # Without this check, a misspelled suite would pass without running any test.

@@ -70,6 +70,12 @@ func changeRoutes() throws {
     }
 }
 
+func mountFolders() -> WebDAVShare {
+    var share = WebDAVShare("/srv/files")
+    share.mounts = [.init("/team", folder: "/srv/team")]
+    return share
+}
+
 func setRules() -> WebDAVShare {
     var share = WebDAVShare("/srv/photos")
     share.rules.allowedExtensions = ["jpg", "png"]
@@ -86,6 +92,29 @@ func setHooks() -> WebDAVShare {
         return start != Array("MZ".utf8)
     }
     share.hooks.completed = { action in print(action.kind, action.filePath) }
+    return share
+}
+
+/// Lets each account change the folder with its name, and everyone see the others.
+struct OwnFolders: AccessPolicy {
+    func view(of principal: Principal) -> any AccessView { OwnFolder(name: principal.name) }
+}
+
+struct OwnFolder: AccessView {
+    let name: String?
+
+    func rights(at path: ResourcePath) -> Rights {
+        guard let name, let folder = path.segments.first else { return .view }
+        return folder.elementsEqual(name.utf8) ? .edit : .view
+    }
+
+    func rightsThroughout(_ path: ResourcePath) -> Rights { rights(at: path) }
+    func leadsToRights(_ path: ResourcePath) -> Bool { path.isRoot }
+}
+
+func setAccess() -> WebDAVShare {
+    var share = WebDAVShare("/srv/files")
+    share.access = OwnFolders()
     return share
 }
 

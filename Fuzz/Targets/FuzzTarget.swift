@@ -1,7 +1,7 @@
 /// The fuzz targets, named like the command-line argument and the folder of the corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     case head, chunked, multipart, range, ifheader, fields
-    case parts, digests, uploads, forwarded, xml, synctoken, userfile, zipnames
+    case parts, digests, uploads, forwarded, xml, synctoken, userfile, zipnames, yaml
 
     /// Parses an input, and ends the process if an invariant is broken.
     package func run(_ input: [UInt8]) {
@@ -20,6 +20,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .synctoken: fuzzSyncToken(input)
         case .userfile: fuzzUserFile(input)
         case .zipnames: fuzzZIPNames(input)
+        case .yaml: fuzzYAML(input)
         }
     }
 }

@@ -4,5 +4,6 @@
 #ifdef __linux__
 #include "files.h"
 #include "network.h"
+#include "sandbox.h"
 #endif
 #endif

@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pemerr.h>
@@ -61,6 +62,49 @@ static inline int davit_set_ticket_key(EVP_MAC_CTX *code, const unsigned char *k
 
 static inline EVP_PKEY *davit_make_p256_key(void) {
     return EVP_EC_gen("P-256");
+}
+
+/* Returns a public key of a type with these parameters, which are checked; null if there is none. */
+static inline EVP_PKEY *davit_make_public_key(const char *type, OSSL_PARAM_BLD *builder) {
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM *parameters = OSSL_PARAM_BLD_to_param(builder);
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL), *check = NULL;
+    if (!parameters || !context || EVP_PKEY_fromdata_init(context) != 1
+        || EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1
+        || !(check = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL)) || EVP_PKEY_public_check(check) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(check);
+    EVP_PKEY_CTX_free(context);
+    OSSL_PARAM_free(parameters);
+    return key;
+}
+
+/* The numbers are big-endian. */
+static inline EVP_PKEY *davit_make_rsa_public_key(
+    const unsigned char *modulus, int modulus_count, const unsigned char *exponent, int exponent_count) {
+    EVP_PKEY *key = NULL;
+    BIGNUM *n = BN_bin2bn(modulus, modulus_count, NULL), *e = BN_bin2bn(exponent, exponent_count, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    if (n && e && builder && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
+        key = davit_make_public_key("RSA", builder);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(e);
+    BN_free(n);
+    return key;
+}
+
+/* The point is uncompressed: a byte 4 and two coordinates. */
+static inline EVP_PKEY *davit_make_p256_public_key(const unsigned char *point, size_t count) {
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    if (builder && OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) == 1
+        && OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, count) == 1)
+        key = davit_make_public_key("EC", builder);
+    OSSL_PARAM_BLD_free(builder);
+    return key;
 }
 
 static inline int davit_print_name(BIO *bio, const X509_NAME *name) {

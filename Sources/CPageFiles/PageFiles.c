@@ -133,6 +133,42 @@ static const unsigned char page_css[] = {
 static const unsigned char page_js[] = {
 #embed "../DavitPage/Files/page.js"
 };
+static const unsigned char people_access_js[] = {
+#embed "../DavitPage/Files/people/access.js"
+};
+static const unsigned char people_admin_js[] = {
+#embed "../DavitPage/Files/people/admin.js"
+};
+static const unsigned char people_api_js[] = {
+#embed "../DavitPage/Files/people/api.js"
+};
+static const unsigned char people_passwords_js[] = {
+#embed "../DavitPage/Files/people/passwords.js"
+};
+static const unsigned char people_people_css[] = {
+#embed "../DavitPage/Files/people/people.css"
+};
+static const unsigned char people_rules_js[] = {
+#embed "../DavitPage/Files/people/rules.js"
+};
+static const unsigned char people_start_js[] = {
+#embed "../DavitPage/Files/people/start.js"
+};
+static const unsigned char people_strings_de_txt[] = {
+#embed "../DavitPage/Files/people/strings/de.txt"
+};
+static const unsigned char people_strings_en_txt[] = {
+#embed "../DavitPage/Files/people/strings/en.txt"
+};
+static const unsigned char people_strings_es_txt[] = {
+#embed "../DavitPage/Files/people/strings/es.txt"
+};
+static const unsigned char people_strings_fr_txt[] = {
+#embed "../DavitPage/Files/people/strings/fr.txt"
+};
+static const unsigned char people_strings_zh_Hans_txt[] = {
+#embed "../DavitPage/Files/people/strings/zh-Hans.txt"
+};
 static const unsigned char plain_css[] = {
 #embed "../DavitPage/Files/plain.css"
 };
@@ -175,6 +211,9 @@ static const unsigned char preview_text_js[] = {
 static const unsigned char preview_tokens_js[] = {
 #embed "../DavitPage/Files/preview/tokens.js"
 };
+static const unsigned char rights_js[] = {
+#embed "../DavitPage/Files/rights.js"
+};
 static const unsigned char scan_js[] = {
 #embed "../DavitPage/Files/scan.js"
 };
@@ -183,6 +222,9 @@ static const unsigned char search_js[] = {
 };
 static const unsigned char settings_js[] = {
 #embed "../DavitPage/Files/settings.js"
+};
+static const unsigned char signin_js[] = {
+#embed "../DavitPage/Files/signin.js"
 };
 static const unsigned char storage_js[] = {
 #embed "../DavitPage/Files/storage.js"
@@ -315,6 +357,18 @@ static const struct davit_page_file files[] = {
     FILE("names.js", names_js),
     FILE("page.css", page_css),
     FILE("page.js", page_js),
+    FILE("people/access.js", people_access_js),
+    FILE("people/admin.js", people_admin_js),
+    FILE("people/api.js", people_api_js),
+    FILE("people/passwords.js", people_passwords_js),
+    FILE("people/people.css", people_people_css),
+    FILE("people/rules.js", people_rules_js),
+    FILE("people/start.js", people_start_js),
+    FILE("people/strings/de.txt", people_strings_de_txt),
+    FILE("people/strings/en.txt", people_strings_en_txt),
+    FILE("people/strings/es.txt", people_strings_es_txt),
+    FILE("people/strings/fr.txt", people_strings_fr_txt),
+    FILE("people/strings/zh-Hans.txt", people_strings_zh_Hans_txt),
     FILE("plain.css", plain_css),
     FILE("preview/editor.js", preview_editor_js),
     FILE("preview/encoding.js", preview_encoding_js),
@@ -329,9 +383,11 @@ static const struct davit_page_file files[] = {
     FILE("preview/start.js", preview_start_js),
     FILE("preview/text.js", preview_text_js),
     FILE("preview/tokens.js", preview_tokens_js),
+    FILE("rights.js", rights_js),
     FILE("scan.js", scan_js),
     FILE("search.js", search_js),
     FILE("settings.js", settings_js),
+    FILE("signin.js", signin_js),
     FILE("storage.js", storage_js),
     FILE("strings.js", strings_js),
     FILE("strings/de.txt", strings_de_txt),

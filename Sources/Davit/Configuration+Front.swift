@@ -17,7 +17,7 @@ extension Configuration {
             outer.append(
                 CrossOriginGuard(
                     allowing: cors?.origins ?? [],
-                    names: ServerNames(try publicHosts(), secure: try securePublicHosts())))
+                    names: ServerNames(try publicAuthorities(), secure: try securePublicHosts())))
         }
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })

@@ -14,7 +14,7 @@ extension Configuration {
         var isInShare = false
         environment.forEachLifecycleObserver {
             guard let share = $0 as? OpenShare else { return }
-            isInShare = isInShare || StateFolder.isInside(recordingFolder, share: share.resources.rootPath)
+            isInShare = isInShare || share.folders.contains(recordingFolder)
         }
         if isInShare { throw .recordingFolderInsideShare(path: recordingFolder) }
         do throws(Recorder.Failure) {

@@ -1,6 +1,8 @@
 // `import Davit` includes everything that an application needs to configure a server and to write handlers.
+@_exported public import DavitAccess
 @_exported public import DavitHTTP
 @_exported public import DavitLogging
+@_exported public import DavitMetrics
 @_exported public import DavitServer
 @_exported public import DavitSite
 @_exported public import DavitTransport

@@ -5,13 +5,13 @@ internal import DavitSystem
 
 extension ServerEnvironment {
     init(
-        publicHosts: [String], securePublicHosts: [String], pageOrigins: [String], storage: DiskStorage,
-        pool: BlockingPool, log: Log
+        publicHosts: [String], publicAuthorities: [String], securePublicHosts: [String],
+        pageOrigins: [String], storage: DiskStorage, pool: BlockingPool, log: Log
     ) {
         let work = PooledWorkRunner(pool: pool)
         self.init(
-            work: work, publicHosts: publicHosts, securePublicHosts: securePublicHosts,
-            pageOrigins: pageOrigins,
+            work: work, publicHosts: publicHosts, publicAuthorities: publicAuthorities,
+            securePublicHosts: securePublicHosts, pageOrigins: pageOrigins,
             temporaryFiles: TemporaryFiles(storage: storage, work: work), background: { pool.start($0) },
             log: { severity, message, details in
                 switch severity {

@@ -38,7 +38,7 @@ extension WebServer {
         #if TLS
         guard let certificates else { return }
         try certificates.reloading.withLock { (_) throws(ServerError) in
-            http.replaceTLS(try certificates.load())
+            http.replaceTLS(certificates.use(try certificates.load()))
         }
         #endif
     }

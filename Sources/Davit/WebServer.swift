@@ -1,5 +1,7 @@
 internal import DavitAccounts
-internal import DavitLogging
+internal import DavitControl
+package import DavitLogging
+internal import DavitPage
 public import DavitServer
 internal import DavitSystem
 public import DavitTransport
@@ -25,13 +27,22 @@ public final class WebServer: Sendable {
     let certificates: ServerCertificates?
     #endif
     let reloads = ReloadActions()
+    package let log: Log
     /// Nil without accounts.
     let authentication: Authentication?
+    #if TLS
+    /// Nil if browsers cannot sign in with a form.
+    let accountEndpoint: AccountEndpoint?
+    #endif
     /// Whether the accounts are those of a database.
     let hasAccountDatabase: Bool
     /// Nil without an access log.
     private let accessLog: LogFile?
     private let lifecycleObservers: LifecycleObservers
+    let status: ServerStatus
+    /// Nil without ``Configuration/adminListener``.
+    private let adminServer: AdminServer?
+    private let runningAdmin = RunningAdminServer()
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -40,15 +51,18 @@ public final class WebServer: Sendable {
         _ root: some Mountable, configuration: Configuration = Configuration()
     ) throws(ServerError) {
         try configuration.check()
+        let isShare = root is WebDAVShare
         let root = try configuration.placed(root)
         // Passwords must not remain in memory.
         var kept = configuration
         kept.accounts = []
         self.configuration = kept
         let log = configuration.makeLog()
+        self.log = log
         let pool = BlockingPool(priority: configuration.priority)
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
+            publicAuthorities: try configuration.publicAuthorities(),
             securePublicHosts: try configuration.securePublicHosts(),
             pageOrigins: configuration.cors?.originTexts ?? [],
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
@@ -56,23 +70,51 @@ public final class WebServer: Sendable {
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let directory: AccountDirectory?
+        let uses: AppPasswordUses?
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
             directory = try environment.accountDirectory(for: configuration.authentication)
+            uses = directory.map { AppPasswordUses($0, log: log) }
+            if let uses { environment.addLifecycleObserver(uses) }
+            let front: any Handler
+            #if TLS
+            let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
+            accountEndpoint = endpoint
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log)
-            let front = try configuration.front(of: application, behind: authentication)
+                with: directory, announcing: root.announcedFields, pool, log, uses,
+                asking: endpoint.map { [$0] } ?? [], isShare: isShare)
+            let pages = authentication.flatMap { endpoint?.pages(for: $0) }
+            front = try configuration.front(
+                of: pages?.inFront(of: application) ?? application, behind: authentication)
+            if let authentication {
+                environment.use(authentication, endpoint?.sessions)
+                try endpoint?.loadSessions(for: authentication)
+            }
+            #else
+            if configuration.signInProvider != nil { throw .noTLS }
+            authentication = try configuration.makeAuthentication(
+                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare)
+            if let authentication { environment.use(authentication, nil) }
+            front = try configuration.front(of: application, behind: authentication)
+            #endif
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
-            transport.onStop = { lifecycleObservers.end() }
+            transport.onStop = { [runningAdmin] in
+                runningAdmin.stop()
+                lifecycleObservers.end()
+            }
             transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
             try configuration.startRecording(of: &transport, in: environment, log: log)
-            if configuration.reloadsOnSIGHUP { transport.onSIGHUP = configuration.reload(reloads) }
+            let reload = configuration.reload(reloads)
+            if configuration.reloadsOnSIGHUP { transport.onSIGHUP = { _ = reload() } }
+            environment.acceptReloads(reload)
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
-            transport.tls = try certificates?.load()
+            transport.tls = try certificates.map { (certificates) throws(ServerError) in
+                certificates.use(try certificates.load())
+            }
             if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
             self.certificates = certificates
             #else
@@ -80,6 +122,18 @@ public final class WebServer: Sendable {
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
             lifecycleController.attach(http)
+            let status = configuration.status(of: http, lifecycleController, authentication, in: environment)
+            {
+                #if TLS
+                certificates?.validity
+                #else
+                nil
+                #endif
+            }
+            self.status = status
+            adminServer = try configuration.adminListener.map { (listener) throws(ServerError) in
+                try AdminServer(listener, status: status, log: log)
+            }
         } catch {
             lifecycleObservers.end()
             throw error
@@ -88,16 +142,14 @@ public final class WebServer: Sendable {
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
         hasAccountDatabase = directory != nil
-        if let directory { follow(directory, log: log) }
-        reloads.add { [weak self] in
-            guard let self else { return }
-            reopenLogs()
-            do throws(ServerError) { try reloadCertificates() } catch {
-                log.error(
-                    "certificate reload failed; keeping the current certificates",
-                    ["reason": error.certificateReason])
-            }
+        if let directory, let uses { follow(directory, uses, log: log) }
+        if let authentication { followExternalLogins(of: authentication) }
+        #if TLS
+        accountEndpoint?.sessions.onEnd { [weak self] numbers in
+            self?.endRequests { numbers.contains($0.credentialNumber) }
         }
+        #endif
+        handleReload { [weak self] in self?.reloadCertificatesAndReport() ?? ReloadReport() }
     }
 
     /// Creates a server that shares a folder over WebDAV, with the defaults of ``WebDAVShare``.
@@ -136,9 +188,16 @@ public final class WebServer: Sendable {
     @discardableResult
     public func start() throws(ServerError) -> [BoundAddress] {
         let addresses: [BoundAddress]
+        var hasStartedAdmin = false
         do throws(TransportError) {
+            // Before the server listens, so that probes find out that it is not ready yet.
+            if !isRunning {
+                try runningAdmin.start(adminServer)
+                hasStartedAdmin = true
+            }
             addresses = try lifecycleController.start { lifecycleObservers.prepare() }
         } catch {
+            if hasStartedAdmin { runningAdmin.stop() }
             throw .cannotListen(error)
         }
         lifecycleObservers.start()

@@ -40,18 +40,27 @@ public struct MemberRights: Sendable {
         }
     }
 
-    /// Whether a listing includes a member: if the principal has the right to list it, or if it is a collection that has
-    /// rules of its own or is on the way to one. Members that only inherit rights without that to list are left out.
-    public func lists(_ name: [UInt8], isCollection: Bool) -> Bool {
+    /// Returns how a listing shows a member: completely if the principal has the right to list it, and without metadata
+    /// (``Visibility/passage``) if it is a collection for which or below which other rules grant rights. Members that only
+    /// inherit rights, without the right to list, are hidden.
+    public func visibility(of name: [UInt8], isCollection: Bool) -> Visibility {
         switch source {
-        case .uniform(let rights): return rights.contains(.list)
+        case .uniform(let rights): return rights.contains(.list) ? .listed : .hidden
         case .nodes(let tree, let collection, let others):
-            guard let node = tree.member(name, of: collection) else { return others.contains(.list) }
-            let (rights, leadsToRights) = (tree.nodes[node].rights, tree.nodes[node].leadsToRights)
-            return rights.contains(.list) || (isCollection && (!rights.isEmpty || leadsToRights))
+            guard let node = tree.member(name, of: collection) else {
+                return others.contains(.list) ? .listed : .hidden
+            }
+            return Self.visibility(tree.nodes[node].rights, tree.nodes[node].leadsToRights, isCollection)
         case .lookup(let lookup):
             let (rights, leadsToRights) = lookup(name)
-            return rights.contains(.list) || (isCollection && (!rights.isEmpty || leadsToRights))
+            return Self.visibility(rights, leadsToRights, isCollection)
         }
+    }
+
+    private static func visibility(
+        _ rights: Rights, _ leadsToRights: Bool, _ isCollection: Bool
+    ) -> Visibility {
+        if rights.contains(.list) { return .listed }
+        return isCollection && (!rights.isEmpty || leadsToRights) ? .passage : .hidden
     }
 }

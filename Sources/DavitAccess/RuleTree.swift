@@ -5,13 +5,48 @@ internal import DavitHTTP
 final class RuleTree: AccessView {
     struct Node: Sendable {
         /// Members with a node of their own, by the keys of their names.
-        var children: [SegmentKey: Int] = [:]
+        var children = Children()
         /// The rights at the folder, inherited if no rule refers to it.
         var rights = Rights.none
         /// Whether there are rights to something below.
         var leadsToRights = false
         /// The rights at the folder and at every folder below it.
         var throughout = Rights.all
+    }
+
+    /// Nodes by the keys of their names.
+    struct Children: Sendable {
+        /// How many keys are compared one by one, which takes less time than hashing a key.
+        private static let comparedCount = 4
+
+        private var few: [(key: [UInt8], node: Int)] = []
+        /// All keys, if there are more.
+        private var many: [SegmentKey: Int] = [:]
+
+        var isEmpty: Bool { few.isEmpty }
+
+        /// Returns the node whose key is a part of `bytes`.
+        func node(_ bytes: [UInt8], _ range: Range<Int>) -> Int? {
+            if !many.isEmpty { return many[SegmentKey(bytes[range])] }
+            for index in few.indices where few[index].key.count == range.count {
+                var offset = 0
+                while offset < range.count, few[index].key[offset] == bytes[range.lowerBound + offset] {
+                    offset += 1
+                }
+                if offset == range.count { return few[index].node }
+            }
+            return nil
+        }
+
+        /// - Parameter key: must be new.
+        mutating func add(_ key: [UInt8], _ node: Int) {
+            if few.count < Self.comparedCount {
+                few.append((key, node))
+                return
+            }
+            if many.isEmpty { for child in few { many[SegmentKey(child.key[...])] = child.node } }
+            many[SegmentKey(key[...])] = node
+        }
     }
 
     /// The rights that the rules of one folder grant, before precedence.
@@ -27,22 +62,28 @@ final class RuleTree: AccessView {
 
     /// The root comes first; each folder comes before its members.
     let nodes: [Node]
+    let fingerprint: UInt64
 
     /// - Parameter rules: the rules that concern the principal.
     init(_ rules: [AccessRule], limit: AccessLimit?) {
         var nodes = [Node()]
         var granted = [Granted()]
         var parents = [0]
+        var hashes = [StableHash()]
         func node(at path: ResourcePath) -> Int {
             let key = path.equivalenceKey
-            var (index, offset) = (0, 0)
+            var (index, offset, nameOffset) = (0, 0, 0)
             while let segment = key.nextSegment(at: &offset) {
-                if let child = nodes[index].children[segment] {
+                // Equivalence keys differ from process to process, so the name itself is hashed.
+                let name = path.nextSegment(at: &nameOffset)
+                let bytes = Array(segment.bytes)
+                if let child = nodes[index].children.node(bytes, bytes.indices) {
                     index = child
                     continue
                 }
-                nodes[index].children[segment.detached] = nodes.count
+                nodes[index].children.add(bytes, nodes.count)
                 parents.append(index)
+                hashes.append(hashes[index].appending(name?.bytes ?? []))
                 index = nodes.count
                 nodes.append(Node())
                 granted.append(Granted())
@@ -60,6 +101,11 @@ final class RuleTree: AccessView {
         if let limit { granted[node(at: limit.path)].isLimit = true }
         Self.complete(&nodes, granted, parents, limit)
         self.nodes = nodes
+        // A sum, so that the order of rules is irrelevant. Nodes that only inherit their rights do not count.
+        fingerprint = nodes.indices.reduce(0) { sum, index in
+            if index > 0, nodes[index].rights == nodes[parents[index]].rights { return sum }
+            return sum &+ hashes[index].appending([nodes[index].rights.rawValue]).mixed
+        }
     }
 
     /// Fills in the rights of all nodes: inherited ones from the root down, those that depend on members from the leaves
@@ -96,17 +142,16 @@ final class RuleTree: AccessView {
     /// Returns the deepest node on a path, and whether it is that of the path itself.
     private func nearestNode(to path: ResourcePath) -> (index: Int, isExact: Bool) {
         if nodes.count == 1 { return (0, path.isRoot) }
-        let key = path.equivalenceKey
-        var (index, offset) = (0, 0)
-        while let segment = key.nextSegment(at: &offset) {
-            guard let child = nodes[index].children[segment] else { return (index, false) }
-            index = child
+        let key = path.equivalenceKey.bytes
+        var (index, start) = (0, 0)
+        while start < key.count {
+            var end = start
+            while end < key.count, key[end] != UInt8(ascii: "/") { end += 1 }
+            guard let child = nodes[index].children.node(key, start..<end) else { return (index, false) }
+            (index, start) = (child, end + 1)
         }
         return (index, true)
     }
-
-    /// Whether a rule refers to a folder or to something below it. Always true for the root.
-    func hasNode(at path: ResourcePath) -> Bool { nearestNode(to: path).isExact }
 
     func rights(at path: ResourcePath) -> Rights { nodes[nearestNode(to: path).index].rights }
 
@@ -132,7 +177,28 @@ final class RuleTree: AccessView {
 
     /// Returns the node of a member of a collection; nil if it has none.
     func member(_ name: [UInt8], of collection: Int) -> Int? {
-        if name.allSatisfy({ $0 < 0x80 }) { return nodes[collection].children[SegmentKey(name[...])] }
-        return nodes[collection].children[SegmentKey(ResourcePath(unchecked: name).equivalenceKey.bytes[...])]
+        let key = name.allSatisfy { $0 < 0x80 } ? name : ResourcePath(unchecked: name).equivalenceKey.bytes
+        return nodes[collection].children.node(key, key.indices)
+    }
+}
+
+/// FNV-1a, because the hash values of the standard library differ from run to run.
+private struct StableHash {
+    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// Adds a segment of a path, and a separator.
+    func appending(_ bytes: some Collection<UInt8>) -> StableHash {
+        var hash = self
+        for byte in bytes { hash.value = (hash.value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        hash.value = (hash.value ^ UInt64(UInt8(ascii: "/"))) &* 0x100_0000_01B3
+        return hash
+    }
+
+    /// The value with all bits depending on each other, as sums require (the finalizer of SplitMix64).
+    var mixed: UInt64 {
+        var value = value
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
     }
 }

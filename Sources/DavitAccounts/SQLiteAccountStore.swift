@@ -12,12 +12,24 @@ public final class SQLiteAccountStore: AccountStore {
     package static let fileName = "accounts.sqlite"
 
     private let connection: Mutex<DatabaseConnection>
+    /// Loaded when needed. Taken during a commit, and put back if it succeeds.
+    private let names = Mutex<StoredNames?>(nil)
     private let name: String
+    private let ruleLimit: Int
+    private let onCommit: @Sendable () -> Void
 
     /// Opens the database in a folder, or creates it so that only the owner can read it.
+    /// - Parameters:
+    ///   - ruleLimit: see ``AccountContents/ruleLimit``.
+    ///   - onCommit: called before each commit.
     /// - Throws: `failed` if another process uses the database, if it cannot be read, or if a newer version of
     ///   davit wrote it.
-    public init(folder: String) throws(AccountError) {
+    public init(
+        folder: String, ruleLimit: Int = AccountContents.ruleLimit,
+        onCommit: @escaping @Sendable () -> Void = {}
+    ) throws(AccountError) {
+        self.ruleLimit = ruleLimit
+        self.onCommit = onCommit
         name = folder + "/" + Self.fileName
         do throws(SystemError) { try SmallFile.createPrivate(at: name) } catch {
             throw .failed(reason: "\(name): \(error.description)")
@@ -31,15 +43,19 @@ public final class SQLiteAccountStore: AccountStore {
         }
     }
 
-    /// Whether a folder has a database of accounts.
-    package static func exists(in folder: String) -> Bool {
-        (try? ExclusiveFolder.canonical(folder + "/" + fileName)) != nil
+    /// Whether a folder has a database of accounts, even if it cannot be used.
+    /// - Throws: `failed` if this cannot be determined.
+    package static func exists(in folder: String) throws(AccountError) -> Bool {
+        let path = folder + "/" + fileName
+        do throws(SystemError) { return try ExclusiveFolder.hasEntry(at: path) } catch {
+            throw .failed(reason: "\(path): \(error.description)")
+        }
     }
 
     // MARK: Reading
 
     public func contents() throws(AccountError) -> AccountContents {
-        try transaction { connection throws(AccountError) in
+        try transaction(isWriting: false) { connection throws(AccountError) in
             var contents = AccountContents()
             try connection.read("SELECT name, secret, is_enabled FROM account ORDER BY name") { row in
                 contents.accounts.append(
@@ -56,25 +72,50 @@ public final class SQLiteAccountStore: AccountStore {
             }
             // Without one rule, a client could have more rights.
             if isDamaged { throw .failed(reason: "\(self.name): a rule cannot be read") }
+            try connection.read(
+                """
+                SELECT id, account, label, secret, path, rights, created, expiry, used, used_from
+                FROM app_password ORDER BY account, id
+                """
+            ) { row in
+                guard let password = StoredAppPassword(row) else {
+                    isDamaged = true
+                    return
+                }
+                contents.appPasswords[password.account, default: []].append(password)
+            }
+            // Without its limit, an app password could have more rights.
+            if isDamaged { throw .failed(reason: "\(self.name): an app password cannot be read") }
+            contents.trashedRules = try RuleMoveStatements.trashed(on: connection)
+            contents.ruleMoves = try RuleMoveStatements.open(on: connection)
+            contents.secondFactors = try Self.secondFactors(on: connection)
             return contents
         }
     }
 
     // MARK: Changes
 
-    public func commit(_ changes: [AccountChange]) throws(AccountError) {
-        try transaction { connection throws(AccountError) in
-            for change in changes { try Self.apply(change, on: connection) }
+    public func commit(
+        _ changes: [AccountChange], check: () throws(AccountError) -> Void
+    ) throws(AccountError) {
+        let taken = names.withLock { $0.take() }
+        let kept = try transaction { connection throws(AccountError) in
+            var names = taken
+            for change in changes { try AccountChanges.apply(change, on: connection, &names, ruleLimit) }
+            try check()
+            return names
         }
+        names.withLock { $0 = kept }
     }
 
-    private func transaction<R: Sendable>(
-        _ body: (borrowing DatabaseConnection) throws(AccountError) -> R
+    func transaction<R: Sendable>(
+        isWriting: Bool = true, _ body: (borrowing DatabaseConnection) throws(AccountError) -> R
     ) throws(AccountError) -> R {
         try connection.withLock { connection throws(AccountError) in
             do throws(AccountError) {
                 try connection.run("BEGIN IMMEDIATE")
                 let result = try body(connection)
+                if isWriting { onCommit() }
                 try connection.run("COMMIT")
                 return result
             } catch {
@@ -84,100 +125,6 @@ public final class SQLiteAccountStore: AccountStore {
             }
         }
     }
-
-    private static func apply(
-        _ change: AccountChange, on connection: borrowing DatabaseConnection
-    ) throws(AccountError) {
-        switch change {
-        case .addAccount(let account):
-            let names = try connection.names("SELECT name FROM account")
-            if names.contains(account.name) { throw .accountExists(account.name) }
-            try connection.run(
-                "INSERT INTO account VALUES (?1, ?2, ?3)",
-                [.text(account.name), .text(account.secret), .integer(account.isEnabled ? 1 : 0)])
-        case .setSecret(let account, let secret):
-            let count = try connection.run(
-                "UPDATE account SET secret = ?2 WHERE name = ?1", [.text(account), .text(secret)])
-            if count == 0 { throw .unknownAccount(account) }
-        case .setEnabled(let account, let isEnabled):
-            let count = try connection.run(
-                "UPDATE account SET is_enabled = ?2 WHERE name = ?1",
-                [.text(account), .integer(isEnabled ? 1 : 0)])
-            if count == 0 { throw .unknownAccount(account) }
-        case .removeAccount(let account):
-            let count = try connection.run("DELETE FROM account WHERE name = ?1", [.text(account)])
-            if count == 0 { throw .unknownAccount(account) }
-            try connection.run("DELETE FROM member WHERE account = ?1", [.text(account)])
-            try connection.run("DELETE FROM rule WHERE subject = 'user' AND name = ?1", [.text(account)])
-        case .addGroup(let group):
-            if try connection.names("SELECT name FROM user_group").contains(group) {
-                throw .groupExists(group)
-            }
-            try connection.run("INSERT INTO user_group VALUES (?1)", [.text(group)])
-        case .removeGroup(let group):
-            let count = try connection.run("DELETE FROM user_group WHERE name = ?1", [.text(group)])
-            if count == 0 { throw .unknownGroup(group) }
-            try connection.run("DELETE FROM member WHERE user_group = ?1", [.text(group)])
-            try connection.run("DELETE FROM rule WHERE subject = 'group' AND name = ?1", [.text(group)])
-        case .addMember(let account, let group):
-            try requireAccount(account, on: connection)
-            try requireGroup(group, on: connection)
-            let count = try connection.run(
-                "INSERT OR IGNORE INTO member VALUES (?1, ?2)", [.text(group), .text(account)])
-            if count == 0 { throw .isMember(account: account, group: group) }
-        case .removeMember(let account, let group):
-            try requireGroup(group, on: connection)
-            let count = try connection.run(
-                "DELETE FROM member WHERE user_group = ?1 AND account = ?2", [.text(group), .text(account)])
-            if count == 0 { throw .isNotMember(account: account, group: group) }
-        case .setRule(let rule):
-            switch rule.subject {
-            case .user(let name): try requireAccount(name, on: connection)
-            case .group(let name): try requireGroup(name, on: connection)
-            case .everyone, .anonymous: break
-            }
-            _ = try removeRule(rule.subject, rule.path, on: connection)
-            try connection.run(
-                "INSERT INTO rule (subject, name, path, rights) VALUES (?1, ?2, ?3, ?4)",
-                rule.subject.values + [.blob(rule.path.bytes), .text(rule.rights.description)])
-        case .removeRule(let subject, let path):
-            guard try removeRule(subject, path, on: connection) else { throw .noRule(subject, path) }
-        }
-    }
-
-    /// Removes the rule for a subject in a folder, whatever the Unicode spelling of its path is.
-    /// - Returns: false if there is none.
-    private static func removeRule(
-        _ subject: AccessRule.Subject, _ path: ResourcePath, on connection: borrowing DatabaseConnection
-    ) throws(AccountError) -> Bool {
-        var stored: [UInt8]?
-        let key = path.equivalenceKey
-        try connection.read("SELECT path FROM rule WHERE subject = ?1 AND name = ?2", subject.values) { row in
-            let bytes = row.blob(0)
-            if ResourcePath(stored: bytes)?.equivalenceKey == key { stored = bytes }
-        }
-        guard let stored else { return false }
-        try connection.run(
-            "DELETE FROM rule WHERE subject = ?1 AND name = ?2 AND path = ?3",
-            subject.values + [.blob(stored)])
-        return true
-    }
-
-    private static func requireAccount(
-        _ name: String, on connection: borrowing DatabaseConnection
-    ) throws(AccountError) {
-        var isKnown = false
-        try connection.read("SELECT 1 FROM account WHERE name = ?1", [.text(name)]) { _ in isKnown = true }
-        if !isKnown { throw .unknownAccount(name) }
-    }
-
-    private static func requireGroup(
-        _ name: String, on connection: borrowing DatabaseConnection
-    ) throws(AccountError) {
-        var isKnown = false
-        try connection.read("SELECT 1 FROM user_group WHERE name = ?1", [.text(name)]) { _ in isKnown = true }
-        if !isKnown { throw .unknownGroup(name) }
-    }
 }
 
 // MARK: Statements
@@ -185,7 +132,7 @@ public final class SQLiteAccountStore: AccountStore {
 extension DatabaseConnection {
     /// Runs a statement and returns the number of changed rows.
     @discardableResult
-    fileprivate borrowing func run(
+    borrowing func run(
         _ sql: StaticString, _ values: [SQLValue] = []
     ) throws(AccountError) -> Int {
         do throws(StateError) { return try Statement(sql, on: self).run(values) } catch {
@@ -194,7 +141,7 @@ extension DatabaseConnection {
     }
 
     /// Passes the rows of a query to `body`.
-    fileprivate borrowing func read(
+    borrowing func read(
         _ sql: StaticString, _ values: [SQLValue] = [], _ body: (borrowing ResultRow) -> Void
     ) throws(AccountError) {
         do throws(StateError) {
@@ -203,24 +150,13 @@ extension DatabaseConnection {
             throw .failed(reason: error.text)
         }
     }
-
-    /// Returns names as a set, which compares them by canonical equivalence.
-    fileprivate borrowing func names(_ sql: StaticString) throws(AccountError) -> Set<String> {
-        var names: Set<String> = []
-        try read(sql) { row in names.insert(row.text(0)) }
-        return names
-    }
 }
 
 extension AccessRule.Subject {
     /// The kind and the name, as they are stored.
-    fileprivate var values: [SQLValue] {
-        switch self {
-        case .user(let name): [.text("user"), .text(name)]
-        case .group(let name): [.text("group"), .text(name)]
-        case .everyone: [.text("everyone"), .text("")]
-        case .anonymous: [.text("anonymous"), .text("")]
-        }
+    var values: [SQLValue] {
+        let key = sortKey
+        return [.text(key.kind), .text(key.name)]
     }
 
     fileprivate init?(kind: String, name: String) {
@@ -236,7 +172,7 @@ extension AccessRule.Subject {
 
 extension AccessRule {
     /// Reads the columns subject, name, path and rights; returns nil if they are not valid.
-    fileprivate init?(_ row: borrowing ResultRow) {
+    init?(_ row: borrowing ResultRow) {
         guard let subject = Subject(kind: row.text(0), name: row.text(1)),
             let path = ResourcePath(stored: row.blob(2)), let rights = Rights(parsing: row.text(3))
         else { return nil }
@@ -246,11 +182,28 @@ extension AccessRule {
 
 extension ResourcePath {
     /// - Parameter bytes: the segments, separated by slashes; empty for the root.
-    fileprivate init?(stored bytes: [UInt8]) {
+    package init?(stored bytes: [UInt8]) {
         if bytes.isEmpty {
             self = .root
         } else {
             self.init(segments: bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false))
         }
+    }
+}
+
+extension StoredAppPassword {
+    /// Reads the columns in the order of the query in ``SQLiteAccountStore/contents()``; returns nil if they are not valid.
+    fileprivate init?(_ row: borrowing ResultRow) {
+        var limit: AccessLimit?
+        if !row.isNull(4) || !row.isNull(5) {
+            guard let path = ResourcePath(stored: row.blob(4)), let rights = Rights(parsing: row.text(5)),
+                !row.isNull(4), !row.isNull(5)
+            else { return nil }
+            limit = AccessLimit(path: path, rights: rights)
+        }
+        self.init(
+            id: row.text(0), account: row.text(1), label: row.text(2), secret: row.text(3), limit: limit,
+            created: row.integer(6), expiry: row.isNull(7) ? nil : row.integer(7),
+            lastUse: row.isNull(8) ? nil : Use(time: row.integer(8), address: row.text(9)))
     }
 }

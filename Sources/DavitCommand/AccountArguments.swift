@@ -1,7 +1,9 @@
 package import DavitAccess
+package import DavitControl
 package import DavitHTTP
+internal import DavitQRCode
 
-/// The arguments of `davit account`, `davit group` and `davit access`.
+/// The arguments of `davit account`, `davit app-password`, `davit group` and `davit access`.
 package struct AccountOptions: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case listAccounts
@@ -10,6 +12,10 @@ package struct AccountOptions: Hashable, Sendable {
         case setPassword(String)
         case setEnabled(String, Bool)
         case removeAccount(String)
+        case removeSecondFactor(String)
+        /// - Parameter account: nil for all users.
+        case listSessions(account: String?)
+        case endSession(id: Int64)
         case listGroups
         case addGroup(String)
         case removeGroup(String)
@@ -18,10 +24,22 @@ package struct AccountOptions: Hashable, Sendable {
         case listRules
         case setRule(AccessRule)
         case removeRule(AccessRule.Subject, ResourcePath)
-        case explain(String, ResourcePath)
+        case explain(ExplainedClient, ResourcePath)
+        /// Lists rules, accounts and app passwords without effect.
+        case review
+        /// - Parameter account: nil for all accounts.
+        case listAppPasswords(account: String?)
+        /// - Parameter printsQRCode: whether to draw the password as a QR code.
+        case addAppPassword(NewAppPassword, printsQRCode: Bool)
+        case revokeAppPassword(account: String, id: String)
     }
 
     static let rights = "--rights"
+    static let path = "--path"
+    static let expires = "--expires"
+    static let qrCode = "--qr"
+    static let appPassword = "--app-password"
+    static let group = "--group"
 
     package var action: Action
     /// The shared folder, as given on the command line.
@@ -52,8 +70,9 @@ private struct Rest {
     }
 
     /// A path in the share, with or without slashes at its ends.
-    mutating func path() throws(UsageError) -> ResourcePath {
-        let word = try next("PATH")
+    mutating func path() throws(UsageError) -> ResourcePath { try Self.path(try next("PATH")) }
+
+    static func path(_ word: String) throws(UsageError) -> ResourcePath {
         guard let path = ResourcePath(segments: word.utf8.split(separator: UInt8(ascii: "/"))) else {
             throw .badPath(word)
         }
@@ -73,7 +92,10 @@ private struct Rest {
 extension Arguments {
     mutating func account() throws(UsageError) -> Invocation {
         var rights: Rights?
-        let actions = ["list", "add", "password", "enable", "disable", "remove"]
+        let actions = [
+            "list", "add", "password", "enable", "disable", "remove", "second-factor", "sessions",
+            "end-session",
+        ]
         return try administration(.account, actions, options: [AccountOptions.rights]) {
             (arguments, name, value) throws(UsageError) in
             rights = try Rest.rights(arguments.value(of: name, behindSign: value))
@@ -82,10 +104,23 @@ extension Arguments {
                 throw .useless(option: AccountOptions.rights, without: "'davit account add'")
             }
             if action == "list" { return .listAccounts }
+            if action == "sessions" { return .listSessions(account: rest.words.popFirst()) }
+            if action == "end-session" {
+                let word = try rest.next("ID")
+                guard let id = Int64(word) else { throw .badSession(word) }
+                return .endSession(id: id)
+            }
             let name = try rest.next("NAME")
             switch action {
             case "add": return .addAccount(name, rights: rights)
             case "password": return .setPassword(name)
+            case "second-factor":
+                let word = try rest.next("off")
+                guard word == "off" else {
+                    throw .unknownCommand(
+                        "account second-factor \(word)", nearest: "account second-factor off")
+                }
+                return .removeSecondFactor(name)
             case "enable", "disable": return .setEnabled(name, action == "enable")
             default: return .removeAccount(name)
             }
@@ -107,10 +142,24 @@ extension Arguments {
     }
 
     mutating func access() throws(UsageError) -> Invocation {
-        try administration(.access, ["list", "set", "remove", "explain"]) {
-            (action, rest) throws(UsageError) in
+        var appPassword: String?
+        var groups: [String] = []
+        return try administration(
+            .access, ["list", "set", "remove", "explain", "check"],
+            options: [AccountOptions.appPassword, AccountOptions.group]
+        ) { (arguments, name, value) throws(UsageError) in
+            let value = try arguments.value(of: name, behindSign: value)
+            if name == AccountOptions.group { groups.append(value) } else { appPassword = value }
+        } action: { (action, rest) throws(UsageError) in
+            if action != "explain",
+                let option = appPassword == nil
+                    ? groups.first.map({ _ in AccountOptions.group }) : AccountOptions.appPassword
+            {
+                throw .useless(option: option, without: "'davit access explain'")
+            }
             switch action {
             case "list": return .listRules
+            case "check": return .review
             case "set":
                 let subject = try rest.subject()
                 let path = try rest.path()
@@ -119,8 +168,61 @@ extension Arguments {
                 let subject = try rest.subject()
                 return .removeRule(subject, try rest.path())
             default:
-                let name = try rest.next("NAME")
-                return .explain(name, try rest.path())
+                let word = try rest.next("NAME")
+                // An account with the name "anonymous" is user:anonymous.
+                let account: String? =
+                    switch AccessRule.Subject(parsing: word) {
+                    case .user(let name): name
+                    case .anonymous: nil
+                    default: word
+                    }
+                let client = ExplainedClient(account: account, groups: groups, appPassword: appPassword)
+                return .explain(client, try rest.path())
+            }
+        }
+    }
+
+    mutating func appPassword() throws(UsageError) -> Invocation {
+        var path: ResourcePath?
+        var rights: Rights?
+        var days: Int?
+        var printsQRCode = false
+        var given: String?
+        return try administration(
+            .appPassword, ["list", "add", "revoke"],
+            options: [
+                AccountOptions.path, AccountOptions.rights, AccountOptions.expires, AccountOptions.qrCode,
+            ]
+        ) { (arguments, name, value) throws(UsageError) in
+            given = given ?? name
+            if name == AccountOptions.qrCode {
+                if value != nil { throw .unwantedValue(option: name) }
+                if !QRCodeLibrary.isAvailable { throw .noQRCodes(option: name) }
+                printsQRCode = true
+                return
+            }
+            let value = try arguments.value(of: name, behindSign: value)
+            switch name {
+            case AccountOptions.path: path = try Rest.path(value)
+            case AccountOptions.rights: rights = try Rest.rights(value)
+            default: days = try Self.number(value, option: name, in: NewAppPassword.dayRange)
+            }
+        } action: { (action, rest) throws(UsageError) in
+            if let given, action != "add" {
+                throw .useless(option: given, without: "'davit app-password add'")
+            }
+            switch action {
+            case "list": return .listAppPasswords(account: rest.words.popFirst())
+            case "add":
+                let account = try rest.next("NAME")
+                return .addAppPassword(
+                    NewAppPassword(
+                        account: account, label: try rest.next("DEVICE"), path: path, rights: rights,
+                        days: days),
+                    printsQRCode: printsQRCode)
+            default:
+                let account = try rest.next("NAME")
+                return .revokeAppPassword(account: account, id: try rest.next("ID"))
             }
         }
     }

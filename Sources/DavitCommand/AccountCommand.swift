@@ -2,6 +2,7 @@ internal import DavitAccess
 internal import DavitAccounts
 internal import DavitControl
 internal import DavitHTTP
+internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem
 
@@ -22,8 +23,22 @@ package struct AccountCommand {
             case .addAccount, .setPassword: try PasswordCommand.readPassword()
             default: []
             }
-        StandardStreams.writeOutput(try text(password: password))
+        let text = try text(password: password)
+        StandardStreams.writeOutput(text)
+        switch options.action {
+        case .review where text != Self.nothingFound:
+            throw .other("some rules or credentials have no effect")
+        case .addAppPassword(let new, let printsQRCode):
+            let password = String(text.dropLast())
+            let code = printsQRCode ? QRCode(encoding: password) : nil
+            StandardStreams.writeError(
+                (code?.terminalText(isColored: StandardStreams.errorHasTerminal) ?? "")
+                    + AppPasswordSteps.text(new, password))
+        default: break
+        }
     }
+
+    private static let nothingFound = "nothing found\n"
 
     /// Runs the command and returns the text for standard output. Blocks.
     /// - Parameter password: for actions that set one.
@@ -53,13 +68,30 @@ package struct AccountCommand {
             return try lines(ask) { .members(skipped: $0) }.map(groups)?.or("no groups\n")
         case .listRules:
             return try lines(ask) { .rules(skipped: $0) }?.map(text).joined().or("no rules\n")
-        case .explain(let name, let path):
-            guard let lines = try lines(of: .explain(account: name, path), ask),
+        case .explain(let client, let path):
+            guard let lines = try lines(of: .explain(client, path), ask),
                 case .rights(let rights)? = lines.first
             else { return nil }
             let rules = lines.dropFirst().map { "  from: \(text($0))" }.joined()
-            return "\(shown(name)) has in \(shown(path)): \(description(rights))\n"
+            var name = client.account.map(shown) ?? "anonymous"
+            if let id = client.appPassword { name += " with app password \(shown(id))" }
+            return "rights of \(name) in \(shown(path)): \(description(rights))\n"
                 + rules.or("  no rule applies\n")
+        case .review:
+            return try lines(ask) { .review(skipped: $0) }?.map(text).joined().or(nothingFound)
+        case .listAppPasswords(let account):
+            return try lines(ask) { .appPasswords(account: account, skipped: $0) }?.map(text).joined()
+                .or("no app passwords\n")
+        case .addAppPassword(let new, _):
+            guard let lines = try lines(of: .addAppPassword(new), ask) else { return nil }
+            guard case .issued(_, let password)? = lines.first else {
+                throw .other("invalid response; the server may be another version of davit")
+            }
+            return password + "\n"
+        case .revokeAppPassword(let account, let id):
+            return try change(
+                [.removeAppPassword(account: account, id: id)], ask,
+                "revoked app password \(shown(id)) of \(shown(account))")
         case .addAccount(let name, let rights):
             var changes: [AccountChange] = [.addAccount(StoredAccount(name: name, secret: secret))]
             if let rights { changes.append(.setRule(AccessRule(.user(name), .root, rights))) }
@@ -79,6 +111,15 @@ package struct AccountCommand {
                 "\(isEnabled ? "enabled" : "disabled") account \(shown(name))")
         case .removeAccount(let name):
             return try change([.removeAccount(name)], ask, "removed account \(shown(name))")
+        case .removeSecondFactor(let name):
+            return try change(
+                [.setSecondFactor(account: name, nil, keepingSession: nil)], ask,
+                "turned off the second factor of \(shown(name))")
+        case .listSessions(let account):
+            return try lines(ask) { .sessions(account: account, skipped: $0) }?.map(text).joined()
+                .or("no sessions\n")
+        case .endSession(let id):
+            return try ask(.accounts(.endSession(id: id))).map { _ in "ended session \(id)\n" }
         case .addGroup(let group): return try change([.addGroup(group)], ask, "added group \(shown(group))")
         case .removeGroup(let group):
             return try change([.removeGroup(group)], ask, "removed group \(shown(group))")
@@ -92,7 +133,8 @@ package struct AccountCommand {
         case .setRule(let rule):
             return try change(
                 [.setRule(rule)], ask,
-                "\(shown(rule.subject.description)) has in \(shown(rule.path)): \(description(rule.rights))")
+                "rights of \(shown(rule.subject.description)) in \(shown(rule.path)): \(description(rule.rights))"
+            )
         case .removeRule(let subject, let path):
             return try change(
                 [.removeRule(subject, path)], ask,
@@ -140,8 +182,38 @@ package struct AccountCommand {
         case .member(let group, let name): "\(shown(group)): \(name.map(shown) ?? "")\n"
         case .rule(let rule):
             "\(shown(rule.path))  \(shown(rule.subject.description))  \(description(rule.rights))\n"
+        case .homeRule(let rule):
+            "\(shown(rule.path))  \(shown(rule.subject.description))  \(description(rule.rights))  (home folders)\n"
         case .rights(let rights): "\(description(rights))\n"
+        case .appPassword(let password): Self.text(password)
+        case .issued(let id, _): "\(shown(id))\n"
+        case .session(let session): Self.text(session)
+        case .finding(let text): "\(shown(text))\n"
         }
+    }
+
+    /// Returns the line of an app password: ID, account, device, limit, expiry and last use.
+    private static func text(_ password: StoredAppPassword) -> String {
+        let limit = password.limit.map { "\(shown($0.path)): \($0.rights)" } ?? "unlimited"
+        let expiry = password.expiry.map { "expires \(date($0))" } ?? "does not expire"
+        let use =
+            password.lastUse.map { "last used \(date($0.time)) from \(shown($0.address))" } ?? "not used"
+        return
+            "\(shown(password.id))  \(shown(password.account))  \(shown(password.label))  \(limit)  \(expiry)  \(use)\n"
+    }
+
+    /// Returns the line of a session: ID, user, browser, last use and beginning.
+    private static func text(_ session: ListedSession) -> String {
+        let device = session.device.isEmpty ? "unknown browser" : session.device
+        let use = "last used \(date(session.usedAt)) from \(shown(session.address))"
+        return
+            "\(session.id)  \(shown(session.account))  \(device)  \(use)  signed in \(date(session.createdAt))\n"
+    }
+
+    /// Returns a time as `2026-01-31 12:00 UTC`.
+    private static func date(_ seconds: Int64) -> String {
+        let text = String(decoding: HTTPDate.iso8601(Timestamp(seconds: seconds)), as: UTF8.self)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
     }
 
     /// Returns one line for each group, with its members.

@@ -1,3 +1,4 @@
+internal import Davit
 internal import DavitServer
 
 /// Parsers for option values.
@@ -6,6 +7,20 @@ extension Arguments {
         // The error does not contain the value, because it can contain a password.
         guard let account = try? AccountLine(parsing: value) else { throw .badUser }
         return ServeOptions.User(name: account.name, password: account.secret)
+    }
+
+    /// Parses `/PATH=FOLDER`.
+    static func mount(_ value: String) throws(UsageError) -> WebDAVShare.MountedFolder {
+        let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasPrefix("/"), !parts[1].isEmpty else { throw .badMount(value) }
+        return WebDAVShare.MountedFolder(String(parts[0]), folder: String(parts[1]))
+    }
+
+    /// Parses `FOLDER/{user}`.
+    static func homes(_ value: String) throws(UsageError) -> WebDAVShare.MountedFolder {
+        let suffix = "/{user}"
+        guard value.hasSuffix(suffix), value != suffix else { throw .badHome(value) }
+        return WebDAVShare.MountedFolder("/home", folder: String(value.dropLast(suffix.count)))
     }
 
     static func origin(_ value: String) throws(UsageError) -> WebOrigin {
@@ -81,6 +96,14 @@ extension Arguments {
             (1...10_000).contains(number)
         else { throw .badAge(value, option: option) }
         return number * (isInHours ? 3600 : 86_400)
+    }
+
+    /// Parses permissions of three or four octal digits, such as 660; returns nil for anything else.
+    static func mode(_ value: String) -> UInt32? {
+        guard (3...4).contains(value.utf8.count), let mode = UInt32(value, radix: 8), mode <= 0o777,
+            value.utf8.first != UInt8(ascii: "+")
+        else { return nil }
+        return mode
     }
 
     static func withoutBrackets(_ host: String) -> String {

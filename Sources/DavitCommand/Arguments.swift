@@ -1,7 +1,12 @@
 /// A parsed command line.
 package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
+    /// `davit serve --config`.
+    case serveFile(ServeSources)
+    case config(ConfigOptions)
+    case reload(ReloadOptions)
     case check(CheckOptions)
+    case status(StatusOptions)
     case locks(LocksOptions)
     case trash(TrashOptions)
     case password(PasswordOptions)
@@ -13,14 +18,20 @@ package enum Invocation: Hashable, Sendable {
     case version
 }
 
-/// Parses a command line. Does not access the file system or the environment.
+/// Parses a command line. Does not access the file system.
 package struct Arguments {
     var words: ArraySlice<String>
+    /// The environment variables of the process whose names begin with `DAVIT_`.
+    var environment: [String: String] = [:]
 
-    /// - Parameter words: the arguments, without the program name.
+    /// - Parameters:
+    ///   - words: the arguments, without the program name.
+    ///   - environment: the variables that can set options of `davit serve`.
     /// - Throws: ``UsageError``; the command prints it and exits with status 64.
-    package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
-        var arguments = Arguments(words: words[...])
+    package static func parse(
+        _ words: [String], environment: [String: String] = [:]
+    ) throws(UsageError) -> Invocation {
+        var arguments = Arguments(words: words[...], environment: environment)
         return try arguments.invocation()
     }
 
@@ -36,11 +47,15 @@ package struct Arguments {
             }
         case "--version": return .version
         case Subcommand.serve.rawValue: return try serve()
+        case Subcommand.config.rawValue: return try config()
+        case Subcommand.reload.rawValue: return try reload()
         case Subcommand.check.rawValue: return try check()
+        case Subcommand.status.rawValue: return try status()
         case Subcommand.locks.rawValue: return try locks()
         case Subcommand.trash.rawValue: return try trash()
         case Subcommand.password.rawValue: return try password()
         case Subcommand.account.rawValue: return try account()
+        case Subcommand.appPassword.rawValue: return try appPassword()
         case Subcommand.group.rawValue: return try group()
         case Subcommand.access.rawValue: return try access()
         case Subcommand.replay.rawValue: return try replay()
@@ -61,7 +76,16 @@ package struct Arguments {
         _ option: (inout Arguments, _ word: String) throws(UsageError) -> Void
     ) throws(UsageError) -> String? {
         guard let folders = try others(option) else { return nil }
-        guard let folder = folders.first, !folder.isEmpty else { throw .missingFolder }
+        return try Self.only(folders, isRequired: true)
+    }
+
+    /// Returns the only one of the words that are not options; nil if there is none and none is required.
+    static func only(_ folders: [String], isRequired: Bool) throws(UsageError) -> String? {
+        guard let folder = folders.first else {
+            if isRequired { throw .missingFolder }
+            return nil
+        }
+        if folder.isEmpty { throw .missingFolder }
         if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
         return folder
     }

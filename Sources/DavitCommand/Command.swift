@@ -9,13 +9,22 @@ package enum Command {
     /// - Returns: the exit status: 0, 1 for a failure, or 64 for an invalid command line.
     package static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
-            switch try Arguments.parse(arguments) {
+            switch try Arguments.parse(arguments, environment: Environment.variables(startingWith: "DAVIT_"))
+            {
             case .help(let help): StandardStreams.writeOutput(help.text)
             case .version: StandardStreams.writeOutput("davit \(DavitVersion.text)\n")
             case .serve(let options):
                 return report { () throws(CommandFailure) in try ServeCommand(options: options).run() }
+            case .serveFile(let sources):
+                return report { () throws(CommandFailure) in try ServeCommand(sources: sources).run() }
+            case .config(let options):
+                return report { () throws(CommandFailure) in try ConfigCommand(options: options).run() }
+            case .reload(let options):
+                return report { () throws(CommandFailure) in try ReloadCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .status(let options):
+                return report { () throws(CommandFailure) in try StatusCommand(options: options).run() }
             case .locks(let options):
                 return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
             case .trash(let options):
@@ -52,15 +61,21 @@ package enum Command {
 
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, account, group, access, check, locks, trash, password, replay, stub
+    case serve, config, reload, account
+    case appPassword = "app-password"
+    case group, access, check, status, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
         case .serve: .serve
+        case .config: .config
+        case .reload: .reload
         case .account: .account
+        case .appPassword: .appPassword
         case .group: .group
         case .access: .access
         case .check: .check
+        case .status: .status
         case .locks: .locks
         case .trash: .trash
         case .password: .password
@@ -72,7 +87,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     /// The words before the folder argument, for examples.
     var beforeFolder: String {
         switch self {
-        case .locks, .trash, .account, .group, .access: "\(rawValue) list"
+        case .locks, .trash, .account, .appPassword, .group, .access: "\(rawValue) list"
         default: rawValue
         }
     }

@@ -22,6 +22,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case stateUnreadable(String, reason: String)
     /// A check found errors.
     case stateDamaged(String)
+    /// No server uses the state folder, or it has no socket.
+    case noServer(String)
+    /// The server runs, but some checks of its health failed, which have already been printed.
+    case notReady(failedChecks: Int)
     /// The state folder has no state.
     case noState(String, share: String)
     /// There is no lock with this token or path.
@@ -34,6 +38,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case userFileUnreadable(String, reason: String)
     /// Users other than the owner can read or change the user file.
     case userFileNotPrivate(String)
+    /// A file with a password that davit needs for another service.
+    case secretFileUnreadable(String, reason: String)
+    case secretFileNotPrivate(String)
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
@@ -57,9 +64,33 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case openToEverybody(host: String)
     /// Accounts were given although the state folder has an account database.
     case accountsInTwoPlaces
+    /// The configuration file has rules for a share with an account database, in this state folder.
+    case rulesInTwoPlaces(String)
+    /// A share without rules next to one with an account database, in the state folder `accounts`.
+    case accountsWithoutRules(share: String, accounts: String)
+    /// A change was interrupted in a folder that is not in its place now; `record` describes the former folders.
+    case foldersChanged(String, reason: String, record: String)
+    /// Home folders, but no account database.
+    case homesWithoutAccounts(share: String)
     /// `davit password` did not get a usable password.
     case noPassword(reason: String)
+    /// `--run-as` with a name that is not in the user database.
+    case unknownUser(String)
+    /// `--run-as` with a name that is not in the group database.
+    case unknownGroup(String)
+    /// `--run-as` by a user other than root.
+    case runAsNeedsRoot(String)
+    case cannotRunAs(String, reason: String)
+    /// The user of `--run-as` cannot read the configuration file or one of its password files.
+    case cannotReload(String, user: String, reason: String)
+    case cannotEnterSandbox(reason: String)
     case other(String)
+    /// Mistakes in a configuration file, one per line.
+    case configuration([String])
+    /// The build does not include YAML.
+    case noYAML
+    /// The running server could not use its settings; the reasons, one per line.
+    case notReloaded([String])
 
     /// The message, without the prefix `davit: `.
     package var message: String {
@@ -87,6 +118,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .stateFromNewerVersion(let path): "state in \(path) was written by a newer version of davit"
         case .stateUnreadable(let path, let reason): "cannot use the state in \(path): \(reason)"
         case .stateDamaged(let path): "state in \(path) is damaged"
+        case .noServer(let path): "no server uses state folder \(path)"
+        case .notReady(1): "the server is not ready: 1 check failed"
+        case .notReady(let count): "the server is not ready: \(count) checks failed"
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
         case .serverSilent(let path, 0, let reason):
@@ -95,6 +129,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "request to the server that uses state folder \(path) (pid \(process)) failed: \(reason)"
         case .noStateFolder: "no state folder: neither XDG_STATE_HOME nor HOME is set"
         case .userFileUnreadable(let path, let reason): "cannot read user file \(path): \(reason)"
+        case .secretFileUnreadable(let path, let reason): "cannot read password file \(path): \(reason)"
+        case .secretFileNotPrivate(let path):
+            "password file \(path) is accessible to other users (expected mode 0600)"
         case .userFileNotPrivate(let path):
             "user file \(path) is accessible to other users (expected mode 0600)"
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
@@ -117,8 +154,25 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "without accounts, anyone who can reach \(host) could access the folder"
         case .accountsInTwoPlaces:
             "--user and --user-file cannot be used with the account database of this folder"
+        case .rulesInTwoPlaces(let state):
+            "the rules of the account database in \(state) would not apply, because the file has 'rules'"
+        case .accountsWithoutRules(let share, let accounts):
+            "\(share) has no rules: the accounts in \(accounts) could change everything in it"
+        case .foldersChanged(let path, let reason, _):
+            "cannot complete an interrupted change of \(path): \(reason)"
+        case .homesWithoutAccounts: "home folders require an account database"
         case .noPassword(let reason): "no usable password: \(reason)"
+        case .unknownUser(let name): "--run-as: unknown user '\(name)'"
+        case .unknownGroup(let name): "--run-as: unknown group '\(name)'"
+        case .runAsNeedsRoot(let name): "--run-as \(name) requires root"
+        case .cannotRunAs(let name, let reason): "cannot run as \(name): \(reason)"
+        case .cannotReload(let path, let user, let reason): "cannot read \(path) as user \(user): \(reason)"
+        case .cannotEnterSandbox(let reason): "cannot restrict the process (--sandbox): \(reason)"
         case .other(let reason): reason
+        case .configuration(let lines): lines.joined(separator: "\ndavit: ")
+        case .noYAML: "configuration files require YAML, which this build does not include"
+        case .notReloaded(let lines):
+            (["the server keeps its current settings"] + lines).joined(separator: "\ndavit: ")
         }
     }
 
@@ -155,16 +209,33 @@ package enum CommandFailure: Error, Hashable, Sendable {
                 + " only: --host localhost"
         case .accountsInTwoPlaces:
             "Omit them and use 'davit account', or remove accounts.sqlite from the state folder with all its rules."
+        case .rulesInTwoPlaces:
+            "Omit 'rules' and use 'davit access', or remove accounts.sqlite from the state folder with all its rules."
+        case .accountsWithoutRules:
+            "Add 'rules' to this share in the configuration file, or serve both folders as one share with 'mounts'."
+        case .foldersChanged(_, _, let record):
+            "Start once with the former folders and volumes. If they no longer exist, remove \(record): this may discard the change."
+        case .homesWithoutAccounts(let share): "Add an account first: davit account add '\(share)' NAME"
         case .noStateFolder: "Choose a folder: --state-dir /some/folder"
         case .userFileUnreadable:
             "The file must contain lines NAME:PASSWORD and be readable by the user that runs davit."
+        case .secretFileUnreadable: "The first line of the file is the password."
+        case .secretFileNotPrivate(let path): "Restrict the permissions: chmod 600 '\(path)'"
         case .userFileNotPrivate(let path): "Restrict the permissions: chmod 600 '\(path)'"
         case .userFileLine:
             "Each line must be NAME:PASSWORD or output of 'davit password'; empty lines and # comments are ignored."
         case .userFileEmpty: "Add lines NAME:PASSWORD, or lines that 'davit password' prints."
         case .badUser: "Choose another name or password, or create a new line with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
-        case .noPassword: nil
+        case .noServer: "Start it with 'davit serve', or specify its state folder: --state-dir /some/folder"
+        case .noPassword, .notReady: nil
+        case .unknownUser: "Create it: useradd --system NAME"
+        case .unknownGroup: "Create it, or omit it to use the user's own group."
+        case .runAsNeedsRoot: "Start davit as root, or omit --run-as to serve as the current user."
+        case .cannotRunAs: "In a container, the process needs the capabilities SETUID and SETGID."
+        case .cannotReload(let path, let user, _):
+            "A reload reads the file again. Make it readable for the user: chown \(user) '\(path)'"
+        case .cannotEnterSandbox: "Omit --sandbox to serve without these restrictions."
         case .recordingFolderNotWritable: "Choose another folder: --record /some/folder"
         case .faultFileUnreadable: "Write each rule as METHOD PATH NAME=VALUE: PUT /** status=423 nth=2"
         case .recordingFolderNotEmpty: "Choose a new or empty folder: --record /some/folder"
@@ -176,7 +247,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "Check that the server is running, and add --user NAME:PASSWORD if it has accounts."
         case .certificateNotUsable:
             "Certificates and keys must be PEM files. See 'davit serve --help' and docs/configuration.md."
-        case .replayDiffers, .other: nil
+        case .noYAML: "Build davit with the package trait YAML."
+        case .replayDiffers, .other, .configuration, .notReloaded: nil
         }
     }
 }

@@ -3,16 +3,21 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, account, group, access, check, locks, trash, password, replay, stub
+    case davit, serve, config, reload, account, appPassword, group, access, check, status, locks, trash,
+        password, replay, stub
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
+        case .config: Self.configText
+        case .reload: Self.reloadText
         case .account: Self.accountText
+        case .appPassword: Self.appPasswordText
         case .group: Self.groupText
         case .access: Self.accessText
         case .check: Self.checkText
+        case .status: Self.statusText
         case .locks: Self.locksText
         case .trash: Self.trashText
         case .password: Self.passwordText
@@ -25,10 +30,16 @@ package enum Help: Hashable, Sendable {
         davit shares a folder over WebDAV.
 
         usage: davit serve FOLDER [OPTION...]
+               davit serve --config FILE [OPTION...]
+               davit config check|show FILE
+               davit config defaults|schema
+               davit reload FOLDER [--state-dir FOLDER]
                davit account ACTION FOLDER [ARGUMENT...]
+               davit app-password ACTION FOLDER [ARGUMENT...]
                davit group ACTION FOLDER [ARGUMENT...]
                davit access ACTION FOLDER [ARGUMENT...]
                davit check FOLDER [--state-dir FOLDER]
+               davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
                davit trash list|restore|empty FOLDER [OPTION...]
@@ -41,14 +52,19 @@ package enum Help: Hashable, Sendable {
 
         commands:
           serve FOLDER      share a folder
+          config ACTION     check or show a configuration file, or print its defaults
+          reload FOLDER     make the server that shares FOLDER read its settings again
           account ACTION FOLDER
                             list, add, disable or remove accounts, and set passwords
+          app-password ACTION FOLDER
+                            list, add and revoke passwords for one device or program
           group ACTION FOLDER
                             list, add and remove groups and their members
           access ACTION FOLDER
-                            list, set, remove and explain rights in folders
+                            list, set, remove, explain and check rights in folders
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
+          status FOLDER     print whether the server of a share is ready, and its load
           locks list FOLDER
                             list the locks in a share
           locks break FOLDER LOCK
@@ -72,27 +88,64 @@ package enum Help: Hashable, Sendable {
                davit account add FOLDER NAME [--rights RIGHTS]
                davit account password FOLDER NAME
                davit account enable|disable|remove FOLDER NAME
+               davit account second-factor FOLDER NAME off
+               davit account sessions FOLDER [NAME]
+               davit account end-session FOLDER ID
 
         Manages the accounts of the shared FOLDER. They are stored in its state folder,
-        in place of --user and --user-file, and each has only the rights that 'davit
-        access' grants. If a server is sharing FOLDER, changes take effect immediately;
-        run the command as the server's user or as root. After the first account of a
-        FOLDER has been added, clients must sign in.
+        replace --user and --user-file, and have only the rights that 'davit access'
+        grants. Add the first account while no server is sharing FOLDER; from then on,
+        clients must sign in. Later changes take effect immediately, even while a server
+        is running; run the command as the server's user or as root.
 
           list                   list the accounts
           add NAME               add an account; asks for its password, or reads the
                                  first line of standard input
-          password NAME          set another password
-          disable NAME           refuse the account, but keep its rights and groups
+          password NAME          set another password, and revoke all app passwords of
+                                 the account
+          disable NAME           refuse the account, but keep its rules, groups and app
+                                 passwords
           enable NAME            accept the account again
-          remove NAME            remove the account with its rights
+          remove NAME            remove the account with its rules and app passwords
+          second-factor NAME off
+                                 turn off two-step sign-in, for a user who has lost both
+                                 the authenticator app and the recovery codes
+          sessions [NAME]        list the browsers in which users are signed in: ID,
+                                 user, browser, last use and sign-in
+          end-session ID         sign a browser out and end its requests
           --rights RIGHTS        for add: rights to the whole FOLDER, as for 'davit
                                  access set'
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Requests in progress of an account that is disabled or removed, or whose
-        password is changed, are ended.
+        Disabling or removing an account, or changing its password, ends its requests in
+        progress and signs out its browsers.
+
+        """
+
+    private static let appPasswordText = """
+        usage: davit app-password list FOLDER [NAME]
+               davit app-password add FOLDER NAME DEVICE [OPTION...]
+               davit app-password revoke FOLDER NAME ID
+
+        Manages app passwords. An app password is a random password with which one
+        device or program signs in to an account. It can be limited to a folder and to
+        some rights, can expire, and can be revoked without affecting other devices.
+
+          list [NAME]            list the app passwords of the account NAME or of all
+                                 accounts, with their IDs and last use
+          add NAME DEVICE        create an app password for the account NAME and print
+                                 it; it cannot be shown again. DEVICE is a name for it,
+                                 such as phone
+          revoke NAME ID         revoke an app password, and end its requests in
+                                 progress
+          --path PATH            for add: permit nothing outside the folder PATH
+          --rights RIGHTS        for add: permit only these rights, as for 'davit access
+                                 set', as far as the account has them
+          --expires DAYS         for add: days until it expires (default: never)
+          --qr                   for add: also draw the password as a QR code
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
 
         """
 
@@ -105,7 +158,7 @@ package enum Help: Hashable, Sendable {
 
           list                   list the groups with their members
           add GROUP              add a group
-          remove GROUP           remove a group with its rights
+          remove GROUP           remove a group with its rules
           join GROUP NAME        add an account to a group
           leave GROUP NAME       remove an account from a group
           --state-dir FOLDER     state folder, as for 'davit serve'
@@ -117,31 +170,44 @@ package enum Help: Hashable, Sendable {
         usage: davit access list FOLDER
                davit access set FOLDER WHO PATH RIGHTS
                davit access remove FOLDER WHO PATH
-               davit access explain FOLDER NAME PATH
+               davit access explain FOLDER NAME PATH [--app-password ID]
+                                    [--group GROUP]...
+               davit access check FOLDER
 
-        Decides what accounts may do in the shared FOLDER and in the folders in it. The
-        rule of the deepest folder applies, and in one folder that for the account, then
-        those for its groups, which add up, then that for everyone. What an account has
-        no right to list does not exist for it.
+        Manages the rules that determine what accounts may do in the shared FOLDER and
+        in the folders in it. The rule of the deepest folder applies. Within one folder,
+        the rule for the account takes precedence over those for its groups, which add
+        up, and these over the rule for everyone. What an account has no right to list
+        does not exist for it.
 
           list                   list the rules
           set WHO PATH RIGHTS    set the rights of WHO in the folder PATH. WHO is
-                                 user:NAME, group:NAME or everyone; PATH is / or a path
-                                 in the share
+                                 user:NAME, group:NAME, everyone (all who have signed
+                                 in) or anonymous (clients that have not signed in);
+                                 PATH is / or a path in the share
           remove WHO PATH        remove a rule; the rules of the folders above apply
-          explain NAME PATH      print the rights of an account, and the rules that they
-                                 come from
+          explain NAME PATH      print the rights of an account, or of 'anonymous', and
+                                 the rules that they come from
+          check                  list what has no effect: rules that change nothing or
+                                 whose folder is missing, accounts without rights, and
+                                 app passwords that have expired or permit nothing; exit
+                                 with status 1 if there is anything
+          --app-password ID      for explain: the rights with this app password
+          --group GROUP          for explain: the rights as a member of this group, too;
+                                 repeatable
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        RIGHTS is one of these, or some rights separated by commas:
+        RIGHTS is one of these names, or some of list, read, create, change, delete,
+        share and manage, separated by commas; share has no effect yet:
 
-          none                   nothing
+          none                   no rights
           drop                   create: add files, without seeing any
           view                   list and read
           add                    list, read and create
           edit                   list, read, create, change and delete
-          all                    every right; manage permits to break locks of others
+          all                    all rights, including manage, which permits changing
+                                 rules and, in /, managing accounts and groups
 
         """
 
@@ -160,6 +226,23 @@ package enum Help: Hashable, Sendable {
 
         Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. The
         listed names do not affect the exit status.
+
+        """
+
+    private static let statusText = """
+        usage: davit status FOLDER [--state-dir FOLDER]
+               davit status --state-dir FOLDER
+
+        Asks the server that shares FOLDER whether it is ready to serve requests, and
+        prints the result of each check, and the numbers of requests, connections,
+        locks, uploads and so on. Run the command as the server's user or as root, for
+        example as the health check of a container. 'davit serve --admin-listen' offers
+        the same to programs over HTTP.
+
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        Exit status: 0 if all checks passed, 1 if one failed or no server responds.
 
         """
 
@@ -303,125 +386,13 @@ package enum Help: Hashable, Sendable {
 
     private static let serveText = """
         usage: davit serve FOLDER [OPTION...]
+               davit serve --config FILE [OPTION...]
 
         Shares FOLDER over WebDAV until stopped (SIGTERM, Ctrl-C). Prints its URL when
         ready. Without options, only programs on this machine can connect, and no
         password is required.
 
-        listening:
-          --host HOST            address or name to listen on; repeatable (default:
-                                 localhost). Non-local addresses require accounts
-          --port PORT            TCP port; 0 selects a free one (default: 8080)
-          --unix-socket PATH     Unix socket to listen on; replaces the default TCP
-                                 addresses unless --host or --port is given
-          --unix-socket-mode MODE
-                                 permissions of the Unix socket, octal (default: 600)
-
-        access:
-          --user NAME:PASSWORD   add an account; repeatable. Other users of this machine
-                                 can see the password in the process list
-          --user-file FILE       file of accounts, one NAME:PASSWORD per line; 'davit
-                                 password' prints lines with a hash instead
-          --auth SCHEMES         authentication schemes to offer, in this order,
-                                 separated by commas: digest, basic, digest-sha-256,
-                                 digest-md5 (default: digest,basic)
-          --realm TEXT           authentication realm (default: davit)
-          --read-only            reject all changes
-          --allow-origin ORIGIN  allow web pages of ORIGIN, such as
-                                 https://app.example, to use the server; repeatable
-
-        TLS 1.2 and 1.3\(CryptoLibrary.isAvailable ? "" : " (not included in this build)"):
-          --tls-cert FILE        certificate chain in PEM, the server's certificate
-                                 first; repeatable, selected by the requested host name
-          --tls-key FILE         private key in PEM; one for each --tls-cert
-          --tls-self-signed      create a certificate authority and a certificate in the
-                                 state folder
-          --tls-client-ca FILE   require client certificates signed by one of the
-                                 authorities in FILE
-          --tls-clients WHICH    whether client certificates are required or optional
-                                 (default: required)
-
-        files served:
-          --allow-extensions LIST
-                                 serve and accept only files with these extensions,
-                                 separated by commas, such as jpg,png (default: all)
-          --no-hidden            do not serve or accept names that begin with a period
-          --mac-metadata POLICY  handling of macOS metadata files such as ._* and
-                                 .DS_Store: keep; hide (omit from listings); refuse; or
-                                 aside (hide, store ._* and .DS_Store outside FOLDER,
-                                 and remove them after 90 days) (default: keep)
-
-        browser page:
-          --title TEXT           name of the share (default: the name of FOLDER)
-          --header TEXT          heading of the root folder (default: the title)
-          --prologue TEXT        plain text above the listing of the root folder
-          --epilogue TEXT        plain text below the listing of the root folder
-          --footer TEXT          plain text at the end of every page
-          --no-page              disable the browser page
-
-        storage limits (SIZE in bytes, or with a suffix K, M, G or T):
-          --max-file-size SIZE   maximum size of a file (default: unlimited)
-          --max-depth LEVELS     maximum depth of folders that clients can create
-                                 (default: 1000)
-          --keep-free SIZE       space to keep free on the volume (default: 0)
-          --upload-expiry DAYS   how long an interrupted upload can be resumed, in days,
-                                 or in hours with a suffix h (default: 7)
-
-        trash:
-          --trash                keep files that clients delete or overwrite, so that
-                                 they can be restored in the browser or with 'davit
-                                 trash'
-          --trash-days DAYS      days to keep files in the trash; implies --trash
-                                 (default: 30)
-          --trash-size SIZE      maximum size of the trash; implies --trash (default:
-                                 unlimited; the oldest entries are deleted when a change
-                                 needs the space)
-
-        durability (acknowledged changes always survive a crash of the server):
-          --sync none            after a power failure, the latest changes of names,
-                                 locks and properties may be lost, and new files may be
-                                 short or empty (default)
-          --sync data            like none, but the content of a file is on disk before
-                                 the file gets its name
-          --sync full            content, names, locks and properties survive a power
-                                 failure
-
-        behind a proxy:
-          --public-url URL       URL that clients use; repeatable. The proxy must remove
-                                 the part of the URL's path that precedes --prefix
-          --prefix PATH          prefix of all request paths, such as /dav
-          --trusted-proxy PROXY  trust the Forwarded or X-Forwarded-* fields of this
-                                 proxy: an address, a network, or 'unix' for peers on
-                                 the Unix socket; repeatable
-          --proxy-fields FIELDS  header fields that the proxies set: forwarded,
-                                 x-forwarded or either (default: either)
-
-        logging:
-          --log-level LEVEL      error, warning, info, access, verbose or debug
-                                 (default: info)
-          --access-log FILE      write a line for each response to FILE, or to standard
-                                 error if FILE is -
-          --access-log-format FORMAT
-                                 davit, common, combined or json (default: combined)
-          --record FOLDER        record all connections in FOLDER, which must be new or
-                                 empty; credentials are masked, content is not
-
-        testing clients:
-          --faults FILE          delay, damage or refuse responses by the rules in FILE,
-                                 such as 'PUT /** status=423 nth=2'
-
-        other:
-          --state-dir FOLDER     folder for locks and properties (default: one for each
-                                 share, under XDG_STATE_HOME or ~/.local/state)
-          --no-sync-collection   disable sync-collection (RFC 6578) and change events
-          --no-compression       do not compress listings and other generated responses
-                                 with gzip
-          --qr                   print the URL as a QR code on standard
-                                 error\(QRCodeLibrary.isAvailable ? "" : " (not included in this build)")
-          --grace SECONDS        how long requests in flight can take to finish when the
-                                 server stops (default: 30)
-          --help                 show this help
-
+        \(OptionHelp.sections)
         Without accounts, davit accepts only requests whose host is an IP address,
         localhost or the host of a --public-url. Without TLS, content is sent in the
         clear, and so are passwords with Basic. On a network, use TLS or a proxy that

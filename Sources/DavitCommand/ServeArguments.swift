@@ -7,17 +7,24 @@ internal import DavitQRCode
 internal import DavitServer
 internal import DavitStore
 
-/// The options of `davit serve`.
-enum ServeOption: String, CaseIterable {
+/// The options of `davit serve`, in the order of the help; see ``entry``.
+enum ServeOption: String, CaseIterable, Sendable {
     case host = "--host"
     case port = "--port"
-    case stateDir = "--state-dir"
+    case unixSocket = "--unix-socket"
+    case unixSocketMode = "--unix-socket-mode"
+    case adminListen = "--admin-listen"
     case user = "--user"
     case userFile = "--user-file"
     case auth = "--auth"
     case realm = "--realm"
-    case allowOrigin = "--allow-origin"
     case readOnly = "--read-only"
+    case allowOrigin = "--allow-origin"
+    case tlsCert = "--tls-cert"
+    case tlsKey = "--tls-key"
+    case tlsSelfSigned = "--tls-self-signed"
+    case tlsClientCA = "--tls-client-ca"
+    case tlsClients = "--tls-clients"
     case allowExtensions = "--allow-extensions"
     case noHidden = "--no-hidden"
     case macMetadata = "--mac-metadata"
@@ -27,72 +34,88 @@ enum ServeOption: String, CaseIterable {
     case epilogue = "--epilogue"
     case footer = "--footer"
     case noPage = "--no-page"
-    case noCompression = "--no-compression"
-    case noSyncCollection = "--no-sync-collection"
-    case qr = "--qr"
-    case publicURL = "--public-url"
-    case prefix = "--prefix"
-    case unixSocket = "--unix-socket"
-    case unixSocketMode = "--unix-socket-mode"
-    case trustedProxy = "--trusted-proxy"
-    case proxyFields = "--proxy-fields"
-    case accessLog = "--access-log"
-    case accessLogFormat = "--access-log-format"
-    case logLevel = "--log-level"
-    case grace = "--grace"
-    case record = "--record"
-    case faults = "--faults"
-    case sync = "--sync"
     case maxFileSize = "--max-file-size"
     case maxDepth = "--max-depth"
     case keepFree = "--keep-free"
+    case uploadExpiry = "--upload-expiry"
+    case maxConnections = "--max-connections"
+    case maxConnectionsPerAddress = "--max-connections-per-address"
+    case noInfiniteDepth = "--no-infinite-depth"
     case trash = "--trash"
     case trashDays = "--trash-days"
     case trashSize = "--trash-size"
-    case uploadExpiry = "--upload-expiry"
-    case tlsCert = "--tls-cert"
-    case tlsKey = "--tls-key"
-    case tlsSelfSigned = "--tls-self-signed"
-    case tlsClientCA = "--tls-client-ca"
-    case tlsClients = "--tls-clients"
+    case sync = "--sync"
+    case publicURL = "--public-url"
+    case prefix = "--prefix"
+    case trustedProxy = "--trusted-proxy"
+    case proxyFields = "--proxy-fields"
+    case remoteUser = "--remote-user"
+    case remoteGroups = "--remote-groups"
+    case ldap = "--ldap"
+    case ldapBase = "--ldap-base"
+    case ldapBind = "--ldap-bind"
+    case ldapPasswordFile = "--ldap-password-file"
+    case ldapFilter = "--ldap-filter"
+    case ldapUserDN = "--ldap-user-dn"
+    case ldapGroupFilter = "--ldap-group-filter"
+    case ldapCA = "--ldap-ca"
+    case ldapPlain = "--ldap-plain"
+    case oidcIssuer = "--oidc-issuer"
+    case oidcClientID = "--oidc-client-id"
+    case oidcClientSecretFile = "--oidc-client-secret-file"
+    case oidcUserClaim = "--oidc-user-claim"
+    case oidcGroupsClaim = "--oidc-groups-claim"
+    case oidcScopes = "--oidc-scopes"
+    case oidcName = "--oidc-name"
+    case oidcCA = "--oidc-ca"
+    case pam = "--pam"
+    case pamHelper = "--pam-helper"
+    case logLevel = "--log-level"
+    case accessLog = "--access-log"
+    case accessLogFormat = "--access-log-format"
+    case record = "--record"
+    case runAs = "--run-as"
+    case sandbox = "--sandbox"
+    case faults = "--faults"
+    case config = "--config"
+    case mount = "--mount"
+    case home = "--home"
+    case stateDir = "--state-dir"
+    case noSyncCollection = "--no-sync-collection"
+    case noCompression = "--no-compression"
+    case qr = "--qr"
+    case grace = "--grace"
 
     /// Returns the option with this name or former name.
     init?(named name: String) {
         self.init(rawValue: name == "--litter" ? Self.macMetadata.rawValue : name)
-    }
-
-    var takesValue: Bool {
-        switch self {
-        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection, .trash, .qr, .noPage:
-            false
-        default: true
-        }
     }
 }
 
 /// The arguments of `davit serve`.
 extension Arguments {
     mutating func serve() throws(UsageError) -> Invocation {
-        var options = ServeOptions(folder: "")
-        var hosts: [String] = []
-        let folder = try folder { (arguments, word) throws(UsageError) in
-            try arguments.option(word, &options, &hosts)
+        var sources = ServeSources()
+        var draft = ServeDraft()
+        let folders = try others { (arguments, word) throws(UsageError) in
+            let setting = try arguments.setting(word)
+            if setting.option == .config {
+                sources.file = setting.value
+                return
+            }
+            try draft.apply([setting])
+            sources.commandLine.append(setting)
         }
-        guard let folder else { return .help(.serve) }
-        options.folder = folder
-        if !hosts.isEmpty {
-            options.hosts = hosts
-            options.listensByDefault = false
-        }
-        try Self.checkDeployment(&options)
-        try options.tls.check()
-        return .serve(options)
+        guard let folders else { return .help(.serve) }
+        sources.folder = try Self.only(folders, isRequired: false)
+        try sources.read(environment)
+        if sources.file != nil { return .serveFile(sources) }
+        if sources.folder == nil { throw .missingFolder }
+        return .serve(try sources.options())
     }
 
-    /// Parses one option and its value, which is the next word or follows `=`.
-    private mutating func option(
-        _ word: String, _ options: inout ServeOptions, _ hosts: inout [String]
-    ) throws(UsageError) {
+    /// Parses an option and its value, which is the next word or follows `=`.
+    private mutating func setting(_ word: String) throws(UsageError) -> OptionSetting {
         let (name, behindSign) = Self.parts(of: word)
         guard let option = ServeOption(named: name) else {
             let all = ServeOption.allCases.map(\.rawValue) + ["--help"]
@@ -100,30 +123,29 @@ extension Arguments {
         }
         guard option.takesValue else {
             if behindSign != nil { throw .unwantedValue(option: name) }
-            switch option {
-            case .tlsSelfSigned: options.tls.isSelfSigned = true
-            case .noCompression: options.compresses = false
-            case .noHidden: options.rules.allowsHiddenItems = false
-            case .noSyncCollection: options.answersSyncCollection = false
-            case .trash: options.trash = options.trash ?? TrashLimits()
-            case .qr:
-                guard QRCodeLibrary.isAvailable else { throw .noQRCodes(option: name) }
-                options.printsQRCode = true
-            case .noPage: options.page.isEnabled = false
-            default: options.isReadOnly = true
-            }
-            return
+            return OptionSetting(option, "true", .commandLine)
         }
-        let value = try value(of: name, behindSign: behindSign)
+        return OptionSetting(option, try value(of: name, behindSign: behindSign), .commandLine)
+    }
+
+    /// Puts the value of an option into the options of `davit serve`. A flag has no value.
+    static func apply(
+        _ option: ServeOption, _ value: String, _ options: inout ServeOptions, _ hosts: inout [String],
+        _ ldap: inout LDAPValues, _ oidc: inout OIDCValues
+    ) throws(UsageError) {
+        let name = option.rawValue
         switch option {
         case .host: hosts.append(Self.withoutBrackets(value))
         case .port:
-            options.port = try Self.number(value, option: name, in: 0...65535)
+            options.port = try Self.number(value, option: name, in: option.range)
             options.listensByDefault = false
-        case .unixSocket, .unixSocketMode, .publicURL, .prefix, .trustedProxy, .proxyFields, .accessLog,
-            .accessLogFormat:
+        case .runAs: options.runAs = try RunAs(parsing: value)
+        case .unixSocket, .unixSocketMode, .adminListen, .publicURL, .prefix, .trustedProxy, .proxyFields,
+            .remoteUser, .remoteGroups, .accessLog, .accessLogFormat:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
+        case .home: options.homes = try Self.homes(value)
+        case .mount: options.mounts.append(try Self.mount(value))
         case .user: options.users.append(try Self.user(value))
         case .userFile: options.userFile = value
         case .auth: options.authentication.schemes = try Self.schemes(value)
@@ -136,13 +158,17 @@ extension Arguments {
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
         case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
-        case .maxDepth: options.maximumDepth = try Self.number(value, option: name, in: 1...100_000)
+        case .maxDepth: options.maximumDepth = try Self.number(value, option: name, in: option.range)
         case .trashDays:
             options.trash = options.trash ?? TrashLimits()
-            options.trash?.days = try Self.number(value, option: name, in: 1...36_500)
+            options.trash?.days = try Self.number(value, option: name, in: option.range)
         case .trashSize:
             options.trash = options.trash ?? TrashLimits()
             options.trash?.bytes = try Self.bytes(value, option: name)
+        case .maxConnections:
+            options.maximumConnections = try Self.number(value, option: name, in: option.range)
+        case .maxConnectionsPerAddress:
+            options.maximumConnectionsPerAddress = try Self.number(value, option: name, in: option.range)
         case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
         case .uploadExpiry: options.uploadSeconds = try Self.age(value, option: name)
         case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)
@@ -156,15 +182,35 @@ extension Arguments {
         case .footer: options.page.footer = value
         case .record: options.recordingFolder = value
         case .faults: options.faultFile = value
-        case .grace: options.graceSeconds = try Self.number(value, option: name, in: 0...3600)
+        case .grace: options.graceSeconds = try Self.number(value, option: name, in: option.range)
+        case .ldap, .ldapBase, .ldapBind, .ldapPasswordFile, .ldapFilter, .ldapUserDN, .ldapGroupFilter,
+            .ldapCA:
+            ldap.values[option] = value
+        case .oidcIssuer, .oidcClientID, .oidcClientSecretFile, .oidcUserClaim, .oidcGroupsClaim, .oidcScopes,
+            .oidcName, .oidcCA:
+            oidc.values[option] = value
+        case .pam: options.pam.service = value
+        case .pamHelper: options.pam.helper = value
         case .tlsCert: options.tls.certificates.append(value)
         case .tlsKey: options.tls.keys.append(value)
         case .tlsClientCA: options.tls.clientAuthorities = value
         case .tlsClients:
             guard let clients = TLSOptions.Clients(rawValue: value) else { throw .badTLSClients(value) }
             options.tls.clients = clients
-        case .readOnly, .noHidden, .tlsSelfSigned, .noCompression, .noSyncCollection, .trash, .qr, .noPage:
-            break
+        case .readOnly: options.isReadOnly = true
+        case .tlsSelfSigned: options.tls.isSelfSigned = true
+        case .noCompression: options.compresses = false
+        case .noHidden: options.rules.allowsHiddenItems = false
+        case .noSyncCollection: options.answersSyncCollection = false
+        case .trash: options.trash = options.trash ?? TrashLimits()
+        case .qr:
+            guard QRCodeLibrary.isAvailable else { throw .noQRCodes(option: name) }
+            options.printsQRCode = true
+        case .noPage: options.page.isEnabled = false
+        case .ldapPlain: ldap.isPlain = true
+        case .sandbox: options.isSandboxed = true
+        case .noInfiniteDepth: options.allowsInfiniteDepth = false
+        case .config: break
         }
     }
 }
@@ -177,10 +223,13 @@ extension Arguments {
         switch option {
         case .unixSocket: options.unixSocket = value
         case .unixSocketMode:
-            guard (3...4).contains(value.utf8.count), let mode = UInt32(value, radix: 8), mode <= 0o777,
-                value.utf8.first != UInt8(ascii: "+")
-            else { throw .badSocketMode(value) }
+            guard let mode = mode(value) else { throw .badSocketMode(value) }
             options.unixSocketMode = mode
+        case .adminListen:
+            guard let listener = Configuration.AdminListener(parsing: value) else {
+                throw .badAdminListener(value)
+            }
+            options.adminAddress = listener.address
         case .publicURL:
             guard let url = PublicURL(parsing: value) else { throw .badPublicURL(value) }
             options.publicURLs.append(url)
@@ -193,6 +242,8 @@ extension Arguments {
         case .proxyFields:
             guard let fields = TrustedProxies.Fields(rawValue: value) else { throw .badProxyFields(value) }
             options.proxies.fields = fields
+        case .remoteUser: options.remoteUser = try identityField(value, option)
+        case .remoteGroups: options.remoteGroups = try identityField(value, option)
         case .accessLog: options.accessLog = value
         case .accessLogFormat:
             guard let format = AccessFormat(rawValue: value) else { throw .badAccessLogFormat(value) }
@@ -213,11 +264,33 @@ extension Arguments {
         if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
             throw useless(.proxyFields, without: .trustedProxy)
         }
+        try checkIdentityFields(&options)
         for url in options.publicURLs
         where url.prefix != .empty && url.prefix.removing(suffix: options.prefix) == nil {
             throw .publicURLOutsidePrefix(url.text)
         }
         if options.unixSocket != nil, options.listensByDefault { options.hosts = [] }
+    }
+
+    private static func identityField(
+        _ name: String, _ option: ServeOption
+    ) throws(UsageError) -> String {
+        guard IdentityFields.isUsable(name) else {
+            throw .badIdentityField(name, option: option.rawValue)
+        }
+        return name
+    }
+
+    private static func checkIdentityFields(_ options: inout ServeOptions) throws(UsageError) {
+        guard let user = options.remoteUser else {
+            if options.remoteGroups != nil { throw useless(.remoteGroups, without: .remoteUser) }
+            return
+        }
+        if options.proxies.trusted.isEmpty { throw useless(.remoteUser, without: .trustedProxy) }
+        guard let fields = IdentityFields(user: user, groups: options.remoteGroups) else {
+            throw .badIdentityField(options.remoteGroups ?? user, option: ServeOption.remoteGroups.rawValue)
+        }
+        options.proxies.identityFields = fields
     }
 
     private static func useless(_ option: ServeOption, without other: ServeOption) -> UsageError {

@@ -1,27 +1,56 @@
 package import Davit
+internal import DavitAccess
+internal import DavitControl
 internal import DavitFaults
 internal import DavitFileStore
+internal import DavitLDAP
 internal import DavitLogging
+internal import DavitPAM
 internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem
 internal import DavitTransport
 
 /// `davit serve`: starts a server and runs it until it stops.
-struct ServeCommand {
+package struct ServeCommand {
     let options: ServeOptions
+    /// Nil without a configuration file.
+    private let file: (sources: ServeSources, plan: ServePlan)?
+    /// The configuration file, and the files with passwords that it names.
+    var files: [String] { file.map { $0.plan.files } ?? [] }
+    /// The rules of the configuration file, by the path of the share.
+    private let rules: [String: ReloadableRules]
+
+    package init(options: ServeOptions) {
+        self.options = options
+        file = nil
+        rules = [:]
+    }
+
+    /// Reads the configuration file. Blocks.
+    package init(sources: ServeSources) throws(CommandFailure) {
+        let plan = try ServePlan(sources)
+        options = plan.options
+        file = (sources, plan)
+        var rules: [String: ReloadableRules] = [:]
+        for (path, options) in plan.placedOptions {
+            guard let given = options.accessRules else { continue }
+            rules[path] = ReloadableRules(try AccessRules(of: given, options.groups))
+        }
+        self.rules = rules
+    }
 
     /// Serves until a signal stops it. Blocks.
     func run() throws(CommandFailure) {
+        for warning in ServeSources.warnings(for: options.unknownVariables) {
+            StandardStreams.writeError("davit: \(warning)\n")
+        }
         ProcessMemory.returnLargeBlocks()
-        let configuration = try configuration()
+        let configuration = try configuration(on: try giveUpPrivileges())
+        if options.isSandboxed { try enterSandbox() }
+        let server = try open(configuration)
         do throws(ServerError) {
-            FileFaults.arm(.start)
-            let server = try WebServer(share, configuration: configuration)
             stopWithTerminal(server)
-            server.onReload { [weak server] in
-                if let server { replaceAccounts(of: server) }
-            }
             let addresses = try server.start()
             // Programs that read this line may only support TCP addresses, so those come first.
             let places = addresses.filter { $0.path == nil } + addresses.filter { $0.path != nil }
@@ -46,6 +75,50 @@ struct ServeCommand {
         }
     }
 
+    /// Creates the server of ``run()``, but without signals, for tests. Blocks.
+    package func makeServer() throws(CommandFailure) -> WebServer {
+        var configuration = try configuration(on: addresses())
+        configuration.stopsOnSignals = false
+        configuration.reloadsOnSIGHUP = false
+        configuration.notifiesServiceManager = false
+        return try open(configuration)
+    }
+
+    /// Opens everything that the server needs.
+    private func open(_ configuration: Configuration) throws(CommandFailure) -> WebServer {
+        FileFaults.arm(.start)
+        do throws(ServerError) { return try server(configuration) } catch {
+            throw CommandFailure(error, folder: options.folder)
+        }
+    }
+
+    private func server(_ configuration: Configuration) throws(ServerError) -> WebServer {
+        let server: WebServer
+        if options.shares.isEmpty {
+            server = try WebServer(Self.share(options, rules[""]), configuration: configuration)
+        } else {
+            server = try WebServer(configuration: configuration) { routes in
+                // A share hides what others have at and below its path.
+                for share in options.shares.sorted(by: { $0.path.utf8.count < $1.path.utf8.count }) {
+                    routes.mount(share.path, Self.share(share.options, rules[share.path]))
+                }
+            }
+        }
+        reloadSettings(of: server, configuration.accounts)
+        return server
+    }
+
+    /// Makes a reload read the configuration file or, without one, the user file, if there is one.
+    private func reloadSettings(of server: WebServer, _ accounts: [Configuration.Account]) {
+        guard let file else {
+            if options.userFile == nil { return }
+            let reload = UserFileReload(self, accounts: accounts)
+            return server.handleReload { [weak server] in server.map { reload.run($0) } ?? .init() }
+        }
+        let reload = ServeReload(file.sources, file.plan, rules, accounts: accounts)
+        server.handleReload { [weak server] in server.map { reload.run($0) } ?? .init() }
+    }
+
     /// Draws the QR code on standard error, because standard output contains only the ready line. Prints only
     /// the URL if it is too long for a QR code.
     private static func draw(_ url: String?) {
@@ -63,50 +136,37 @@ struct ServeCommand {
         }
     }
 
-    /// Reads the user file again and replaces the accounts. Prints an error and keeps the current accounts if
-    /// the new ones cannot be used.
-    private func replaceAccounts(of server: WebServer) {
-        guard options.userFile != nil else { return }
-        do throws(CommandFailure) {
-            let accounts = try accounts()
-            do throws(ServerError) { try server.replaceAccounts(accounts) } catch {
-                throw CommandFailure(error, folder: options.folder)
-            }
-        } catch {
-            StandardStreams.writeError(ErrorText.of(error))
-        }
-    }
-
-    private var share: WebDAVShare {
+    private static func share(_ options: ServeOptions, _ rules: ReloadableRules?) -> WebDAVShare {
         var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.mounts = options.mounts
+        share.homes = options.homes
         share.maximumFileBytes = options.maximumFileBytes
         share.maximumDepth = options.maximumDepth
+        share.allowsInfiniteDepth = options.allowsInfiniteDepth
         share.keptFreeBytes = options.keptFreeBytes
         share.trash = options.trash
         share.uploadExpiry = .seconds(options.uploadSeconds)
         share.rules = options.rules
         share.page = options.page
         share.answersSyncCollection = options.answersSyncCollection
+        share.access = rules
         return share
     }
 
-    private func configuration() throws(CommandFailure) -> Configuration {
-        var configuration = Configuration()
-        configuration.hosts = options.hosts
-        configuration.port = options.port
-        configuration.unixSocket = options.unixSocket.map { path in
-            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
-        }
-        configuration.inheritedSockets = ServiceManager.inheritedSockets()
-        if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }
+    /// - Parameter sockets: contains only the addresses and sockets.
+    private func configuration(on sockets: Configuration) throws(CommandFailure) -> Configuration {
+        var configuration = sockets
         configuration.notifiesServiceManager = true
         configuration.proxies = options.proxies
         configuration.accessLog = options.accessLog.map { path in
             .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
         }
         configuration.accounts = try accounts()
+        if let directory = try options.ldap.directory() { configuration.passwordVerifiers.append(directory) }
+        if let service = try options.pam.verifier() { configuration.passwordVerifiers.append(service) }
+        configuration.signInProvider = try options.oidc.provider()
         configuration.compresses = options.compresses
         configuration.authentication = options.authentication
         if !options.allowedOrigins.isEmpty {
@@ -114,7 +174,7 @@ struct ServeCommand {
         }
         configuration.publicURLs = options.publicURLs.map(\.text)
         configuration.prefix = options.prefix.text
-        configuration.logLevel = level
+        configuration.logLevel = options.logLevel.level
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
         var certificateFault: CertificateFault?
@@ -127,6 +187,9 @@ struct ServeCommand {
             }
             certificateFault = plan.certificateFault
         }
+        configuration.adminListener = options.adminAddress.map { Configuration.AdminListener($0) }
+        if let limit = options.maximumConnections { configuration.maxConnections = limit }
+        if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls = options.tls.configuration
@@ -147,20 +210,13 @@ struct ServeCommand {
         }
     }
 
-    private var level: Log.Level {
-        switch options.logLevel {
-        case .error: .error
-        case .warning: .warning
-        case .info: .info
-        case .access: .access
-        case .verbose: .verbose
-        case .debug: .debug
-        }
-    }
-
     /// Returns the accounts of the command line and of the user file, which is read on each call.
     func accounts() throws(CommandFailure) -> [Configuration.Account] {
-        var accounts = options.users.map { Configuration.Account(name: $0.name, password: $0.password) }
+        var accounts = options.users.map {
+            $0.isHash
+                ? Configuration.Account(name: $0.name, hash: $0.password)
+                : Configuration.Account(name: $0.name, password: $0.password)
+        }
         if let path = options.userFile {
             let file: SmallFile
             do throws(SystemError) { file = try SmallFile(reading: path) } catch {
@@ -170,6 +226,19 @@ struct ServeCommand {
             accounts += try UserFile.parse(file.bytes, path: path)
         }
         return accounts
+    }
+}
+
+extension ServeOptions.LogLevel {
+    var level: Log.Level {
+        switch self {
+        case .error: .error
+        case .warning: .warning
+        case .info: .info
+        case .access: .access
+        case .verbose: .verbose
+        case .debug: .debug
+        }
     }
 }
 
@@ -194,6 +263,9 @@ extension CommandFailure {
         case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
         case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
         case .mountNotUsable(let reason): self = .other(reason)
+        case .foldersChanged(let path, let reason, let record):
+            self = .foldersChanged(path, reason: reason, record: record)
+        case .homesWithoutAccounts: self = .homesWithoutAccounts(share: folder)
         case .serverNameMalformed(let name): self = .other("invalid server name '\(name)'")
         case .publicURLMalformed(let url): self = .other("invalid public URL '\(url)'")
         case .prefixMalformed(let prefix): self = .other(UsageError.badPrefix(prefix).message)
@@ -207,8 +279,14 @@ extension CommandFailure {
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
         case .noAccounts: self = .other("the new list of accounts is empty")
         case .accountDatabaseNotUsable(let reason): self = .other(reason)
+        case .signInProviderNotUsable(let reason):
+            self = .other("users cannot sign in at a provider: \(reason)")
+        case .accessInTwoPlaces(let state): self = .rulesInTwoPlaces(state)
+        case .accountsWithoutRules(let share, let accounts):
+            self = .accountsWithoutRules(share: share, accounts: accounts)
         case .accountsInTwoPlaces: self = .accountsInTwoPlaces
         case .accountsNeeded(let host): self = .openToEverybody(host: host)
+        case .adminListenerNotLocal(let host): self = .other(UsageError.badAdminListener(host).message)
         case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
         case .noTLS: self = .other("this build does not include TLS")
         case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")

@@ -1,4 +1,5 @@
 package import Davit
+package import DavitAccess
 internal import DavitCrypto
 package import DavitEngine
 package import DavitFileStore
@@ -14,11 +15,22 @@ package struct ServeOptions: Hashable, Sendable {
     package struct User: Hashable, Sendable {
         package var name: String
         package var password: String
+        /// Whether `password` is a hash that `davit password` has printed. Only in a configuration file.
+        package var isHash: Bool
 
-        package init(name: String, password: String) {
+        package init(name: String, password: String, isHash: Bool = false) {
             self.name = name
             self.password = password
+            self.isHash = isHash
         }
+    }
+
+    /// A share of a configuration file with several shares.
+    package struct PlacedShare: Hashable, Sendable {
+        /// The path below the prefix, such as `/team`.
+        package var path: String
+        /// Of these, only those that concern a share are used.
+        package var options: ServeOptions
     }
 
     /// The log level; each level includes the ones before it.
@@ -38,13 +50,20 @@ package struct ServeOptions: Hashable, Sendable {
     package var unixSocket: String?
     /// Nil for the default of ``Configuration/UnixSocket``.
     package var unixSocketMode: UInt32?
+    /// The address of the admin listener; nil for none.
+    package var adminAddress: Configuration.AdminListener.Address?
     package var proxies = Configuration.Proxies()
+    /// The names of the fields in which the proxies report the user and its groups.
+    package var remoteUser: String?
+    package var remoteGroups: String?
     /// A path, or `-` for standard error.
     package var accessLog: String?
     /// Nil for the default of ``Configuration/AccessLog``.
     package var accessLogFormat: AccessFormat?
     /// Nil for the default, which depends on the shared folder.
     package var stateFolder: String?
+    package var mounts: [WebDAVShare.MountedFolder] = []
+    package var homes: WebDAVShare.MountedFolder?
     package var users: [User] = []
     package var userFile: String?
     package var authentication = AuthenticationSettings()
@@ -54,6 +73,9 @@ package struct ServeOptions: Hashable, Sendable {
     package var rules = ShareRules()
     package var page = PageSettings()
     package var tls = TLSOptions()
+    package var ldap = LDAPOptions()
+    package var oidc = OIDCOptions()
+    package var pam = PAMOptions()
     package var compresses = true
     package var publicURLs: [PublicURL] = []
     /// The prefix of all request paths.
@@ -64,10 +86,17 @@ package struct ServeOptions: Hashable, Sendable {
     package var maximumFileBytes: Int64?
     package var maximumDepth = 1_000
     package var keptFreeBytes: Int64 = 0
+    package var allowsInfiniteDepth = true
+    /// Nil for the defaults of ``Configuration``.
+    package var maximumConnections: Int?
+    package var maximumConnectionsPerAddress: Int?
     /// Nil disables the trash.
     package var trash: TrashLimits?
     package var uploadSeconds: Int64 = 7 * 86_400
     package var answersSyncCollection = true
+    /// The user to change to; nil to stay the user that started the command.
+    package var runAs: RunAs?
+    package var isSandboxed = false
     /// Whether to draw the URL as a QR code.
     package var printsQRCode = false
     /// Nil disables recording.
@@ -76,8 +105,22 @@ package struct ServeOptions: Hashable, Sendable {
     package var faultFile: String?
     /// How long requests in flight can take to finish when the server stops.
     package var graceSeconds = 30
+    /// The shares of a configuration file that has several; ``folder`` is then empty.
+    package var shares: [PlacedShare] = []
+    /// The rules of a configuration file; nil if there are none, so that every account has all rights.
+    package var accessRules: [AccessRule]?
+    /// The members of the groups in a configuration file.
+    package var groups: [String: Set<String>] = [:]
+    /// Environment variables that are not options.
+    package var unknownVariables: [String] = []
 
     package init(folder: String) { self.folder = folder }
+
+    /// The options of each share: these, or those of the list of a configuration file.
+    var eachShare: [ServeOptions] { shares.isEmpty ? [self] : shares.map(\.options) }
+
+    /// The shared folder, then the mounted folders and the folder of home folders.
+    var folders: [String] { [folder] + (mounts + [homes].compactMap { $0 }).map(\.folder) }
 }
 
 /// The TLS options of the command line.

@@ -86,8 +86,10 @@ struct StateAccess {
         try perform { (server) throws(CommandFailure) in
             try work { (request) throws(CommandFailure) in try server.ask(request) }
         } alone: { (store) throws(CommandFailure) in
-            let share = try share(store)
-            let accounts = AccountAdmin(try accounts(), share: share, settings: nil)
+            let folders = try folders(store)
+            let source = try accounts(folders.homes?.path)
+            let share = try share(store, folders, source)
+            let accounts = AccountAdmin(source)
             let admin = StateAdmin(store: store, share: share, accounts: accounts, origin: "")
             let result = try work { (request) throws(CommandFailure) in
                 switch admin.answer(request) {
@@ -102,18 +104,34 @@ struct StateAccess {
         }
     }
 
-    /// Opens the share as a server does, except that leftovers are not removed.
-    private func share(_ store: SQLiteStateStore) throws(CommandFailure) -> Share {
-        let files: FileResourceStore
-        do throws(FileResourceStore.RootError) {
-            files = try FileResourceStore(root: resources.rootPath)
-        } catch {
-            throw CommandFailure(.shareNotUsable(path: resources.rootPath, error), folder: resources.rootPath)
+    /// Opens the shared folder and those that the last server has mounted in it.
+    private func folders(_ store: SQLiteStateStore) throws(CommandFailure) -> ShareFolders {
+        let intents: [RenameIntent]
+        do throws(StateError) { intents = try store.intents() } catch {
+            throw .stateUnreadable(path, reason: error.text)
         }
+        do throws(ServerError) {
+            let record = try MountRecord(in: path)
+            let folders = try ShareFolders(
+                resources.rootPath, mounts: record.mounts, homes: record.homes)
+            try record.check(intents, in: MountRecord(of: folders), path)
+            return folders
+        } catch {
+            throw CommandFailure(error, folder: resources.rootPath)
+        }
+    }
+
+    /// Opens the share as a server does, except that leftovers are not removed.
+    private func share(
+        _ store: SQLiteStateStore, _ folders: ShareFolders, _ accounts: AccountAdmin.Source
+    ) throws(CommandFailure) -> Share {
+        var configuration = ShareConfiguration()
+        // A command has all rights, but the rules move with their folders.
+        if case .directory(let directory) = accounts { configuration.access = directory }
         do throws(StateError) {
             let share = Share(
-                resources: files, state: try ShareState(store: store), work: InlineWorkRunner(),
-                configuration: ShareConfiguration(), now: { Timestamp(nanoseconds: Clock.wallNow()) },
+                resources: folders.store, state: try ShareState(store: store), work: InlineWorkRunner(),
+                configuration: configuration, now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
             try share.recovery.recover()
             return share
@@ -122,10 +140,11 @@ struct StateAccess {
         }
     }
 
-    private func accounts() throws(CommandFailure) -> AccountAdmin.Source {
-        guard SQLiteAccountStore.exists(in: path) else { return .missing(folder: path) }
+    /// - Parameter homes: the collection that contains home folders.
+    private func accounts(_ homes: ResourcePath?) throws(CommandFailure) -> AccountAdmin.Source {
         do throws(AccountError) {
-            return .directory(try AccountDirectory(SQLiteAccountStore(folder: path)))
+            guard try SQLiteAccountStore.exists(in: path) else { return .missing(folder: path) }
+            return .directory(try AccountDirectory(SQLiteAccountStore(folder: path), homes: homes))
         } catch {
             throw .other(error.text)
         }

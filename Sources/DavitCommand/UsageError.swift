@@ -3,6 +3,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case unknownCommand(String, nearest: String?)
     case unknownOption(String, nearest: String?)
     case missingValue(option: String)
+    /// An environment variable whose value cannot be used.
+    case badVariable(String, problem: String)
     case unwantedValue(option: String)
     case missingFolder
     /// `davit trash restore` without an entry.
@@ -20,12 +22,15 @@ package enum UsageError: Error, Hashable, Sendable {
     case badSubject(String)
     case badPath(String)
     case badRights(String)
+    case badSession(String)
     case missingServer
     case badServer(String)
     case moreThanOneFolder(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badSize(String, option: String)
     case badAge(String, option: String)
+    case badHome(String)
+    case badMount(String)
     case badUser
     case badScheme(String)
     case badOrigin(String)
@@ -42,7 +47,9 @@ package enum UsageError: Error, Hashable, Sendable {
     case badExtensions(String)
     case badMacMetadataPolicy(String)
     case badTrustedProxy(String)
+    case badAdminListener(String)
     case badProxyFields(String)
+    case badIdentityField(String, option: String)
     case badSocketMode(String)
     case badAccessLogFormat(String)
     /// An option was given without the option or action to which it applies.
@@ -52,6 +59,17 @@ package enum UsageError: Error, Hashable, Sendable {
     case certificatesAndKeys(certificates: Int, keys: Int)
     /// The build does not include support for QR codes.
     case noQRCodes(option: String)
+    /// The build does not include what an option needs.
+    case traitNeeded(option: String, trait: String)
+    case incomplete(option: String, needs: String)
+    case badRunAs(String)
+    /// An option that needs calls which only Linux has.
+    case needsLinux(option: String)
+    case conflict(option: String, other: String)
+    /// The reason why the LDAP options cannot be used.
+    case badLDAP(String)
+    /// The reason why the OpenID Connect options cannot be used.
+    case badOIDC(String)
     /// A TLS option was given without a server certificate.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
@@ -64,6 +82,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unknownCommand(let word, _): "unknown command '\(word)'"
         case .unknownOption(let option, _): "unknown option \(option)"
         case .missingValue(let option): "\(option) requires a value"
+        case .badVariable(let name, let problem): "environment variable \(name): \(problem)"
         case .unwantedValue(let option): "\(option) does not take a value"
         case .missingFolder: "missing FOLDER"
         case .missingTrash: "missing ENTRY to restore"
@@ -73,8 +92,12 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingAction: "missing action: list or break"
         case .missingLock: "missing LOCK"
         case .missingArgument(let name): "missing \(name)"
-        case .badSubject(let value): "WHO must be user:NAME, group:NAME or everyone, not '\(value)'"
+        case .badSubject(let value):
+            "WHO must be user:NAME, group:NAME, everyone or anonymous, not '\(value)'"
         case .badPath(let value): "'\(value)' is not a path in the share"
+        case .badHome(let value): "--home requires FOLDER/{user}, not '\(value)'"
+        case .badMount(let value): "--mount requires /PATH=FOLDER, not '\(value)'"
+        case .badSession(let value): "'\(value)' is not the ID of a session"
         case .badRights(let value): "unknown rights '\(value)'"
         case .missingServer: "missing --to URL"
         case .badServer(let value): "invalid server URL '\(value)'"
@@ -102,15 +125,26 @@ package enum UsageError: Error, Hashable, Sendable {
             "--allow-extensions must list file extensions separated by commas, not '\(value)'"
         case .badMacMetadataPolicy(let value):
             "--mac-metadata must be keep, hide, refuse or aside, not '\(value)'"
+        case .badAdminListener(let value):
+            "'\(value)' is not the path of a Unix socket or a loopback address with a port"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
+        case .badIdentityField(let value, let option):
+            "\(option) cannot use the header field '\(value)'"
         case .badSocketMode(let value):
             "--unix-socket-mode must be an octal number from 000 to 777, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
         case .noQRCodes(let option): "\(option) requires QR code support, which this build does not include"
+        case .traitNeeded(let option, let trait):
+            "\(option) requires \(trait), which this build does not include"
+        case .badRunAs(let value): "--run-as must be USER or USER:GROUP, not '\(value)'"
+        case .needsLinux(let option): "\(option) requires Linux"
+        case .conflict(let option, let other): "\(option) cannot be used with \(other)"
+        case .incomplete(let option, let needs): "\(option) requires \(needs)"
+        case .badLDAP(let problem), .badOIDC(let problem): problem
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert requires a --tls-key: found \(certificates) --tls-cert and \(keys) --tls-key"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
@@ -137,6 +171,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badRights:
             "RIGHTS is none, drop, view, add, edit or all, or some of list, read, create, change, delete, share and"
                 + " manage, separated by commas."
+        case .badSession: "'davit account sessions' lists the IDs."
         case .missingLock: "For example: davit locks break /srv/files /report.odt"
         case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
         case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
@@ -148,6 +183,8 @@ package enum UsageError: Error, Hashable, Sendable {
             "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
+        case .badHome: "For example: --home '/srv/home/{user}'"
+        case .badMount: "For example: --mount /team=/srv/team"
         case .badUser:
             "For example: --user anna:secret. With --user-file, the process list does not show passwords."
         case .badScheme:
@@ -162,13 +199,23 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badLogLevel:
             "The levels are " + ServeOptions.LogLevel.allCases.map(\.rawValue).joined(separator: ", ") + "."
         case .badExtensions: "For example: --allow-extensions jpg,png"
-        case .badSyncLevel, .badMacMetadataPolicy, .useless, .badProxyFields:
+        case .badSyncLevel, .badMacMetadataPolicy, .useless, .badProxyFields, .badVariable:
             "See 'davit \(command.rawValue) --help'."
+        case .badAdminListener:
+            "For example: --admin-listen /run/davit/admin.sock, or --admin-listen 127.0.0.1:9100"
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
+        case .badIdentityField: "For example: --remote-user Remote-User --remote-groups Remote-Groups"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."
         case .noQRCodes: "Build davit with the package trait QRCode."
+        case .traitNeeded(_, let trait):
+            "Build davit with the package trait \(trait): swift build -c release --traits default,\(trait)"
+        case .badLDAP: "For example: --ldap ldaps://ldap.example.org --ldap-base dc=example,dc=org"
+        case .badOIDC: "For example: --oidc-issuer https://login.example.org --oidc-client-id davit"
+        case .badRunAs: "For example: --run-as davit, or --run-as davit:www-data"
+        case .needsLinux(let option): "Omit \(option)."
+        case .conflict, .incomplete: "See 'davit \(command.rawValue) --help'."
         case .certificatesAndKeys: "Both can be the same file: --tls-cert server.pem --tls-key server.pem"
         case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
         case .badTLSClients, .badCertificateFault, .clientsWithoutAuthority:

@@ -1,13 +1,15 @@
 internal import DavitAccess
 package import DavitAccounts
-package import DavitEngine
+internal import DavitEngine
 internal import DavitHTTP
 package import DavitServer
 internal import DavitStore
+internal import DavitSystem
+internal import Synchronization
 
 /// Lists and changes accounts, groups and rules for an administrator, in the server or, if none is running, in
 /// the command. Calls block.
-package struct AccountAdmin: Sendable {
+package final class AccountAdmin: Sendable {
     /// Where the accounts are.
     package enum Source: Sendable {
         case directory(AccountDirectory)
@@ -17,19 +19,45 @@ package struct AccountAdmin: Sendable {
         case notInUse
     }
 
-    private let source: Source
-    private let share: Share
-    /// The realm and the schemes that passwords must be usable with.
-    private let settings: AuthenticationSettings?
+    let source: Source
+    /// The realm and the schemes that passwords must be usable with; nil in a command, which does not know those of the
+    /// server.
+    let settings = Mutex<AuthenticationSettings?>(nil)
+    /// What admits clients with the accounts; nil in a command, and without a server of this library.
+    let authentication = Mutex<Authentication?>(nil)
+    /// The sessions of browsers in the server; nil in a command, and for servers without a browser page.
+    let sessions = Mutex<(any SessionAdministration)?>(nil)
+    let log: @Sendable (_ change: String, _ origin: String) -> Void
+    /// Logs the reason why a change failed.
+    let report: @Sendable (_ reason: String) -> Void
 
-    /// - Parameter settings: those of the server; nil in a command, which does not know them.
-    package init(_ source: Source, share: Share, settings: AuthenticationSettings?) {
+    /// - Parameters:
+    ///   - log: logs each change, with the origin of the request.
+    ///   - report: logs the reason why a request over HTTP failed, which its client does not learn.
+    package init(
+        _ source: Source, log: @escaping @Sendable (_ change: String, _ origin: String) -> Void = { _, _ in },
+        report: @escaping @Sendable (_ reason: String) -> Void = { _ in }
+    ) {
         self.source = source
-        self.share = share
-        self.settings = settings
+        self.log = log
+        self.report = report
     }
 
-    func answer(_ request: AccountRequest) -> ControlResponse {
+    /// Sets the settings of the authentication that uses the accounts.
+    package func use(_ settings: AuthenticationSettings) { self.settings.withLock { $0 = settings } }
+
+    /// Sets what admits clients with the accounts.
+    package func use(_ authentication: Authentication) {
+        self.authentication.withLock { $0 = authentication }
+    }
+
+    /// Sets the sessions of browsers.
+    package func use(_ sessions: any SessionAdministration) { self.sessions.withLock { $0 = sessions } }
+
+    /// - Parameters:
+    ///   - share: the share without the restrictions of a client.
+    ///   - origin: the origin of the request, for the log.
+    func answer(_ request: AccountRequest, share: Share, from origin: String) -> ControlResponse {
         do throws(AccountError) {
             switch request {
             case .accounts(let skipped):
@@ -42,10 +70,24 @@ package struct AccountAdmin: Sendable {
                     members.isEmpty ? [(group, nil)] : members.sorted().map { (group, Optional($0)) }
                 }
                 return page(pairs, skipped) { .member(group: $0.0, account: $0.1) }
-            case .rules(let skipped): return page(try contents().rules, skipped) { .rule($0) }
-            case .explain(let account, let path): return .lines(try explain(account, path))
+            case .rules(let skipped):
+                let stored = try contents().rules.map { AccountListLine.rule($0) }
+                let implied = try directory()?.impliedRules.map { AccountListLine.homeRule($0) } ?? []
+                return page(stored + implied, skipped) { $0 }
+            case .appPasswords(let account, let skipped):
+                return page(try appPasswords(of: account), skipped) { .appPassword($0) }
+            case .addAppPassword(let new):
+                let issued = try issue(new, on: share, by: nil, from: origin)
+                return .lines([AccountListLine.issued(id: issued.id, password: issued.password.text).text])
+            case .sessions(let account, let skipped):
+                return page(try sessions(of: account), skipped) { .session($0) }
+            case .endSession(let id):
+                try endSession(id, from: origin)
+                return .lines([])
+            case .explain(let client, let path): return .lines(try explain(client, path, share))
+            case .review(let skipped): return page(try findings(share), skipped) { .finding($0) }
             case .change(let changes):
-                try commit(changes)
+                try commit(changes, on: share, by: nil, from: origin)
                 return .lines([])
             }
         } catch {
@@ -59,93 +101,159 @@ package struct AccountAdmin: Sendable {
         .lines(items.dropFirst(skipped).prefix(ControlResponse.limitLines).map { line($0).text })
     }
 
-    private func contents() throws(AccountError) -> AccountContents {
-        switch source {
-        case .directory(let directory): directory.contents
-        case .missing: AccountContents()
-        case .notInUse: throw .failed(reason: Self.reasonNotInUse)
-        }
+    func contents() throws(AccountError) -> AccountContents {
+        try directory()?.contents ?? AccountContents()
     }
 
-    private static let reasonNotInUse = """
+    static let reasonNotInUse = """
         the server was started without an account database; stop it, add an account, and start it again
         """
 
-    private func explain(_ account: String, _ path: ResourcePath) throws(AccountError) -> [String] {
-        guard case .directory(let directory) = source,
-            directory.contents.accounts.contains(where: { $0.name == account })
-        else { throw .unknownAccount(account) }
-        let path = try lookup(path)?.path ?? path
-        let principal = Principal(.account, account)
-        let rules = directory.explain(principal, at: path).map { AccountListLine.rule($0).text }
-        return [AccountListLine.rights(directory.view(of: principal).rights(at: path)).text] + rules
-    }
-
     // MARK: Changes
 
-    private func commit(_ changes: [AccountChange]) throws(AccountError) {
+    /// Commits all changes, or none.
+    /// - Parameters:
+    ///   - editor: the account that makes the changes; nil for the owner of the server.
+    ///   - origin: the origin of the request, for the log.
+    func commit(
+        _ changes: [AccountChange], on share: Share, by editor: AccountEditor?, from origin: String
+    ) throws(AccountError) {
         var checked: [AccountChange] = []
-        for change in changes { checked.append(try check(change)) }
+        for change in changes { checked.append(try check(change, on: share)) }
         switch source {
-        case .directory(let directory): try directory.commit(checked)
+        case .directory(let directory):
+            try directory.commit(checked, by: editor)
+            for change in checked { log(change.summary, origin) }
         case .missing(let folder):
             // With a database, clients must sign in, which would be impossible without an account in it.
             guard case .addAccount? = checked.first else {
-                throw .failed(reason: "there are no accounts yet; add one first: davit account add")
+                throw .refused(reason: "there are no accounts yet; add one first: davit account add")
             }
             try AccountDirectory(SQLiteAccountStore(folder: folder)).commit(checked)
-        case .notInUse: throw .failed(reason: Self.reasonNotInUse)
+        case .notInUse: throw .refused(reason: Self.reasonNotInUse)
         }
     }
 
+    /// Creates an app password and stores what verifies it.
+    /// - Parameter credential: identifies the password of the account that permits it; nil for the owner of the server.
+    /// - Returns: the password, which is not stored, and its ID.
+    /// - Throws: `credentialChanged` if the account has another password now.
+    func issue(
+        _ new: NewAppPassword, on share: Share, by editor: AccountEditor?, with credential: UInt64? = nil,
+        from origin: String
+    ) throws(AccountError) -> (password: AppPassword, id: String) {
+        guard let directory = try directory(), let account = directory.credentials(of: new.account)?.account
+        else { throw .unknownAccount(new.account) }
+        if let days = new.days, !(NewAppPassword.dayRange ~= days) {
+            throw .refused(
+                reason: "an app password can be valid for 1 to \(NewAppPassword.dayRange.upperBound) days")
+        }
+        var new = new
+        if let path = new.path { new.path = try folder(path, in: share) }
+        // The password can be used with Digest in this realm.
+        let realm = settings.withLock { $0 }?.realm ?? AuthenticationSettings().realm
+        let (password, id) = (AppPassword(), AppPassword.makeID())
+        let secret: String
+        do throws(Accounts.Problem) {
+            secret = try password.secret(account: account.name, realm: realm)
+        } catch {
+            throw .refused(reason: "cannot create an app password: \(error.text)")
+        }
+        let now = Clock.wallNow() / 1_000_000_000
+        let change = AccountChange.addAppPassword(
+            StoredAppPassword(
+                id: id, account: account.name, label: new.label, secret: secret, limit: new.limit,
+                created: now,
+                expiry: new.days.map { now + Int64($0) * 86_400 }))
+        let authentication = authentication.withLock { $0 }
+        try directory.commit(
+            [change], by: editor,
+            if: {
+                guard let credential, let authentication else { return true }
+                return authentication.number(of: account.name) == credential
+            })
+        log(change.summary, origin)
+        return (password, id)
+    }
+
     /// Refuses changes that are valid but useless, and replaces the paths of rules by canonical ones.
-    private func check(_ change: AccountChange) throws(AccountError) -> AccountChange {
+    private func check(
+        _ change: AccountChange, on share: Share
+    ) throws(AccountError) -> AccountChange {
         switch change {
         case .addAccount(let account): try check(account.name, account.secret)
         case .setSecret(let account, let secret): try check(account, secret)
         case .addGroup(let group):
-            guard !group.isEmpty, group.utf8.count <= Accounts.limitBytes,
-                group.utf8.allSatisfy({ $0 >= 32 && $0 != 127 })
-            else {
-                throw .failed(
+            guard 1...Accounts.limitBytes ~= group.utf8.count, !group.utf8.contains(where: \.isControl) else {
+                throw .refused(
                     reason: """
                         a group name must have 1 to \(Accounts.limitBytes) bytes without control characters
                         """)
             }
         case .setRule(let rule):
-            if rule.subject == .anonymous {
-                throw .failed(
-                    reason: "clients must sign in, so a rule for clients without an account has no effect")
-            }
-            guard let found = try lookup(rule.path), found.info?.isCollection == true else {
-                throw .failed(reason: "\(rule.path) is not a folder in the share")
-            }
-            return .setRule(AccessRule(rule.subject, found.path, rule.rights))
+            return .setRule(AccessRule(rule.subject, try folder(rule.path, in: share), rule.rights))
         default: break
         }
         return change
     }
 
+    /// Returns the canonical path of a folder in the share.
+    func folder(_ path: ResourcePath, in share: Share) throws(AccountError) -> ResourcePath {
+        guard let found = try lookup(path, in: share), found.info?.isCollection == true else {
+            throw .refused(reason: "\(path) is not a folder in the share")
+        }
+        return found.path
+    }
+
     /// Checks that the server can use an account.
     private func check(_ name: String, _ secret: String) throws(AccountError) {
+        let settings = settings.withLock { $0 }
         var accounts = Accounts(settings ?? AuthenticationSettings())
         do throws(Accounts.Problem) { try accounts.add(name: name, hash: secret) } catch {
             // A command does not know the realm of the server.
             if error == .otherRealm, settings == nil { return }
-            throw .failed(reason: "cannot use account '\(name)': \(error.text)")
+            throw .refused(reason: "cannot use account '\(name)': \(error.text)")
         }
         if accounts.schemes.isEmpty {
-            throw .failed(reason: "cannot use account '\(name)': \(Accounts.Problem.noScheme.text)")
+            throw .refused(reason: "cannot use account '\(name)': \(Accounts.Problem.noScheme.text)")
         }
     }
 
     /// Returns the canonical path of a resource that is served; nil if there is none.
-    private func lookup(_ path: ResourcePath) throws(AccountError) -> Lookup? {
+    func lookup(_ path: ResourcePath, in share: Share) throws(AccountError) -> Lookup? {
         do throws(StoreError) {
             let found = try share.lookUpServed(path)
             return found.info == nil ? nil : found
         } catch {
             throw .failed(reason: "cannot look up \(path): \(error.text)")
+        }
+    }
+}
+
+extension AccountChange {
+    /// What changes, for the log; without passwords.
+    var summary: String {
+        switch self {
+        case .addAccount(let account): "add account \(account.name)"
+        case .setSecret(let account, _): "set password of \(account)"
+        case .setEnabled(let account, let isEnabled): "\(isEnabled ? "enable" : "disable") account \(account)"
+        case .removeAccount(let account): "remove account \(account)"
+        case .addGroup(let group): "add group \(group)"
+        case .removeGroup(let group): "remove group \(group)"
+        case .addMember(let account, let group): "add \(account) to group \(group)"
+        case .removeMember(let account, let group): "remove \(account) from group \(group)"
+        case .setRule(let rule): "set rule \(rule.subject) \(rule.path) \(rule.rights)"
+        case .removeRule(let subject, let path): "remove rule \(subject) \(path)"
+        case .beginRuleMove, .endRuleMove: "move rules"
+        case .removeTrashedRules(let id): "remove the rules of trash entry \(id)"
+        case .addAppPassword(let password):
+            "add app password \(password.id) '\(password.label)' of \(password.account)"
+        case .removeAppPassword(let account, let id): "remove app password \(id) of \(account)"
+        case .recordUse(let account, let id, _): "record use of app password \(id) of \(account)"
+        case .setSecondFactor(let account, let factor, _):
+            "\(factor == nil ? "remove" : "set") second factor of \(account)"
+        case .useCode(let account, _): "record use of a code of \(account)"
+        case .useRecoveryCode(let account, _): "record use of a recovery code of \(account)"
         }
     }
 }

@@ -8,6 +8,8 @@ internal import DavitStore
 /// On the wire, a request consists of words separated by spaces; words with arbitrary content are
 /// percent-encoded.
 package enum ControlRequest: Hashable, Sendable {
+    /// Reports the health of the server. The response has one ``StatusLine`` for each check and value.
+    case status
     /// Verifies the state. The response has a line for each error.
     case check
     /// Lists one page of locks, without the first `skipped` locks. The response has one line per lock; it is
@@ -22,6 +24,8 @@ package enum ControlRequest: Hashable, Sendable {
     case restore(id: String)
     /// Deletes entries that are at least this many days old. The response is the number of deleted entries.
     case emptyTrash(olderThanDays: Int)
+    /// Reloads the settings of the server. The response is a ``ReloadReport``.
+    case reload
     /// Lists or changes accounts, groups and rules.
     case accounts(AccountRequest)
 
@@ -39,7 +43,9 @@ package enum ControlRequest: Hashable, Sendable {
     /// The encoded request, without the newline.
     package var text: String {
         switch self {
+        case .status: "status"
         case .check: "check"
+        case .reload: "reload"
         case .locks(let skipped): "locks \(skipped)"
         case .breakLocks(.token(let token)): "break-token \(ControlWord.encode(Array(token.utf8)))"
         case .breakLocks(.path(let path)): "break-path \(ControlWord.encode(path))"
@@ -70,7 +76,9 @@ package enum ControlRequest: Hashable, Sendable {
     private init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         switch (words[0], words.count) {
+        case ("status", 1): self = .status
         case ("check", 1): self = .check
+        case ("reload", 1): self = .reload
         case ("locks", 2):
             guard let skipped = Int(words[1]), skipped >= 0 else { return nil }
             self = .locks(skipped: skipped)

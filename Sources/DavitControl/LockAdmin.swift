@@ -18,11 +18,14 @@ struct LockAdmin: Sendable {
     /// Returns one page of locks, without the first `skipped` locks.
     func list(from skipped: Int) -> ControlResponse {
         do throws(StoreError) {
-            let locks = try share.locks.heldLocks().dropFirst(skipped).prefix(ControlResponse.limitLines)
-            return .lines(locks.map { ListedLock($0).line })
+            return .lines(try locks(from: skipped, limit: ControlResponse.limitLines).map(\.line))
         } catch {
             return .refused(reason: "cannot read locks: \(error.text)")
         }
+    }
+
+    func locks(from skipped: Int, limit: Int) throws(StoreError) -> [ListedLock] {
+        try share.locks.heldLocks().dropFirst(skipped).prefix(limit).map { ListedLock($0) }
     }
 
     func end(_ selection: LockSelection) -> ControlResponse {

@@ -9,26 +9,36 @@ package struct StateAdmin: Sendable {
     private let share: Share
     private let accounts: AccountAdmin
     private let origin: String
+    private let status: @Sendable () -> ControlResponse?
 
-    /// - Parameter origin: the origin of the request, for the log.
-    package init(store: SQLiteStateStore, share: Share, accounts: AccountAdmin, origin: String) {
+    /// - Parameters:
+    ///   - origin: the origin of the request, for the log.
+    ///   - status: responds to a request for the status of the server; returns nil if there is no server.
+    package init(
+        store: SQLiteStateStore, share: Share, accounts: AccountAdmin, origin: String,
+        status: @escaping @Sendable () -> ControlResponse? = { nil }
+    ) {
         self.store = store
         self.share = share
         self.accounts = accounts
         self.origin = origin
+        self.status = status
     }
 
     package func answer(_ request: ControlRequest) -> ControlResponse {
         let (locks, trash) = (LockAdmin(share: share, origin: origin), TrashAdmin(share: share))
         do throws(StateError) {
             switch request {
+            case .status: return status() ?? .refused(reason: "the server is not running")
             case .check: return .lines(try store.integrityCheck())
             case .locks(let skipped): return locks.list(from: skipped)
             case .breakLocks(let selection): return locks.end(selection)
             case .trash(let number): return .lines(try trash.entries(after: number))
             case .restore(let id): return .lines(try trash.restore(id))
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
-            case .accounts(let request): return accounts.answer(request)
+            // Handled by the share of a server.
+            case .reload: return .refused(reason: "no server is running")
+            case .accounts(let request): return accounts.answer(request, share: share, from: origin)
             }
         } catch {
             return .refused(reason: error.text)

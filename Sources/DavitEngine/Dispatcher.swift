@@ -6,12 +6,22 @@ internal import DavitStore
 public struct WebDAVHandler: Handler {
     private let share: Share
     private let page: (any CollectionPage)?
+    private let administration: (any ShareAdministration)?
 
     /// - Parameter page: generates the browser page of a collection and the error pages; nil to respond to GET
     ///   of a collection with header fields only.
     public init(share: Share, page: (any CollectionPage)?) {
+        self.init(share: share, page: page, administration: nil)
+    }
+
+    /// - Parameter administration: responds to requests about accounts and rights; nil if there is no database of
+    ///   accounts.
+    package init(
+        share: Share, page: (any CollectionPage)?, administration: (any ShareAdministration)?
+    ) {
         self.share = share
         self.page = page
+        self.administration = administration
     }
 
     /// The value of ``OptionsMethod/complianceFields``, for OPTIONS requests to paths above a mount.
@@ -19,22 +29,24 @@ public struct WebDAVHandler: Handler {
 
     public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         if share.hasAccessPolicy { return try respondWithRights(to: request) }
-        return try answer(request)
+        return try answer(request, share)
     }
 
     @inline(never)
     private func respondWithRights(to request: HTTPRequest) throws(HTTPError) -> Reply {
-        try WebDAVHandler(share: share.view(for: request), page: page).answer(request)
+        let view = share.view(for: request)
+        if let reply = administration?.reply(to: request, by: view) { return reply }
+        return try answer(request, view)
     }
 
-    /// Responds to a request of the client to whom ``share`` belongs.
+    /// - Parameter share: what the client may see.
     @inline(__always)
-    private func answer(_ request: HTTPRequest) throws(HTTPError) -> Reply {
+    private func answer(_ request: HTTPRequest, _ share: Share) throws(HTTPError) -> Reply {
         let response: HTTPResponse
         do throws(WebDAVError) {
-            switch try dispatch(request) {
+            switch try dispatch(request, share) {
             case .ready(let ready): response = ready
-            case .pending(let work): return pendingReply(to: request, work)
+            case .pending(let work): return pendingReply(to: request, share, work)
             }
         } catch {
             if let errorPage = page?.response(to: request, refusedWith: error, by: share) {
@@ -53,7 +65,9 @@ public struct WebDAVHandler: Handler {
 
     /// Returns a pending reply that runs `work` and adds the current content of the resource if the client prefers it.
     /// Without a Prefer field, uses `work` directly, which avoids a closure.
-    private func pendingReply(to request: HTTPRequest, _ work: @escaping PendingResponse) -> Reply {
+    private func pendingReply(
+        to request: HTTPRequest, _ share: Share, _ work: @escaping PendingResponse
+    ) -> Reply {
         guard request.contains(.prefer) else { return .pending(work) }
         return .pending { () async throws(HTTPError) in
             await Representation(share: share).added(to: try await work(), for: request)
@@ -61,7 +75,7 @@ public struct WebDAVHandler: Handler {
     }
 
     /// Starts the method of the request.
-    private func dispatch(_ request: HTTPRequest) throws(WebDAVError) -> Reply {
+    private func dispatch(_ request: HTTPRequest, _ share: Share) throws(WebDAVError) -> Reply {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
         if request.targetForm == .asterisk {
             return .ready(OptionsMethod.response(allowing: AllowedMethods.any))
@@ -82,7 +96,7 @@ public struct WebDAVHandler: Handler {
         case .options, .report, .search, .post:
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await respondLater(context)
+                    try await respondLater(context, share)
                 }
             }
         case .put where request.contains(.contentRange), .patch:
@@ -90,7 +104,7 @@ public struct WebDAVHandler: Handler {
         case .put where DraftFields.stand(in: request):
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await putDraft(context)
+                    try await putDraft(context, share)
                 }
             }
         case .put: return try ChangeCommitter(try PutMethod(share: share, request: request), context).reply()
@@ -114,7 +128,9 @@ public struct WebDAVHandler: Handler {
     }
 
     /// Responds to OPTIONS, REPORT, SEARCH and POST, which have no synchronous path.
-    private func respondLater(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+    private func respondLater(
+        _ context: RequestContext, _ share: Share
+    ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         switch request.method {
         case .options: return try await OptionsMethod(share: share).respond(context)
@@ -133,7 +149,9 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    private func putDraft(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
+    private func putDraft(
+        _ context: RequestContext, _ share: Share
+    ) async throws(WebDAVError) -> HTTPResponse {
         if let response = try await DraftUploads(share: share).put(context) { return response }
         let method = try PutMethod(share: share, request: context.request)
         return try await ChangeCommitter(method, context).run()

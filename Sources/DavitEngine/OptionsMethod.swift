@@ -7,6 +7,7 @@ public struct OptionsMethod: Sendable {
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
+        if share.hasRights { return try await respondWithRights(context) }
         let share = share
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in try share.lookup.resource(at: context.path, wait: wait) }
@@ -24,6 +25,58 @@ public struct OptionsMethod: Sendable {
         }
     }
 
+    /// Responds if what the client may do depends on the resource.
+    private func respondWithRights(
+        _ context: RequestContext
+    ) async throws(WebDAVError) -> HTTPResponse {
+        let share = share
+        // As for a change, so that content that the client may not list is distinguished from names that cannot be used.
+        var lookup = try await share.work.attempt { wait throws(WebDAVError) in
+            try storing { () throws(StoreError) in
+                try share.lookup.resources(
+                    at: context.path, last: .followed, reusing: nil, .first(wait)
+                ).resolved
+            }
+        }
+        if case .unservable = lookup.state { return Self.response(allowing: "OPTIONS") }
+        // The response must not reveal that the name is taken.
+        if lookup.info?.isCollection == false, !share.isVisible(lookup.path) { lookup.state = .unmapped }
+        return response(to: context, for: lookup)
+    }
+
+    private func response(to context: RequestContext, for lookup: Lookup) -> HTTPResponse {
+        let paths = [lookup.path, context.path]
+        var fields = Self.complianceFields
+        let permitted = PermittedMethods(share, at: paths, lookup.info)
+        let addsMember = PostMethod.addsMember(context.request)
+        let methods =
+            switch lookup.info?.isCollection {
+            case nil: AllowedMethods.unmapped
+            case true?: addsMember ? AllowedMethods.addMember : AllowedMethods.collection
+            case false?: AllowedMethods.content
+            }
+        share.appendAllow(methods, at: paths, lookup.info, to: &fields)
+        let isCollection = lookup.info?.isCollection == true
+        if isCollection ? permitted.permitAddingMembers : permitted.permitWriting {
+            if addsMember, isCollection { fields.append(named: "Accept-Post", "*/*") }
+            if lookup.info?.isCollection == false { Self.appendPatchTypes(to: &fields) }
+            appendUploads(lookup.info, isCollection && addsMember, to: &fields)
+        }
+        var response = HTTPResponse(status: .ok)
+        response.fields = fields
+        Self.appendRanges(to: &response.fields)
+        return response
+    }
+
+    private static func appendPatchTypes(to fields: inout HTTPFields) {
+        fields.append(named: "Accept-Patch", "\(ContentPart.patchType), \(UploadResource.partialType)")
+    }
+
+    private static func appendRanges(to fields: inout HTTPFields) {
+        fields.append(.acceptRanges, "bytes")
+        fields.append(.dasl, "<DAV:basicsearch>")
+    }
+
     /// Appends the fields that announce resumable uploads, if the target accepts them.
     private func appendUploads(_ info: ResourceInfo?, _ addsMember: Bool, to fields: inout HTTPFields) {
         if share.configuration.isReadOnly { return }
@@ -39,8 +92,7 @@ public struct OptionsMethod: Sendable {
     private static func response(to request: HTTPRequest, for info: ResourceInfo) -> HTTPResponse {
         guard info.isCollection else {
             var response = response(allowing: AllowedMethods.content)
-            response.fields.append(
-                named: "Accept-Patch", "\(ContentPart.patchType), \(UploadResource.partialType)")
+            appendPatchTypes(to: &response.fields)
             return response
         }
         guard PostMethod.addsMember(request) else { return response(allowing: AllowedMethods.collection) }
@@ -53,8 +105,7 @@ public struct OptionsMethod: Sendable {
         var response = HTTPResponse(status: .ok)
         response.fields = complianceFields
         response.fields.append(.allow, methods)
-        response.fields.append(.acceptRanges, "bytes")
-        response.fields.append(.dasl, "<DAV:basicsearch>")
+        appendRanges(to: &response.fields)
         return response
     }
 

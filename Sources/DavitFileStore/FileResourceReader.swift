@@ -54,6 +54,21 @@ public final class FileResourceReader: ResourceReader {
         }
     }
 
+    /// Returns why the folder cannot be used any more; nil if it can. Blocks.
+    ///
+    /// The folder must still be what its path leads to: if a volume was unmounted, another folder has taken its
+    /// place.
+    package func problem() -> String? {
+        do throws(SystemError) {
+            let status = try share.directory.descriptor.status()
+            let current = try RootDirectory(opening: rootPath).descriptor.status()
+            if status.identity == current.identity { return nil }
+            return "another folder is at \(rootPath); a volume may have been unmounted"
+        } catch {
+            return "cannot open \(rootPath): \(error.description)"
+        }
+    }
+
     public func lookup(
         _ path: ResourcePath, last: SymlinkMode, wait: Wait
     ) throws(StoreError) -> Lookup {

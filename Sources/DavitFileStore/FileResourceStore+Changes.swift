@@ -13,6 +13,24 @@ extension FileResourceStore {
         try share.sync.names(in: folder.directory)
     }
 
+    /// Creates a collection that only the user of this process can access, unless there is one.
+    /// - Throws: `wrongKind` if something else has the name, and other errors.
+    package func createPrivateCollection(at path: ResourcePath) throws(StoreError) {
+        let found = try lookup(path, last: .followed, wait: .allowed)
+        switch found.state {
+        case .mapped(let info): if !info.isCollection { throw .wrongKind }
+        case .unservable: throw .wrongKind
+        case .missingAncestor: throw .missingAncestor
+        case .unmapped:
+            let parent = try share.openParent(of: path)
+            do throws(SystemError) { try parent.makeDirectory(Array(path.name), mode: 0o700) } catch {
+                // Another request of the account has created it in the meantime.
+                if error.code != .exists { throw StoreError(error) }
+            }
+            try share.sync.names(in: parent)
+        }
+    }
+
     public func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
         try share.identity(at: path)
     }
@@ -21,10 +39,21 @@ extension FileResourceStore {
         try share.rename(source, toFree: destination)
     }
 
+    /// Renames a resource of `other` to a free name in this folder.
+    func rename(
+        _ source: ResourcePath, of other: FileResourceStore, toFree destination: ResourcePath
+    ) throws(StoreError) { try share.rename(source, of: other.share, toFree: destination) }
+
     public func renameInOneStep(
         _ source: ResourceLocation, toFree destination: ResourceLocation
     ) throws(StoreError) -> Bool {
-        let from = try share.folder(of: source)
+        try renameInOneStep(source, of: self, toFree: destination)
+    }
+
+    func renameInOneStep(
+        _ source: ResourceLocation, of other: FileResourceStore, toFree destination: ResourceLocation
+    ) throws(StoreError) -> Bool {
+        let from = try other.share.folder(of: source)
         let to = try share.folder(of: destination)
         let (name, newName) = (Array(source.path.name), Array(destination.path.name))
         return try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
@@ -41,7 +70,14 @@ extension FileResourceStore {
     public func rename(_ source: ResourceLocation, overContent destination: ResourceLocation)
         throws(StoreError)
     {
-        let from = try share.folder(of: source)
+        try rename(source, of: self, overContent: destination)
+    }
+
+    /// Renames content of `other` over content in this folder.
+    func rename(
+        _ source: ResourceLocation, of other: FileResourceStore, overContent destination: ResourceLocation
+    ) throws(StoreError) {
+        let from = try other.share.folder(of: source)
         let to = try share.folder(of: destination)
         let (name, newName) = (Array(source.path.name), Array(destination.path.name))
         try storing { () throws(SystemError) in
@@ -49,7 +85,7 @@ extension FileResourceStore {
             // If both names refer to the same file, rename(2) succeeds without doing anything.
             if let left = try? from.directory.status(of: name),
                 let new = try? to.directory.status(of: newName),
-                left.identity == new.identity, source.path != destination.path
+                left.identity == new.identity, self !== other || source.path != destination.path
             {
                 try share.removeSecondName(name, of: from.directory, beside: newName, of: to.directory)
             }
@@ -64,6 +100,11 @@ extension FileResourceStore {
     public func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
         try share.exchange(a, b)
     }
+
+    /// Exchanges a resource of this folder with one of `other`.
+    func exchange(
+        _ a: ResourcePath, with other: FileResourceStore, _ b: ResourcePath
+    ) throws(StoreError) { try share.exchange(a, with: other.share, b) }
 
     public func removeContent(at location: ResourceLocation) throws(StoreError) {
         let folder = try share.folder(of: location)
@@ -98,6 +139,11 @@ extension FileResourceStore {
 
     public func room(at path: ResourcePath) throws(StoreError) -> Int64 {
         try space(at: path).available - (share.keepsFree ?? 0)
+    }
+
+    /// Whether the volume of the root folder is mounted read-only. Blocks.
+    package func isOnReadOnlyVolume() throws(StoreError) -> Bool {
+        try storing { () throws(SystemError) in try share.directory.descriptor.isOnReadOnlyVolume() }
     }
 
     private func space(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {

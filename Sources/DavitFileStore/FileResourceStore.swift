@@ -168,9 +168,19 @@ public final class FileResourceStore: ResourceStore {
         filter: (any CopyFilter)?,
         heightLimit: Int
     ) throws(StoreError) -> any StagedTree {
+        try stageCopy(
+            of: source, in: self, for: destination, includesMembers: includesMembers, filter: filter,
+            heightLimit: heightLimit)
+    }
+
+    /// Builds a copy of a resource of `origin` in this folder. The filter receives paths in `origin`.
+    func stageCopy(
+        of source: ResourcePath, in origin: FileResourceStore, for destination: ResourcePath,
+        includesMembers: Bool, filter: (any CopyFilter)?, heightLimit: Int
+    ) throws(StoreError) -> any StagedTree {
         try StagedCopy(
-            of: source, for: destination, includesMembers: includesMembers, filter: filter,
-            heightLimit: heightLimit, in: share)
+            of: source, in: origin.share, for: destination, includesMembers: includesMembers,
+            filter: filter, heightLimit: heightLimit, in: share)
     }
 
     public func measureHeight(

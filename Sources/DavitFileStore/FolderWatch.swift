@@ -4,13 +4,29 @@ package import DavitSystem
 
 /// Reports changes of the members of folders in a share, by any process. Its calls may block.
 package final class FolderWatch: Sendable {
-    private let share: SharedFolder
+    /// Opens a folder of the store by its canonical path.
+    private let open: @Sendable (ResourcePath) throws(StoreError) -> FileDescriptor
+    /// The real paths of the folders of the store.
+    private let roots: [[UInt8]]
     private let watch: DirectoryWatch?
 
     /// Creates a watch without any folders.
-    package init(_ store: FileResourceStore) {
-        share = store.share
-        watch = try? DirectoryWatch(root: share.directory.realPath)
+    convenience init(_ store: FileResourceStore) {
+        let share = store.share
+        self.init(roots: [share.directory.realPath]) { (path) throws(StoreError) in
+            try share.openDirectory(path)
+        }
+    }
+
+    /// - Parameters:
+    ///   - roots: the real paths of the folders that contain everything that is watched.
+    ///   - open: opens a folder by its canonical path.
+    init(
+        roots: [[UInt8]], _ open: @escaping @Sendable (ResourcePath) throws(StoreError) -> FileDescriptor
+    ) {
+        self.roots = roots
+        self.open = open
+        watch = try? DirectoryWatch(roots: roots)
     }
 
     /// Whether folders can be watched; false if, for example, the system limit on watch instances
@@ -24,7 +40,7 @@ package final class FolderWatch: Sendable {
     ///   volume is not local.
     /// - Throws: `missingAncestor` if there is no such folder, and other errors.
     package func watch(_ path: ResourcePath) throws(StoreError) -> Int32? {
-        let folder = try share.openDirectory(path)
+        let folder = try open(path)
         guard let watch, folder.isOnLocalVolume else { return nil }
         return try? watch.watch(folder)
     }
@@ -42,7 +58,7 @@ package final class FolderWatch: Sendable {
 
     /// The lines of the system's mount table for mounts below the share; they differ after such a mount has
     /// changed.
-    package var mounts: [[UInt8]] { MountTable.lines(below: share.directory.realPath) }
+    package var mounts: [[UInt8]] { roots.flatMap { MountTable.lines(below: $0) } }
 
     /// Blocks until an event occurs or ``wake()`` is called. Returns immediately if nothing can be watched.
     package func wait() { watch?.wait() }

@@ -4,7 +4,14 @@ internal import DavitSystem
 
 extension SharedFolder {
     func rename(_ source: ResourcePath, toFree destination: ResourcePath) throws(StoreError) {
-        let from = try openParent(of: source)
+        try rename(source, of: self, toFree: destination)
+    }
+
+    /// Renames a resource of `other` to a free name in this folder.
+    func rename(
+        _ source: ResourcePath, of other: SharedFolder, toFree destination: ResourcePath
+    ) throws(StoreError) {
+        let from = try other.openParent(of: source)
         let to = try openParent(of: destination)
         try rename(Array(source.name), of: from, toFree: Array(destination.name), in: to)
     }
@@ -86,13 +93,20 @@ extension SharedFolder {
     }
 
     func exchange(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) {
+        try exchange(a, with: self, b)
+    }
+
+    /// Exchanges a resource of this folder with one of `other`.
+    func exchange(
+        _ a: ResourcePath, with other: SharedFolder, _ b: ResourcePath
+    ) throws(StoreError) {
         let first = try openParent(of: a)
-        let second = try openParent(of: b)
+        let second = try other.openParent(of: b)
         let (name, otherName) = (Array(a.name), Array(b.name))
         // The caller usually removes one of the two resources next, so their cached files must be closed.
         defer {
             kept.forgetTree(a)
-            kept.forgetTree(b)
+            other.kept.forgetTree(b)
         }
         var isDone = true
         do {
@@ -108,7 +122,7 @@ extension SharedFolder {
             }
         }
         let hidden = ReservedName.random()
-        try withNameInUse(hidden) { () throws(StoreError) in
+        try other.withNameInUse(hidden) { () throws(StoreError) in
             // The lock is held until the end, to protect the file from the sweep of another process.
             let lock = AdvisoryLock(on: otherName, in: second)
             try storing { () throws(SystemError) in

@@ -23,11 +23,16 @@ final class StagedCopy: StagedTree {
     let info: ResourceInfo
     let failures: [(path: ResourcePath, error: StoreError)]
 
+    /// - Parameters:
+    ///   - origin: the folder that contains the source.
+    ///   - filter: receives paths in `origin`.
+    ///   - share: the folder that contains the destination.
     init(
-        of source: ResourcePath, for destination: ResourcePath, includesMembers: Bool,
-        filter: (any CopyFilter)? = nil, heightLimit: Int = .max, in share: SharedFolder
+        of source: ResourcePath, in origin: SharedFolder, for destination: ResourcePath,
+        includesMembers: Bool, filter: (any CopyFilter)?, heightLimit: Int, in share: SharedFolder
     ) throws(StoreError) {
-        guard case .found(let source, let status) = try share.resolve(source, last: .followed, wait: .allowed)
+        guard
+            case .found(let source, let status) = try origin.resolve(source, last: .followed, wait: .allowed)
         else { throw .notFound }
         if ReservedName.occurs(in: destination) { throw .forbidden }
         let directory = try share.openParent(of: destination)
@@ -38,12 +43,14 @@ final class StagedCopy: StagedTree {
             if status.kind == .directory {
                 let copy = try TreeCopy(
                     of: source, to: reservation.openAgain(), filter: filter, heightLimit: heightLimit,
-                    in: share)
+                    in: origin, keepingFree: share.keepsFree)
                 try copy.run(includesMembers: includesMembers)
                 failures = copy.failures
                 try share.sync.tree(reservation.file)
             } else {
-                try Self.copyFile(source, to: reservation.file, in: share)
+                try Self.copyFile(
+                    source, in: origin, to: reservation.file, keepsTime: filter?.replacesSource == true,
+                    keepingFree: share.keepsFree)
                 failures = []
                 try share.sync.content(reservation.file)
             }
@@ -108,14 +115,16 @@ final class StagedCopy: StagedTree {
     }
 
     private static func copyFile(
-        _ source: ResourcePath, to copy: borrowing FileDescriptor, in share: SharedFolder
+        _ source: ResourcePath, in origin: SharedFolder, to copy: borrowing FileDescriptor,
+        keepsTime: Bool, keepingFree bytes: Int64?
     ) throws(StoreError) {
         try storing { () throws(SystemError) in
-            let file = try share.directory.open(source.bytes, for: .content, mayWait: true)
+            let file = try origin.directory.open(source.bytes, for: .content, mayWait: true)
             var canShare = true
             let status = try file.status()
-            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
-            try TreeCopy.copyContent(of: file, status: status, to: copy, canShare: &canShare)
+            try copy.checkRoom(for: status.length, keepingFree: bytes)
+            try TreeCopy.copyContent(
+                of: file, status: status, to: copy, keepsTime: keepsTime, canShare: &canShare)
         }
     }
 

@@ -12,14 +12,19 @@ public final class TemporaryDirectory: Sendable {
     /// Returns the first usable folder of `TMPDIR`, `/var/tmp` and `/tmp`. `/tmp` comes last because it is in
     /// memory on many systems, and therefore unsuitable for content that is too long for memory.
     public static func ofSystem() throws(SystemError) -> TemporaryDirectory {
+        try TemporaryDirectory(path: systemPath())
+    }
+
+    /// Returns the path of the folder that ``ofSystem()`` opens. SQLite chooses its folder for temporary files in the same way.
+    package static func systemPath() -> String {
         for path in [Environment.variable("TMPDIR"), "/var/tmp"] {
             if let path, let folder = try? TemporaryDirectory(path: path),
                 (try? folder.root.descriptor.checkWritable([UInt8(ascii: ".")])) != nil
             {
-                return folder
+                return path
             }
         }
-        return try TemporaryDirectory(path: "/tmp")
+        return "/tmp"
     }
 
     /// - Parameter expectedBytes: the expected length, if known; `outOfSpace` is thrown immediately if the

@@ -5,16 +5,21 @@ internal import DavitSystem
 /// Copies a folder with all its members into an empty one, as far as possible.
 ///
 /// A symbolic link is copied as its target, if that is beneath the root; a folder that is already on the
-/// current path is not entered again. Anything that is never served is omitted. The number of descriptors
-/// does not grow with the depth, only with the nesting of links to folders.
+/// current path is not entered again. Anything that is never served is omitted, or reported if the source is to be
+/// removed. The number of descriptors does not grow with the depth, only with the nesting of links to folders.
 final class TreeCopy {
     /// The maximum nesting of folders reached through links.
     private static let nestingLimit = 16
 
+    /// The folder that contains the source.
     private let share: SharedFolder
+    /// The number of bytes to keep free on the volume of the copy.
+    private let keepsFree: Int64?
     private let source: ResourcePath
     /// Selects the members to copy; nil copies all.
     private let filter: (any CopyFilter)?
+    /// See ``CopyFilter/replacesSource``.
+    private let replacesSource: Bool
     private(set) var failures: [(path: ResourcePath, error: StoreError)] = []
     /// The source, followed by one entry for each folder reached through a link on the current path.
     private var sourceTrees: [SourceTree] = []
@@ -64,13 +69,16 @@ final class TreeCopy {
     ///   - target: an empty directory, open for its entries.
     ///   - filter: selects the members to copy; nil copies all.
     ///   - heightLimit: the maximum number of levels below the top of the copy.
+    ///   - share: the folder that contains the source.
+    ///   - keepsFree: the number of bytes to keep free on the volume of the copy.
     init(
         of source: ResourcePath, to target: consuming FileDescriptor, filter: (any CopyFilter)?,
-        heightLimit: Int,
-        in share: SharedFolder
+        heightLimit: Int, in share: SharedFolder, keepingFree keepsFree: Int64?
     ) throws(StoreError) {
         self.share = share
+        self.keepsFree = keepsFree
         self.filter = filter
+        replacesSource = filter?.replacesSource == true
         self.heightLimit = heightLimit
         self.source = source
         do {
@@ -119,7 +127,9 @@ final class TreeCopy {
                 let directory = try share.directory.open(link.bytes, for: .entries, mayWait: true)
                 // If the folder is already on the current path, the copy would never end.
                 let identity = try directory.status().identity
-                if sourceTrees.contains(where: { $0.position.path.contains(identity) }) { return }
+                if sourceTrees.contains(where: { $0.position.path.contains(identity) }) {
+                    return leaveOut(member.name)
+                }
                 sourceTrees.append(try SourceTree(link, at: directory))
             } else {
                 try sourceTree.position.enter(member.name)
@@ -155,6 +165,7 @@ final class TreeCopy {
             try sourceTree.position.directory.copyAttributes(to: target.directory)
             // The set-group-ID bit of a folder is inherited from its parent, as for any new folder.
             try target.directory.setMode(status.mode & 0o777 | own.mode & 0o2000)
+            if replacesSource { try target.directory.setModified(status.modified) }
         } catch {
             if error.endsCopy { throw StoreError(error) }
             record(nil, StoreError(error))
@@ -184,7 +195,7 @@ final class TreeCopy {
     /// - Throws: only errors that abort the copy.
     private func copyMember(_ name: [UInt8], kind: DirectoryEntry.Kind) throws(SystemError) {
         try LongWork.checkpoint()
-        if kind == .special || filter?.omits(name, at: sourceTree.path(of: name)) == true { return }
+        if filter?.omits(name, at: sourceTree.path(of: name)) == true { return }
         guard frames.count <= heightLimit else {
             isTooDeep = true
             return
@@ -192,13 +203,13 @@ final class TreeCopy {
         do throws(SystemError) {
             let directory = frames.count - 1
             switch kind {
-            case .special: return
+            case .special: leaveOut(name)
             case .directory: frames[directory].pending.append(Pending(name: name))
             case .regular: try copyMemberFile(name)
             case .symbolicLink: try copyLinked(name)
             case .unknown:
                 switch try sourceTree.position.directory.status(of: name).kind {
-                case .special: return
+                case .special: leaveOut(name)
                 case .directory: frames[directory].pending.append(Pending(name: name))
                 case .regular:
                     try copyMemberFile(name)
@@ -220,9 +231,9 @@ final class TreeCopy {
 
     private func copyLinked(_ name: [UInt8]) throws(SystemError) {
         guard let link = sourceTree.path(of: name),
-            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed),
-            filter?.omits(target: target) != true
-        else { return }
+            case .found(let target, let status)? = try? share.resolve(link, last: .followed, wait: .allowed)
+        else { return leaveOut(name) }
+        if filter?.omits(target: target) == true { return leaveOut(name) }
         if status.kind == .directory {
             frames[frames.count - 1].pending.append(Pending(name: name, target: target))
         } else if filter?.omits(content: Array(target.name)) != true {
@@ -249,27 +260,39 @@ final class TreeCopy {
         }
         let file = try open()
         let status = try file.status()
-        guard status.kind == .regular else { return }
+        guard status.kind == .regular else { return leaveOut(name) }
         let copy = try target.directory.open(name, for: .newContent, permissions: 0o600)
         do {
-            try copy.checkRoom(for: status.length, keepingFree: share.keepsFree)
-            try Self.copyContent(of: file, status: status, to: copy, canShare: &canShare)
+            try copy.checkRoom(for: status.length, keepingFree: keepsFree)
+            try Self.copyContent(
+                of: file, status: status, to: copy, keepsTime: replacesSource, canShare: &canShare)
         } catch {
             try? target.directory.unlink(name)
             throw error
         }
     }
 
-    /// Copies bytes, mode and attributes; the modification time is new, as for every resource that COPY
-    /// creates (RFC 4918 §15.7).
+    /// Copies bytes, mode and attributes.
+    /// - Parameter keepsTime: whether the copy has the modification time of the file, in whole seconds; otherwise it is new,
+    ///   as for every resource that COPY creates (RFC 4918 §15.7).
     static func copyContent(
         of file: borrowing FileDescriptor, status: FileStatus, to copy: borrowing FileDescriptor,
-        canShare: inout Bool
+        keepsTime: Bool, canShare: inout Bool
     ) throws(SystemError) {
         try file.copyContent(to: copy, status: status, canShare: &canShare)
         try copy.setMode(status.mode & 0o777)
         try file.copyAttributes(to: copy, except: VersionStamp.attribute)
-        try copy.setModified(UniqueTimeClock.shared.next())
+        if keepsTime {
+            let time = Timestamp(nanoseconds: status.modified)
+            _ = try VersionStamp.renew(copy, within: Timestamp(seconds: time.seconds), unlike: nil)
+        } else {
+            try copy.setModified(UniqueTimeClock.shared.next())
+        }
+    }
+
+    /// Reports a member that cannot be copied, if it would be lost.
+    private func leaveOut(_ name: [UInt8]) {
+        if replacesSource { record(name, .forbidden) }
     }
 
     /// - Parameter name: a member of the current folder; nil for the folder itself.

@@ -31,6 +31,8 @@ package struct DirtyNames {
     package init() {}
 
     var isEmpty: Bool { names.isEmpty && whole.isEmpty }
+    /// The number of marked names and folders.
+    var markCount: Int { count + whole.count }
 
     package mutating func record(_ name: [UInt8], in folder: Int64, _ hints: Hints) {
         if whole.contains(folder) { return }

@@ -7,6 +7,7 @@ struct PendingFolders {
     private var ids: Set<Int64> = []
 
     var isEmpty: Bool { folders.isEmpty }
+    var count: Int { folders.count }
 
     mutating func push(_ id: Int64, _ path: ResourcePath) {
         if ids.insert(id).inserted { folders.append((id, path)) }

@@ -42,7 +42,7 @@ public final class ShareJournal: ChangeJournal {
         var notified: Int64 = 0
     }
 
-    private let folder: FileResourceStore
+    private let folder: any FolderStore
     private let resources: any ResourceStore
     /// The rules that determine what is served; nil to serve everything.
     private let rules: ShareRules?
@@ -72,7 +72,7 @@ public final class ShareJournal: ChangeJournal {
     ///   - resources: the store through which the folder is examined.
     ///   - rules: determine which names are served and listed.
     package init(
-        of folder: FileResourceStore, seenThrough resources: any ResourceStore,
+        of folder: any FolderStore, seenThrough resources: any ResourceStore,
         rules: ShareRules = ShareRules(),
         stateFolder: String, background: BackgroundWork, options: Options, report: @escaping Report
     ) {
@@ -116,6 +116,12 @@ public final class ShareJournal: ChangeJournal {
 
     /// The number of threads, each of which holds an event queue; for tests.
     package var threadCount: Int { state.withLock { $0.ended.count + ($0.thread == nil ? 0 : 1) } }
+
+    /// The number of names and folders that still have to be compared because of reported changes; 0 while there
+    /// is no journal. Waits while a comparison is running.
+    package var backlog: Int {
+        state.withLock { state in state.core.map { $0.pending.count + $0.dirty.markCount } ?? 0 }
+    }
 
     // MARK: Queries
 
@@ -191,7 +197,7 @@ public final class ShareJournal: ChangeJournal {
 
     private func wake(_ state: inout State) throws(JournalError) -> JournalCore {
         if let core = state.core { return core }
-        let watch = FolderWatch(folder)
+        let watch = folder.makeWatch()
         let database = try openDatabase(&state)
         state.isDamaged = false
         let core = JournalCore(

@@ -9,6 +9,10 @@ public struct ListingEntry: Hashable, Sendable {
     public var length: Int64
     public var modified: Timestamp
 
+    /// Whether the time is known to the client: not for a collection that it can only pass through, whose time is that of
+    /// 1970.
+    public var hasTime: Bool { !isCollection || modified != Timestamp(seconds: 0) }
+
     public init(name: [UInt8], isCollection: Bool, length: Int64, modified: Timestamp) {
         self.name = name
         self.isCollection = isCollection

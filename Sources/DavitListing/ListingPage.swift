@@ -95,7 +95,7 @@ public struct ListingPage: Sendable {
         Markup.append("</a></th><td class=\"s\">", to: &buffer)
         if !entry.isCollection { buffer.append(contentsOf: ByteCount.text(entry.length).utf8) }
         Markup.append("</td><td class=\"d\">", to: &buffer)
-        appendTime(entry.modified, to: &buffer)
+        if entry.hasTime { appendTime(entry.modified, to: &buffer) }
         Markup.append("</td><td class=\"g\">", to: &buffer)
         if !entry.isCollection { appendDownload(of: entry, to: &buffer) }
         Markup.append("</td></tr>\n", to: &buffer)

@@ -12,14 +12,15 @@ public struct Log: Sendable {
     }
 
     /// The most detailed level that is written.
-    public let level: Level
+    public var level: Level { threshold.level }
+    private let threshold: LogThreshold
     private let sink: any LogSink
 
     /// - Parameters:
     ///   - level: the most detailed level that is written.
     ///   - sink: receives the entries, on the thread that logs them, so it must not block.
     public init(level: Level, sink: any LogSink = StandardErrorSink()) {
-        self.level = level
+        threshold = LogThreshold(level)
         self.sink = sink
     }
 
@@ -29,7 +30,10 @@ public struct Log: Sendable {
     }
 
     /// Returns whether this level is written.
-    public func isOn(_ level: Level) -> Bool { level <= self.level }
+    public func isOn(_ level: Level) -> Bool { threshold.includes(level) }
+
+    /// Sets the most detailed level that is written, from now on, by this value and all copies of it.
+    public func setLevel(_ level: Level) { threshold.set(level) }
 
     /// Writes an entry of level `error`. The metadata is evaluated only if the level is enabled.
     public func error(

@@ -20,11 +20,11 @@ public struct BrowserPage: CollectionPage {
 
     public func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         if let response = try await queries.response(to: visit) { return response }
-        if let about = visit.request.query["about"], let name = PercentCoding.decode(Array(about.utf8)) {
+        if let about = visit.request.query[.about], let name = PercentCoding.decode(Array(about.utf8)) {
             return try await self.about(name, visit)
         }
         let page = PlainPage(visit, settings, runsScripts: true)
-        if visit.hasTrash, visit.request.query["trash"] != nil {
+        if visit.hasTrash, visit.request.query[.trash] != nil {
             let view = try await TrashView(page)
             return page.response(.ok) { view.append(to: &$0) }
         }
@@ -103,10 +103,13 @@ public struct BrowserPage: CollectionPage {
         var folders: [ResourcePath] = []
         var above = visit.path.parent
         while let folder = above {
-            folders.insert(folder, at: 0)
+            if visit.rights(at: folder, isCollection: true).mayCreate { folders.insert(folder, at: 0) }
             above = folder.parent
         }
-        for entry in selection.finish().entries where !members.contains(entry.name) {
+        for entry in selection.finish().entries
+        where !members.contains(entry.name)
+            && visit.rights(ofMember: entry.name, isCollection: true).mayCreate
+        {
             if let path = visit.path.appending(entry.name) { folders.append(path) }
         }
         return folders

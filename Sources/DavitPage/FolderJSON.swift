@@ -1,9 +1,11 @@
 internal import DavitHTTP
 internal import DavitListing
+internal import DavitServer
 
 /// The members of a folder as JSON, for scripts: an array of objects with `path`, `name`, `modified` and, for
-/// files, `size` in bytes. The path is absolute within the share and not percent-encoded; that of a folder
-/// ends in a slash. Invalid UTF-8 in names is replaced.
+/// files, `size` in bytes. Folders that the client has no right to list, but can open to reach a folder below, have no
+/// `modified`. The path is absolute within the share and not percent-encoded; that of a folder ends in a slash. Invalid
+/// UTF-8 in names is replaced.
 ///
 /// Up to 10,000 members are in natural order, folders first; more are in the order of the file system.
 struct FolderJSON: ListingFormat {
@@ -30,7 +32,7 @@ struct FolderJSON: ListingFormat {
         json.object { json in
             json.member("path", base + entry.name + (entry.isCollection ? [UInt8(ascii: "/")] : []))
             json.member("name", entry.name)
-            json.member("modified", HTTPDate.iso8601(entry.modified))
+            if entry.hasTime { json.member("modified", HTTPDate.iso8601(entry.modified)) }
             if !entry.isCollection { json.member("size", entry.length) }
         }
         buffer.append(contentsOf: json.bytes)

@@ -19,7 +19,7 @@ struct FolderQueries: Sendable {
     func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse? {
         guard visit.request.target.rawQuery != nil else { return nil }
         let query = visit.request.query
-        if query["archive"] != nil {
+        if query[.archive] != nil {
             // Requesting an archive costs a page of another origin nothing, but generating it costs the
             // server.
             if visit.isEmbeddedByOtherOrigin {
@@ -31,8 +31,8 @@ struct FolderQueries: Sendable {
             }
             return try await archives.response(to: visit, choice)
         }
-        if query["json"] != nil { return try await FolderJSON(visit.path).response(visit.members()) }
-        if query["qr"] != nil { return AddressCode.response(to: visit) }
+        if query[.json] != nil { return try await FolderJSON(visit.path).response(visit.members()) }
+        if query[.qr] != nil { return AddressCode.response(to: visit) }
         return nil
     }
 

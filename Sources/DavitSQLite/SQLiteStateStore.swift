@@ -177,6 +177,15 @@ public final class SQLiteStateStore: StateStore {
         try writer.mutex.withLock { (writer) throws(StateError) in try writer.checkpoint() }
     }
 
+    /// Commits a transaction that changes nothing but writes a page, to find out whether changes can be stored.
+    /// Blocks.
+    /// - Throws: `failed` if the database cannot be written; `outOfSpace`.
+    public func checkWritable() throws(StateError) {
+        try writer.mutex.withLock { (writer) throws(StateError) in
+            try writer.execute("PRAGMA application_id = 0")
+        }
+    }
+
     /// The number of full-scan steps and sorts, in all statements except those that read entire tables at
     /// startup.
     package var scanSteps: Int { writer.mutex.withLock { $0.scanSteps } + readers.scanSteps }

@@ -12,6 +12,14 @@ public protocol CopyFilter: Sendable {
     /// Whether content is copied, left out, or reported as a failure.
     /// - Parameter path: the canonical path of the content; evaluated only if needed.
     func admission(at path: @autoclosure () -> ResourcePath?) -> CopyAdmission
+    /// Whether the source is removed after the copy. Then members that cannot be copied, such as links that lead nowhere, are
+    /// failures, and the copy gets the modification times of the source.
+    var replacesSource: Bool { get }
+}
+
+extension CopyFilter {
+    /// Returns false.
+    public var replacesSource: Bool { false }
 }
 
 /// What happens to content when its collection is copied.

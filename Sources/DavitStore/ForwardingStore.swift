@@ -154,9 +154,11 @@ extension ForwardingStore {
     package func removeLeftover(at path: ResourcePath) { base.removeLeftover(at: path) }
 }
 
-// MARK: Trash
+// MARK: Trash and mounts
 
 extension ForwardingStore {
+    package var mountPoints: [ResourcePath] { base.mountPoints }
+
     package func trashLocation(
         _ id: String, for location: ResourceLocation, volume: UInt64
     ) throws(StoreError) -> TrashLocation? {

@@ -53,6 +53,9 @@ public struct ResourceInfo: Sendable {
     public var stamp: UInt64
     /// Whether the content has other hard links, under which it can also be modified.
     public var hasOtherNames: Bool
+    /// Whether the client may know of this collection only because it is on the way to something that the client may use.
+    /// Its times are then those of 1970.
+    public var isPassage = false
 
     public init(
         kind: Kind, length: Int64, modified: Timestamp, created: Timestamp?, identity: ResourceIdentity,
@@ -70,6 +73,15 @@ public struct ResourceInfo: Sendable {
     }
 
     public var isCollection: Bool { kind == .collection }
+
+    /// Removes the metadata that a client must not see if it has no right to list this collection, but has rights to a
+    /// resource below it. Only the existence of the collection remains.
+    mutating func becomePassage() {
+        guard isCollection else { return }
+        isPassage = true
+        modified = Timestamp(seconds: 0)
+        created = nil
+    }
 }
 
 extension ResourceInfo {

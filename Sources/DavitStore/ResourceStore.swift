@@ -357,6 +357,10 @@ public protocol ResourceStore: ResourceReader {
     /// before ``keepUploads(where:)``.
     func removeLeftover(at path: ResourcePath)
 
+    /// The paths at which other folders are mounted. These paths, and the collections above them, cannot be moved or
+    /// removed. Empty by default.
+    var mountPoints: [ResourcePath] { get }
+
     // MARK: Trash
 
     /// Returns a location to which a resource can be moved, in the trash of its volume. Creates the trash if
@@ -383,8 +387,10 @@ public protocol ResourceStore: ResourceReader {
     func measure(_ path: ResourcePath) throws(StoreError) -> Int64
 }
 
-/// Default implementations for stores without a trash.
+/// Default implementations for stores without a trash and without mounts.
 extension ResourceStore {
+    /// Returns an empty list.
+    public var mountPoints: [ResourcePath] { [] }
     /// Returns nil.
     public func trashLocation(
         _ id: String, for location: ResourceLocation, volume: UInt64

@@ -15,8 +15,16 @@ package final class ScopedStore: ForwardingStore {
     }
 
     package func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup {
-        if isHidden(path) { return Lookup(path: path, state: .unservable) }
-        return judged(try base.lookup(path, last: last, wait: wait), as: path)
+        let visibility = access.visibility(at: path)
+        if visibility == .hidden { return Lookup(path: path, state: .unservable) }
+        var lookup = judged(try base.lookup(path, last: last, wait: wait), as: path)
+        if case .mapped(var info) = lookup.state,
+            visibility == .passage || (lookup.path != path && access.visibility(at: lookup.path) == .passage)
+        {
+            info.becomePassage()
+            lookup.state = .mapped(info)
+        }
+        return lookup
     }
 
     package func lookupForChange(
@@ -41,8 +49,11 @@ package final class ScopedStore: ForwardingStore {
 
     /// - Throws: `notFound` if the resource is hidden; `forbidden` if the principal may list but not read it.
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        if isHidden(path) { throw .notFound }
-        return try judged(base.open(path, wait: wait), as: path)
+        let rights = access.rights(at: path)
+        if !rights.contains(.list), isHidden(path) { throw .notFound }
+        let resource = try base.open(path, wait: wait)
+        let isLink = resource.canonicalPath.map { $0 != path } ?? false
+        return rights.contains(.view) && !isLink ? resource : try judged(resource, as: path)
     }
 
     package func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
@@ -54,7 +65,12 @@ package final class ScopedStore: ForwardingStore {
         let isContent = resource.content != nil
         try check(path, isContent)
         if let canonical = resource.canonicalPath, canonical != path { try check(canonical, isContent) }
-        return resource
+        guard !isContent, access.visibility(at: resource.canonicalPath ?? path) == .passage else {
+            return resource
+        }
+        var info = resource.info
+        info.becomePassage()
+        return OpenResource(collection: info, canonicalPath: resource.canonicalPath)
     }
 
     private func check(_ path: ResourcePath, _ isContent: Bool) throws(StoreError) {
@@ -129,21 +145,30 @@ private final class ScopedCursor: MemberCursor {
 
     func next(_ member: inout Member) throws(StoreError) -> Bool {
         while try cursor.next(&member) {
-            if isListed(member) { return true }
+            if listsAll, member.canonicalPath == nil { return true }
+            switch visibility(of: member) {
+            case .listed: return true
+            case .passage where member.info.isCollection:
+                member.info.becomePassage()
+                return true
+            case .passage, .hidden: continue
+            }
         }
         return false
     }
 
-    private func isListed(_ member: Member) -> Bool {
-        guard listsAll || rights.lists(member.name, isCollection: member.info.isCollection) else {
-            return false
-        }
-        guard let target = member.canonicalPath else { return true }
+    private func visibility(of member: Member) -> Visibility {
+        let own: Visibility =
+            listsAll ? .listed : rights.visibility(of: member.name, isCollection: member.info.isCollection)
+        guard let target = member.canonicalPath, own != .hidden else { return own }
+        // Both the name and the resource to which the link leads must be visible.
         let visibility = access.visibility(at: target)
-        return visibility == .listed || (visibility == .passage && member.info.isCollection)
+        return visibility == .listed ? own : visibility
     }
 
     var linksLeftOut: [[UInt8]] {
-        cursor.linksLeftOut.filter { listsAll || rights.lists($0, isCollection: false) }
+        cursor.linksLeftOut.filter {
+            listsAll || rights.visibility(of: $0, isCollection: false) != .hidden
+        }
     }
 }

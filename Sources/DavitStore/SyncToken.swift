@@ -12,17 +12,21 @@ public struct SyncToken: Hashable, Sendable {
     public var number: Int64
     /// Removals up to this number need not be reported; at least ``number``.
     public var base: Int64
+    /// Identifies the rights of the client; nil if clients have no different rights. A token with other rights than those
+    /// that the client has now is not valid.
+    public var view: UInt64?
 
     /// - Parameter base: nil if equal to `number`.
-    public init(journal: String, number: Int64, base: Int64? = nil) {
+    public init(journal: String, number: Int64, base: Int64? = nil, view: UInt64? = nil) {
         self.journal = journal
+        self.view = view
         self.number = number
         self.base = max(base ?? number, number)
     }
 
     /// Creates a token for a client that knows everything up to `position`.
-    public init(_ position: JournalPosition) {
-        self.init(journal: position.journal, number: position.last)
+    public init(_ position: JournalPosition, view: UInt64? = nil) {
+        self.init(journal: position.journal, number: position.last, view: view)
     }
 
     /// Whether the client knows everything up to ``number``, and no initial synchronization is in progress.
@@ -32,7 +36,8 @@ public struct SyncToken: Hashable, Sendable {
 
     /// The token as a URI that needs no escaping in XML.
     public var text: String {
-        Self.prefix + journal + "-\(number)" + (base == number ? "" : "-\(base)")
+        Self.prefix + journal + (view.map { "." + String($0, radix: 16) } ?? "") + "-\(number)"
+            + (base == number ? "" : "-\(base)")
     }
 
     /// Parses a token; nil if `text` is not one.
@@ -47,7 +52,10 @@ public struct SyncToken: Hashable, Sendable {
         } else {
             base = nil
         }
-        self.init(journal: String(parts[0]), number: number, base: base)
+        let ids = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let view = ids.count == 2 ? UInt64(ids[1], radix: 16) : nil
+        if ids.count == 2, view == nil { return nil }
+        self.init(journal: String(ids[0]), number: number, base: base, view: view)
         // Accept the canonical spelling only: `+1` and `01` also parse as numbers.
         guard number >= 0, self.text == text else { return nil }
     }

@@ -72,6 +72,17 @@ extension TrashEntry {
     }
 }
 
+extension ResourceStore {
+    /// Whether an entry is in the trash of the volume that contains the root of the share, which is always available.
+    package func ownsTrash(of entry: TrashEntry) -> Bool { entry.location.parent == trashFolder }
+
+    /// Whether the trash that contains an entry is on a volume which is not mounted now, and may be mounted later.
+    package func isTrashUnavailable(of entry: TrashEntry) throws(StoreError) -> Bool {
+        guard !ownsTrash(of: entry), let folder = entry.location.parent else { return false }
+        return try identity(at: folder) == nil
+    }
+}
+
 /// The size of the trash.
 public struct TrashTotals: Hashable, Sendable {
     /// The number of entries.

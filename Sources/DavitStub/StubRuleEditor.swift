@@ -1,4 +1,5 @@
 public import DavitHTTP
+internal import DavitSQLite
 
 /// Changes a rule of a ``StubServer``. Each call takes effect for the next request.
 public struct StubRuleEditor: Sendable {

@@ -1,6 +1,7 @@
 public import Davit
 public import DavitHTTP
 internal import DavitRecording
+internal import DavitSQLite
 internal import DavitServer
 
 /// A stand-in server for people who build clients: it answers by rules, checks requests, fails on purpose, and

@@ -26,6 +26,8 @@ internal import DavitSystem
     @safe @exclusivity(unchecked) private(set) var channel: Channel
     @safe @exclusivity(unchecked) private(set) var phase: Phase
     @safe @exclusivity(unchecked) var task: Task<Void, Never>?
+    /// What requests leave for the next one; lent to the request object of an exchange.
+    @safe @exclusivity(unchecked) var requestMemory = RequestMemory()
     /// The exchange that the task serves; nil without a task.
     private var exchange: Exchange?
 
@@ -344,6 +346,7 @@ internal import DavitSystem
         // The server may have begun to drain after the decision to park.
         if isEnding { return close() }
         channel.releaseMemory()
+        requestMemory = RequestMemory()
         loop.schedule(self, at: max(idleEnd, loop.now + 1))
         loop.heapTrimmer.connectionGaveUp(on: loop, pool: server.pool)
         server.observe(.parked)

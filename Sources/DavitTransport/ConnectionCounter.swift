@@ -3,8 +3,27 @@ internal import Synchronization
 
 /// Counts open connections, in total and per peer network, and enforces their limits.
 package final class ConnectionCounter: Sendable {
+    /// The numbers of connections since the server was created.
+    package struct Totals: Hashable, Sendable {
+        /// The open connections.
+        package var open = 0
+        package var accepted: UInt64 = 0
+        /// Connections closed because their address has too many.
+        package var refusedByAddress: UInt64 = 0
+        /// Connections closed because the application refused them.
+        package var refusedByApplication: UInt64 = 0
+        /// Connections closed for lack of descriptors or memory.
+        package var dropped: UInt64 = 0
+
+        package init() {}
+    }
+
+    /// The reason why a connection is closed immediately.
+    enum Refusal { case application, exhaustion }
+
     private struct State {
         var count = 0
+        var totals = Totals()
         var perNetwork: [PeerNetwork: Int] = [:]
         /// Callbacks that are called once when a connection may be opened again.
         var onRoom: [@Sendable () -> Void] = []
@@ -40,11 +59,33 @@ package final class ConnectionCounter: Sendable {
         state.withLock { state in
             let network = PeerNetwork(of: address.address)
             let count = state.perNetwork[network, default: 0]
-            guard count < limitPerAddress || isUnlimited(address) else { return false }
+            guard count < limitPerAddress || isUnlimited(address) else {
+                state.totals.refusedByAddress += 1
+                return false
+            }
             state.perNetwork[network] = count + 1
             state.count += 1
+            state.totals.accepted += 1
             if state.count == 1 { onOccupancy?(true) }
             return true
+        }
+    }
+
+    /// Counts a connection that is closed without ``enter(_:)``.
+    func refused(_ reason: Refusal) {
+        state.withLock { state in
+            switch reason {
+            case .application: state.totals.refusedByApplication += 1
+            case .exhaustion: state.totals.dropped += 1
+            }
+        }
+    }
+
+    package var totals: Totals {
+        state.withLock { state in
+            var totals = state.totals
+            totals.open = state.count
+            return totals
         }
     }
 

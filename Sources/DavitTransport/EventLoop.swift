@@ -34,6 +34,10 @@ internal import Synchronization
     @safe @exclusivity(unchecked) var waitingCount = 0
     /// Scratch memory for response heads that are encoded before they are appended to the output.
     @safe @exclusivity(unchecked) var head: [UInt8] = []
+    /// The statistics of this loop; nil if the server keeps none.
+    @safe @exclusivity(unchecked) var counts: RequestCounts?
+    /// Whether ``now`` is precise, to measure the durations of requests.
+    private let measuresTime: Bool
     @safe @exclusivity(unchecked) private var wheel: TimerWheel
     @safe @exclusivity(unchecked) private var ready = JobRing()
     @safe @exclusivity(unchecked) private var taken: [UnownedJob] = []
@@ -44,7 +48,10 @@ internal import Synchronization
     @safe @exclusivity(unchecked) private(set) var isStopped = false
     @safe @exclusivity(unchecked) private var date = LoopDate()
 
-    init() throws(SystemError) {
+    /// - Parameter countsRequests: whether to keep statistics of requests.
+    init(countsRequests: Bool = false) throws(SystemError) {
+        counts = countsRequests ? RequestCounts() : nil
+        measuresTime = countsRequests
         queue = try SystemEventQueue()
         wheel = TimerWheel(now: Clock.coarseNow())
     }
@@ -156,7 +163,7 @@ internal import Synchronization
         let executor = unsafe asUnownedTaskExecutor()
         while !isStopped {
             let count = queue.wait(milliseconds: waitMilliseconds())
-            now = Clock.coarseNow()
+            now = measuresTime ? Clock.now() : Clock.coarseNow()
             date.update()
             for index in 0..<count { handle(queue.event(at: index)) }
             resumeTurns()

@@ -53,6 +53,7 @@ final class Exchange {
         server = connection.server
         parser = HeadParser(limits: server.limits)
         request = loop.memory.takeRequest()
+        swap(&request.memory, &connection.requestMemory)
     }
 
     /// Returns borrowed memory to the loop, and records a response as incomplete if only a part of its
@@ -62,6 +63,7 @@ final class Exchange {
         remaining = nil
         endContent()
         giveInput()
+        swap(&request.memory, &connection.requestMemory)
         if isKnownUniquelyReferenced(&request) { loop.memory.give(request) }
     }
 
@@ -248,7 +250,7 @@ final class Exchange {
         request.endpoints = connection.endpoints
         request.isSecure = connection.channel.tls != nil
         request.clientCertificate = connection.channel.tls?.clientCertificate
-        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        progress = ResponseProgress(start: server.accessLog == nil ? loop.now : Clock.now())
         guard request.framing != .none else { return }
         let reader = ContentReader(of: request, in: self)
         content = reader
@@ -306,6 +308,11 @@ final class Exchange {
         // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
         server.maintenance?.schedule(on: loop)
+        if loop.counts != nil {
+            progress.count(
+                in: &loop.counts, kind: request.method.kind, progress.status, received: content?.receivedBytes
+            )
+        }
         if let log = server.accessLog {
             log(
                 progress.record(
@@ -318,12 +325,15 @@ final class Exchange {
     /// Responds to a request whose head is refused or late.
     private nonisolated(nonsending) func refuse(_ error: HTTPError) async -> Outcome {
         guard !error.isDisconnected else { return .close }
-        progress = ResponseProgress(start: server.accessLog == nil ? 0 : Clock.now())
+        progress = ResponseProgress(start: server.accessLog == nil ? loop.now : Clock.now())
         do throws(HTTPError) {
             try await writeRefusal(.error(error.status, error.reason))
             try await connection.sendComposed()
         } catch {
             return .close
+        }
+        if loop.counts != nil {
+            progress.count(in: &loop.counts, kind: HTTPMethod.otherKind, error.status, received: nil)
         }
         if let log = server.accessLog {
             log(
@@ -342,7 +352,9 @@ final class Exchange {
         if isKnownUniquelyReferenced(&request) {
             request.body = EmptyRequestBody.shared
         } else {
+            let memory = request.memory
             request = HTTPRequest()
+            request.memory = memory
         }
     }
 }

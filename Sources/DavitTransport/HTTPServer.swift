@@ -148,7 +148,7 @@ public final class HTTPServer: Sendable {
     /// Blocks the calling thread until the server has stopped; returns immediately if it is not running.
     public func waitUntilStopped() { group?.wait() }
 
-    private var group: LoopGroup? {
+    var group: LoopGroup? {
         state.withLock { state in
             if case .running(let group) = state.phase { group } else { nil }
         }

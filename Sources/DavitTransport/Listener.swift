@@ -96,7 +96,10 @@ final class Listener: LoopMember, @unchecked Sendable {
         // Drop a connection whose address cannot be read, for example because it is already closed.
         guard let local = try? localAddress(of: connection.rawValue) else { return }
         let endpoints = ConnectionEndpoints(local: NetworkAddress(local), remote: NetworkAddress(address))
-        if let accepts = server.accepts, !accepts(endpoints) { return server.observe(.connectionRefused) }
+        if let accepts = server.accepts, !accepts(endpoints) {
+            server.connectionCounter.refused(.application)
+            return server.observe(.connectionRefused)
+        }
         guard server.connectionCounter.enter(endpoints.remote) else {
             server.log.verbose(
                 "connection refused: too many connections from this address", ["peer": endpoints.remote.host])
@@ -136,6 +139,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     /// would otherwise report it forever. Then pauses accepting.
     private func relieve(_ number: Int32) {
         server.log.warning("connection dropped: out of file descriptors or memory")
+        server.connectionCounter.refused(.exhaustion)
         spare = nil
         if case .accepted(let connection, _) = accept(number) { _ = consume connection }
         spare = FileDescriptor.spare()

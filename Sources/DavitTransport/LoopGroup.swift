@@ -16,6 +16,8 @@ final class LoopGroup: Sendable {
     private let onSIGHUP: (@Sendable () -> Void)?
     private let accept: Listener.Accept
     private let listening = Mutex(Listening())
+    /// The statistics of each loop, as of its last response to a poll.
+    private let latestCounts: Mutex<[RequestCounts]>
     private let willStop: (@Sendable () -> Void)?
     private let heartbeat: (interval: Duration, beat: @Sendable () -> Void)?
 
@@ -35,7 +37,7 @@ final class LoopGroup: Sendable {
     ) throws(SystemError) {
         let count = configuration.loops > 0 ? configuration.loops : SystemThread.coreCount
         var loops: [EventLoop] = []
-        for _ in 0..<count { loops.append(try EventLoop()) }
+        for _ in 0..<count { loops.append(try EventLoop(countsRequests: configuration.countsRequests)) }
         self.loops = loops
         self.context = context
         self.addresses = addresses
@@ -47,6 +49,7 @@ final class LoopGroup: Sendable {
         accept = configuration.accept
         willStop = configuration.willStop
         heartbeat = configuration.heartbeat
+        latestCounts = Mutex(Array(repeating: RequestCounts(), count: count))
     }
 
     /// Starts the threads. The first loop accepts connections.
@@ -144,6 +147,8 @@ final class LoopGroup: Sendable {
         }
     }
 
+    var loopCount: Int { loops.count }
+
     func requestDrain() { loops[0].requestDrain() }
 
     /// Blocks until all loops have ended.
@@ -208,6 +213,24 @@ final class LoopGroup: Sendable {
     func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
         for loop in loops { Task(executorPreference: loop) { loop.endRequests(where: isRevoked) } }
     }
+
+    /// Asks each loop for its statistics; `poll` ends when all have responded.
+    func start(_ poll: LoopPoll) {
+        for (index, loop) in loops.enumerated() {
+            Task(executorPreference: loop) { [weak self] in
+                let counts = loop.counts?.copied()
+                if let counts { self?.latestCounts.withLock { $0[index] = counts } }
+                poll.loopResponded()
+            }
+        }
+    }
+
+    /// The sum of the statistics, as of the last response of each loop to a poll.
+    var counts: RequestCounts {
+        latestCounts.withLock { $0.reduce(into: RequestCounts()) { $0 += $1 } }
+    }
+
+    var connections: ConnectionCounter.Totals { context.connectionCounter.totals }
 
     func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {
         let loop = loops[0]

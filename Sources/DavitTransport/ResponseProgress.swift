@@ -13,6 +13,12 @@ struct ResponseProgress {
 
     init(start: Int64 = 0) { self.start = start }
 
+    /// Counts the response in the statistics of a loop.
+    func count(in counts: inout RequestCounts?, kind: Int, _ status: HTTPStatus?, received: Int64?) {
+        counts?.count(
+            kind: kind, status, nanoseconds: Clock.now() - start, sent: contentBytes, received: received)
+    }
+
     /// Returns the record for the access log.
     /// - Parameter received: see ``AccessRecord/bytesReceived``.
     func record(

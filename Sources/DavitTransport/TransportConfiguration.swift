@@ -112,6 +112,8 @@ public struct TransportConfiguration: Sendable {
     /// Called after `onStop`, when the server can be started again. The closure that it returns is called
     /// when no thread references the server any more.
     package var didStop: (@Sendable () -> @Sendable () -> Void)?
+    /// Whether to keep statistics of requests, for ``HTTPServer/pollLoops(_:)``.
+    package var countsRequests = false
     /// Called on a loop after each response; must not block.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
     /// Called once, on a loop, when the server begins to stop; must not block.

@@ -181,6 +181,13 @@ class Lab:
             self.ready(page)
         return page
 
+    @staticmethod
+    def sign_in(page, name, password):
+        """Fills in the sign-in form that the page shows, and submits it."""
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in").click()
+
     def ready(self, page):
         # A locator waits across the navigation; a script that the navigation interrupts would fail.
         page.locator("html[data-ready='true']").wait_for(state="attached")

@@ -329,8 +329,10 @@ def reduced_motion_is_respected(lab):
 @test
 def connection_address_is_shown(lab):
     lab.start("--user", "anna:open:sesame")
-    page = lab.page(http_credentials={"username": "anna", "password": "open:sesame"},
-                    user_agent="Mozilla/5.0 (Windows NT 10.0; Win64; x64)")
+    lab.allow("401 (Unauthorized)")
+    page = lab.page(wait=False, user_agent="Mozilla/5.0 (Windows NT 10.0; Win64; x64)")
+    lab.sign_in(page, "anna", "open:sesame")
+    lab.ready(page)
     expect(page.locator(".user").inner_text(), "anna")
     page.locator(".connect").click()
     panel = page.get_by_role("dialog")
@@ -342,8 +344,8 @@ def connection_address_is_shown(lab):
 
 
 def strings(name):
-    folder = pathlib.Path(__file__).resolve().parent.parent.parent / "Sources/DavitPage/Files/strings"
-    lines = (folder / f"{name}.txt").read_text().splitlines()
+    folder = pathlib.Path(__file__).resolve().parent.parent.parent / "Sources/DavitPage/Files"
+    lines = [line for part in ("", "people/") for line in (folder / f"{part}strings/{name}.txt").read_text().splitlines()]
     return [line.split(" = ", 1) for line in lines if line and not line.startswith("#")]
 
 
@@ -366,6 +368,6 @@ def every_text_is_translated_and_used(_lab):
     for key in english:
         plain = re.sub(r"\.(zero|one|two|few|many|other)$", "", key)
         assert plain in used or key in used or any(key.startswith(one) for one in begun), f"the text {key} is unused"
-    areas = "core|error|help|kind|connect|change|preview|upload|server"
+    areas = "core|error|help|kind|connect|change|people|preview|upload|server"
     for key in re.findall(rf"\bt\([\"'`]((?:{areas})\.[A-Za-z0-9.]+)[\"'`]", code):
         assert key in english or f"{key}.other" in english, f"{key} has no text"

@@ -116,6 +116,7 @@ def concurrent_change_is_not_overwritten(lab):
     lab.screenshot(page, "editor-conflict")
     # Closing the dialog chooses neither version.
     page.keyboard.press("Escape")
+    page.get_by_role("button", name="Load server version").wait_for(state="hidden")
     page.get_by_text("Unsaved changes").wait_for()
     page.keyboard.press("Control+s")
     page.get_by_role("button", name="Load server version").click()

@@ -479,8 +479,9 @@ def uploads_over_plain_http_are_verified(lab):
     if address is None:
         lab.note("no non-loopback address available")
         return
+    lab.allow("401 (Unauthorized)")
     with behind_proxy(lab, host=address, options=["--user", "anna:open:sesame"], script=FIELDS,
-                      http_credentials={"username": "anna", "password": "open:sesame"}) as (_, page):
+                      signs_in=("anna", "open:sesame")) as (_, page):
         expect(page.evaluate("[isSecureContext, crypto.subtle === undefined]"), [False, True])
         mine = [local(lab, "large.bin", 20 * MIB), local(lab, "small.bin", 100_000)]
         choose(page, *mine)

@@ -253,8 +253,8 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def behind_proxy(lab, host="127.0.0.1", options=(), script="", **context_options):
-    """Starts a proxy in front of the server, and a page that uses it."""
+def behind_proxy(lab, host="127.0.0.1", options=(), script="", signs_in=None, **context_options):
+    """Starts a proxy in front of the server, and a page that uses it. `signs_in` is a name and a password."""
     if lab.server is None:
         lab.start(*options, host="0.0.0.0" if host != "127.0.0.1" else host)
     proxy = Proxy(lab, host)
@@ -263,6 +263,8 @@ def behind_proxy(lab, host="127.0.0.1", options=(), script="", **context_options
         context.add_init_script(NO_PICKERS + ";" + script)
         page = context.new_page()
         page.goto(proxy.url)
+        if signs_in:
+            lab.sign_in(page, *signs_in)
         ready(lab, page)
         yield proxy, page
     finally:

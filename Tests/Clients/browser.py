@@ -117,13 +117,13 @@ def guests(page, origin, share):
     assert not os.path.exists(os.path.join(share, "stranger")), "another origin was able to write"
 
 
-def listing(page, share, url, credentials=None):
+def listing(page, share, url, plain=None):
     """The page of a folder lists all members and has working links without scripts; with scripts it causes no
-    errors."""
+    errors. `plain` is a page without scripts."""
     problems = []
-    plain = page.context.browser.new_context(java_script_enabled=False, http_credentials=credentials)
-    names(plain.new_page(), share, url)
-    plain.close()
+    plain = plain or page.context.browser.new_context(java_script_enabled=False).new_page()
+    names(plain, share, url)
+    plain.context.close()
     page.on("pageerror", lambda problem: problems.append(str(problem)))
 
     def note(message):
@@ -158,20 +158,32 @@ def names(page, share, url):
 
 
 def folder(browser):
-    """Passes the credentials to the browser context, as if they were entered in the browser's dialog."""
-    def context(password):
-        return browser.new_context(http_credentials={"username": "anna", "password": password})
+    """Signs in with the form, or with Digest, for which there is none, as if the credentials were entered in the browser's
+    dialog."""
+    def opened(password, **options):
+        credentials = {"username": "anna", "password": password} if password else None
+        page = browser.new_context(http_credentials=credentials, **options).new_page()
+        response = page.goto(f"{base}/")
+        if password and page.locator("input[name=password]").count():
+            page.fill("input[name=name]", "anna")
+            page.fill("input[name=password]", password)
+            with page.expect_navigation() as navigation:
+                page.press("input[name=password]", "Enter")
+            response = navigation.value
+        return page, response.status
 
-    def is_refused(made):
+    def is_refused(password):
         try:
-            return made.new_page().goto(f"{base}/").status == 401
+            return opened(password)[1] == 401
         except Error as problem:
             # The login dialog was not answered, or answered with the same wrong credentials again.
             return "ERR_INVALID_AUTH_CREDENTIALS" in problem.message
 
-    assert is_refused(browser.new_context()), "no password was requested"
-    assert is_refused(context("wrong")), "a wrong password was accepted"
-    listing(context("open:sesame").new_page(), rest[0], f"{base}/", {"username": "anna", "password": "open:sesame"})
+    assert is_refused(None), "no password was requested"
+    assert is_refused("wrong"), "a wrong password was accepted"
+    plain, status = opened("open:sesame", java_script_enabled=False)
+    expect(status, 200)
+    listing(opened("open:sesame")[0], rest[0], f"{base}/", plain)
 
 
 with sync_playwright() as playwright:

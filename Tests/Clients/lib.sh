@@ -25,9 +25,11 @@ in_session_bus() {
 limit=${LIMIT_SECONDS:-240}
 
 recorded=no
-# begin CLIENT [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]
+# begin CLIENT [--user NAME:PASSWORD [--limited]] [--auth SCHEMES] [--tls] [--davit PATH]
+#
+# With --limited, the account may only use one folder; $share and $server_url are that folder.
 begin() {
-    client=$1 user='' password='' schemes='' authority=''
+    client=$1 user='' password='' schemes='' authority='' limited=''
     shift
     export DAVIT=${DAVIT:-$clients_folder/../../.build/release/davit}
     local login=()
@@ -36,8 +38,9 @@ begin() {
             --user) user=${2%%:*} password=${2#*:}; login=(--user "$2"); shift 2 ;;
             --auth) schemes=$2; shift 2 ;;
             --tls) authority=yes; shift ;;
+            --limited) limited=yes; shift ;;
             --davit) DAVIT=$2; shift 2 ;;
-            *) echo "usage: $client.sh [--user NAME:PASSWORD] [--auth SCHEMES] [--tls] [--davit PATH]" >&2; exit 64 ;;
+            *) echo "usage: $client.sh [--user NAME:PASSWORD [--limited]] [--auth SCHEMES] [--tls] [--davit PATH]" >&2; exit 64 ;;
         esac
     done
     [ -z "$schemes" ] || login+=(--auth "$schemes")
@@ -58,10 +61,21 @@ begin() {
         authority=$work/state/tls/authority.pem
         login+=(--tls-self-signed)
     fi
+    local root=$share
+    if [ -n "$limited" ]; then
+        login=() recorded=no
+        limit_account "$root" "$work/state" "$user:$password" team/own/
+        share=$root/team/own
+        # Neither this file nor its folder may be visible.
+        mkdir "$root/private"
+        printf 'private\n' >"$root/private/file"
+    fi
     # Digest responses contain nonces that expire, so they cannot be replayed.
     [ -z "$user" ] || [ "$schemes" = basic ] || recorded=no
     [ "$recorded" = no ] || options+=(--record "$work/recording")
-    start_server "$share" "$work/state" "${login[@]}" "${options[@]}"
+    start_server "$root" "$work/state" "${login[@]}" "${options[@]}"
+    root_url=$server_url
+    [ -z "$limited" ] || server_url+=team/own/
     login_options=("${login[@]}")
 }
 
@@ -77,7 +91,7 @@ leave() {
     exit "$status"
 }
 as_user() {
-    [ -z "$user" ] || printf ' with a user'
+    [ -z "$user" ] || if [ -n "$limited" ]; then printf ' with limited rights'; else printf ' with a user'; fi
     [ -z "$schemes" ] || printf ' and %s' "$schemes"
     [ -z "$authority" ] || printf ' over TLS'
 }
@@ -164,7 +178,15 @@ require() {
     for program in "$@"; do command -v "$program" >/dev/null || skip "$program is not installed"; done
 }
 
+# sees_only_own: checks that the root, which clients open first, shows only the way to the folder of the account.
+sees_only_own() {
+    local hrefs
+    hrefs=$(curl -sS -f -u "$user:$password" -X PROPFIND -H 'Depth: 1' "$root_url" | grep -o '<D:href>[^<]*' | sort | tr '\n' ' ')
+    [ "$hrefs" = '<D:href>/ <D:href>/team/ ' ] || { echo "$hrefs"; return 1; }
+}
+
 finish() {
+    [ -z "$limited" ] || check "the root shows only the way to the account's folder" sees_only_own
     check "the server leaves nothing in the share" no_leftovers
     check "the server exits with status 0" stop_server
     [ "$recorded" = no ] || check "a replay of the session gets the same answers" play_again

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the client tests anonymously, with Basic, with Digest and over TLS, as far as each client supports them. They run in
+# Runs the client tests anonymously, with Basic, with Digest, with limited rights and over TLS, as far as each client supports them. They run in
 # parallel, because they mostly wait. Without arguments, runs the tests of clients with few dependencies; with --all, also those
 # of clients in the package group `lab`.
 #
@@ -43,13 +43,18 @@ start() {
 with_basic() { start "$1-basic" "$1" --user 'anna:open:sesame' --auth basic; }
 with_digest() { start "$1-digest" "$1" --user 'anna:open:sesame' --auth digest; }
 with_tls() { start "$1-tls" "$1" --user 'anna:open:sesame' --auth basic --tls; }
+with_limits() { start "$1-limited" "$1" --user 'anna:open:sesame' --limited; }
 for client in "${clients[@]}"; do
     start "$client" "$client"
     case $client in
         authentication | libreoffice | kio | stub) ;;
         uploads | trash) with_basic "$client" ;;
         general) start "$client-tls" "$client" --tls ;;
-        rclone | https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
+        rclone)
+            start "$client-user" "$client" --user 'anna:open:sesame'
+            with_limits "$client"
+            ;;
+        https) start "$client-user" "$client" --user 'anna:open:sesame' ;;
         lftp | rclone-mount)
             with_basic "$client"
             with_tls "$client"
@@ -58,7 +63,12 @@ for client in "${clients[@]}"; do
             with_basic "$client"
             with_tls "$client"
             ;;
-        cadaver | davfs2 | sitecopy | gvfs)
+        cadaver | davfs2 | gvfs)
+            with_basic "$client"
+            with_digest "$client"
+            with_limits "$client"
+            ;;
+        sitecopy)
             with_basic "$client"
             with_digest "$client"
             ;;

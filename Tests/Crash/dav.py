@@ -226,7 +226,15 @@ def look_at_folder(root):
                 continue
             path = os.path.join(folder, name)
             facts[os.path.relpath(path, root)] = look_at_file(path)
+    if os.path.isdir(mounted_folder(root)):
+        for path, fact in look_at_folder(mounted_folder(root)).items():
+            facts[os.path.join("other", path)] = fact
     return facts
+
+
+def mounted_folder(root):
+    """Returns the folder that servers of `root` mount at /other, if it exists."""
+    return root + "-other"
 
 
 def look_at_file(path):
@@ -236,7 +244,7 @@ def look_at_file(path):
 
 def trashes(root):
     """Returns the trash folder of each volume that has one."""
-    folders = [os.path.join(root, TRASH), os.path.join(root, "other", TRASH)]
+    folders = [os.path.join(folder, TRASH) for folder in (root, os.path.join(root, "other"), mounted_folder(root))]
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
@@ -245,5 +253,6 @@ def mode_of(path):
 
 
 def leftovers(root):
-    return [os.path.join(folder, name) for folder, folders, files in os.walk(root)
+    return [os.path.join(folder, name) for top in (root, mounted_folder(root))
+            for folder, folders, files in os.walk(top)
             for name in folders + files if name.startswith(RESERVED) and name != TRASH]

@@ -5,13 +5,14 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
 import tempfile
 import time
 import urllib.parse
 import zlib
 
 import volume
-from dav import Client, Picture, leftovers
+from dav import Client, Picture, leftovers, mounted_folder
 from scenes import UploadRequest
 from server import Died, Server
 
@@ -67,23 +68,29 @@ class SceneRun:
     def __init__(self, scene, options, work):
         self.scene, self.options = scene, options
         self.root, self.state = os.path.join(work, "root"), os.path.join(work, "state")
+        # The folder at /other: mounted by the server, or a folder or volume in the share.
+        self.other = mounted_folder(self.root) if scene.mounts else os.path.join(self.root, "other")
         self.log_path = os.path.join(work, "log")
         self.tokens = {}
         self.request = None
         self.old = self.new = None
+        self.accounts = None
         self.start_kills = 0
         self.log = open(self.log_path, "ab")
         self.start_steps = Steps(options, f"{scene.name}, start")
 
     def close(self):
         self.log.close()
-        volume.unmount(os.path.join(self.root, "other"))
+        volume.unmount(self.other)
 
     # The scene
 
     def server(self, **faults):
+        options = ["--trash"] if self.scene.keeps else []
+        if self.scene.mounts:
+            options += ["--mount", f"/other={self.other}"]
         return Server(self.options.debug, self.root, self.state, self.log, sync=self.scene.sync,
-                      options=["--trash"] if self.scene.keeps else [], fail_call=self.scene.fail_call, **faults)
+                      options=options, fail_call=self.scene.fail_call, **faults)
 
     @contextlib.contextmanager
     def quiet_server(self):
@@ -94,19 +101,47 @@ class SceneRun:
                 raise Failure(f"a server without a kill point ended with status {server.status}")
 
     def picture(self, client):
-        return Picture(client, self.root, {token: name for name, token in self.tokens.items()})
+        picture = Picture(client, self.root, {token: name for name, token in self.tokens.items()})
+        if self.scene.has_rules:
+            picture.facts |= rules(self.state)
+        return picture
+
+    def command(self, *words, password=b""):
+        """Runs a davit command for the share, with or without a running server."""
+        done = subprocess.run([self.options.debug, *words[:2], self.root, *words[2:], "--state-dir", self.state],
+                              input=password, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            raise Failure(f"davit {' '.join(words)} failed: {done.stderr.decode()}")
+
+    def add_accounts(self):
+        """Creates the account database. Hashing a password is slow in a debug build, so it is hashed once."""
+        database = os.path.join(self.state, "accounts.sqlite")
+        if self.accounts:
+            os.mkdir(self.state, 0o700)
+            with open(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(self.accounts)
+            return
+        self.command("account", "add", "admin", password=b"a long password\n")
+        self.command("access", "set", "anonymous", "/", "all")
+        with open(database, "rb") as file:
+            self.accounts = file.read()
 
     def set_up(self):
         """Creates a new share for the scene."""
-        other = os.path.join(self.root, "other")
-        volume.unmount(other)
+        volume.unmount(self.other)
         shutil.rmtree(self.root, ignore_errors=True)
+        shutil.rmtree(self.other, ignore_errors=True)
         shutil.rmtree(self.state, ignore_errors=True)
         os.mkdir(self.root)
         if self.scene.needs_volume:
-            volume.mount(other)
+            volume.mount(self.other)
+        elif self.scene.mounts:
+            os.mkdir(self.other)
         self.tokens = {}
+        if self.scene.has_rules:
+            self.add_accounts()
         with self.quiet_server() as client:
+            client.rule = lambda subject, path, rights: self.command("access", "set", subject, path, rights)
             self.request = self.scene.build(client, self.tokens)
             self.old = self.picture(client)
 
@@ -148,11 +183,13 @@ class SceneRun:
 
     def look_after(self, answer, request):
         # Unfinished work of the trash has no intent in the database, so a share with a trash is always tested.
-        if self.scene.keeps or count_intents(self.state):
+        if self.scene.keeps or count_intents(self.state) or self.has_open_moves():
             self.kill_starts()
         with self.quiet_server() as client:
             if count_intents(self.state):
                 raise Failure("an intent is left after the start")
+            if self.has_open_moves():
+                raise Failure("a move of rules is left after the start")
             client.look()
             is_upload = isinstance(request, UploadRequest)
             # The partial content of an upload is not a leftover.
@@ -167,6 +204,9 @@ class SceneRun:
             self.check_rebirth(client, left)
             self.check_sweep()
             return outcome
+
+    def has_open_moves(self):
+        return self.scene.has_rules and rows(self.state, "SELECT 1 FROM rule_move", "accounts") != []
 
     def kill_starts(self):
         """Kills a start that finishes an interrupted change, at each selected step."""
@@ -273,22 +313,33 @@ class SceneRun:
         return lines[-1].removeprefix("davit: ") if lines else "killed"
 
 
-def rows(state, query):
-    """Queries the state database.
+def rows(state, query, name="state"):
+    """Queries a database in the state folder.
 
     Uses a copy, because a running server locks the database, and the traces of a crash must remain for the next start.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("state.sqlite", "state.sqlite-wal"):
+        for file in (f"{name}.sqlite", f"{name}.sqlite-wal"):
             with contextlib.suppress(FileNotFoundError):
-                shutil.copy(os.path.join(state, name), folder)
-        with contextlib.closing(sqlite3.connect(os.path.join(folder, "state.sqlite"))) as database:
+                shutil.copy(os.path.join(state, file), folder)
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, f"{name}.sqlite"))) as database:
             return database.execute(query).fetchall()
 
 
 def count_intents(state):
     """Returns the number of interrupted renames; if there are any, the start has work to do."""
     return rows(state, "SELECT count(*) FROM intent")[0][0]
+
+
+def rules(state):
+    """Returns the rules of folders in the share and in the trash."""
+    facts = {}
+    for path, subject, name, rights in rows(state, "SELECT path, subject, name, rights FROM rule", "accounts"):
+        facts[f"rule for {subject} {name} in /{path.decode()}"] = rights
+    for folder, path, subject, name, rights in rows(
+            state, "SELECT folder, path, subject, name, rights FROM trashed_rule", "accounts"):
+        facts[f"rule for {subject} {name} in {path.decode()} of /{folder.decode()} in the trash"] = rights
+    return facts
 
 
 def uploads_left(state):

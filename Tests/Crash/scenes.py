@@ -17,11 +17,14 @@ class Request:
 class Scene:
     """`build(client, tokens)` prepares the share and returns the request; it adds lock tokens to `tokens`."""
 
-    def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False):
+    def __init__(self, name, build, needs_volume=False, fail_call=None, sync="none", keeps=False, mounts=False,
+                 has_rules=False):
         """`needs_volume`: whether /other is a separate volume. `fail_call`: the calls that the volume does not support.
-        `keeps`: whether the share has a trash."""
+        `keeps`: whether the share has a trash. `mounts`: whether the server mounts another folder at /other.
+        `has_rules`: whether the share has an account database; clients that have not signed in have all rights."""
         self.name, self.build, self.sync, self.keeps = name, build, sync, keeps
-        self.needs_volume, self.fail_call = needs_volume, fail_call
+        self.needs_volume, self.fail_call, self.mounts = needs_volume, fail_call, mounts
+        self.has_rules = has_rules
 
 
 def make_tree(client, root, text):
@@ -195,7 +198,26 @@ def delete_on_other_volume(client, tokens):
     return Request("DELETE", "/other/tree")
 
 
-def restore(build, path, taken="rename"):
+def ruled_tree(method, path="/tree", destination=None, has_properties=False):
+    """Returns a builder of a request for a folder with rules, also for a folder in it."""
+
+    def build(client, tokens):
+        make_tree(client, path, OLD)
+        client.rule("anonymous", path, "all")
+        client.rule("everyone", f"{path}/inner", "none")
+        client.rule("anonymous", f"{path}/inner", "edit")
+        if has_properties:
+            add_properties(client, path, "old")
+        return Request(method, path, **({"Destination": destination} if destination else {}))
+
+    return build
+
+
+def ruled(name, build, **options):
+    return Scene(f"{name} with rules", build, has_rules=True, **options)
+
+
+def restore(build, path, taken="rename", **options):
     """Returns a scene that restores what the request of `build` has moved to the trash."""
 
     def built(client, tokens):
@@ -206,12 +228,13 @@ def restore(build, path, taken="rename"):
         return Request("POST", "/?action=restore", body, Sec_Fetch_Site="same-origin",
                        Content_Type="application/x-www-form-urlencoded")
 
-    return Scene(f"restore {path}", built, keeps=True)
+    return Scene(f"restore {path}", built, keeps=True, **options)
 
 
 def kept(scene, suffix=", kept", **options):
     """Returns the same scene with a trash."""
-    return Scene(scene.name + suffix, scene.build, keeps=True, needs_volume=scene.needs_volume, **options)
+    return Scene(scene.name + suffix, scene.build, keeps=True, needs_volume=scene.needs_volume, mounts=scene.mounts,
+                 **options)
 
 
 def transfer(method, source, destination, places=("/a", "/b"), suffix="", **options):
@@ -381,6 +404,14 @@ SCENES = [
     transfer("MOVE", TREE_ROWS, FILE_ROWS, ("/other/a", "/b"), " on another volume, back", needs_volume=True),
     transfer("COPY", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True),
     Scene("MOVE a locked file over another file, on another volume", move_locked_across_volumes, needs_volume=True),
+    *[transfer("MOVE", source, destination, ("/a", "/other/b"), " in a mounted folder", mounts=True)
+      for source, destination in ((FILE, NOTHING), (FILE_ROWS, FILE_ROWS), (TREE_ROWS, TREE_ROWS))],
+    *[transfer("MOVE", source, destination, ("/a", "/other/b"), " in a mounted folder on another volume",
+               mounts=True, needs_volume=True)
+      for source, destination in ((FILE_ROWS, NOTHING), (FILE_ROWS, FILE_ROWS), (TREE_ROWS, TREE_ROWS))],
+    transfer("MOVE", TREE_ROWS, FILE_ROWS, ("/other/a", "/b"), " in a mounted folder on another volume, back",
+             mounts=True, needs_volume=True),
+    transfer("COPY", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " in a mounted folder", mounts=True),
     *[Scene(f"{scene.name}, plain volume", scene.build, fail_call=PLAIN) for scene in (
         Scene("PUT new", put_new),
         Scene("PUT over a file, properties and lock", put_over_with_rows),
@@ -420,11 +451,20 @@ SCENES = [
         transfer("COPY", TREE_ROWS, TREE_ROWS),
         transfer("MOVE", FILE, FILE), transfer("MOVE", FILE_ROWS, FILE_ROWS), transfer("MOVE", TREE, TREE),
         transfer("MOVE", TREE_ROWS, FILE_ROWS),
-        transfer("MOVE", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True))],
+        transfer("MOVE", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " on another volume", needs_volume=True),
+        transfer("MOVE", TREE_ROWS, TREE_ROWS, ("/a", "/other/b"), " in a mounted folder on another volume",
+                 mounts=True, needs_volume=True))],
     restore(delete_file, "file"),
     restore(delete_tree_with_properties, "tree with properties"),
     restore(put_over, "version over content", "replace"),
     restore(put_large_over_with_properties, "version over content with properties", "replace"),
+    ruled("MOVE tree", ruled_tree("MOVE", destination="/moved")),
+    ruled("MOVE tree with properties", ruled_tree("MOVE", destination="/moved", has_properties=True)),
+    ruled("MOVE tree in a mounted folder", ruled_tree("MOVE", destination="/other/moved"), mounts=True),
+    ruled("DELETE tree", ruled_tree("DELETE")),
+    ruled("DELETE tree, kept", ruled_tree("DELETE"), keeps=True),
+    ruled("DELETE tree with properties, kept", ruled_tree("DELETE", has_properties=True), keeps=True),
+    restore(ruled_tree("DELETE"), "tree with rules", has_rules=True),
     *[kept(scene, ", kept, synced", sync="full") for scene in (
         Scene("DELETE file", delete_file), Scene("PUT over a file, properties and lock", put_over_with_rows),
         transfer("MOVE", FILE_ROWS, FILE_ROWS))],

@@ -31,11 +31,13 @@ import Testing
                     let members = view.members(of: parent)
                     #expect(members.rights(to: Array(path.name)) == expected)
                     let name = Array(path.name)
-                    #expect(members.lists(name, isCollection: false) == expected.contains(.list))
+                    #expect(
+                        (members.visibility(of: name, isCollection: false) == .listed)
+                            == expected.contains(.list))
                     let isInherited = members.uniformRights != nil || expected == view.rights(at: parent)
                     if !isInherited || view.leadsToRights(path) {
                         #expect(
-                            members.lists(name, isCollection: true) == (view.visibility(at: path) != .hidden),
+                            members.visibility(of: name, isCollection: true) == view.visibility(at: path),
                             "lists \(principal) \(text) \(oracle.rules)")
                     }
                     if let uniform = members.uniformRights { #expect(uniform == expected) }
@@ -61,6 +63,37 @@ import Testing
     private func visibility(_ rights: Rights, _ leadsToRights: Bool) -> Visibility {
         if rights.contains(.list) { return .listed }
         return rights.isEmpty && !leadsToRights ? .hidden : .passage
+    }
+
+    /// Home folders are rules that others for the same subject and folder replace.
+    @Test(arguments: 0..<TestExtent.size(200, sampled: 12))
+    func homeFoldersAgreeWithTheOracle(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let given = AccessOracle.random(&random)
+        // The names of members of `/a` are those of the oracle, so accounts need the same ones.
+        let homes = path(["/a", "/a/Müll"].randomElement(using: &random)!)
+        let policy = try AccessRules(given.rules, groups: given.members, homes: homes)
+        for name in ["a", "b", "Mu\u{308}ll"] {
+            var oracle = given
+            for group in AccessOracle.groups { oracle.members[group]?.remove(name) }
+            let home = try #require(homes.appending(Array(name.utf8)))
+            for rule in [
+                AccessRule(.everyone, homes, .none), AccessRule(.user(name), home, [.edit, .share]),
+            ]
+            where !oracle.rules.contains(where: {
+                $0.subject == rule.subject && $0.path.equivalenceKey == rule.path.equivalenceKey
+            }) {
+                oracle.rules.append(rule)
+            }
+            let principal = Principal(.account, name)
+            for text in AccessOracle.paths {
+                let expected = oracle.rights(of: principal, at: text)
+                #expect(policy.view(of: principal).rights(at: path(text)) == expected, "\(name) \(text)")
+                explains(policy, principal, text, expected)
+            }
+            #expect(policy.isPlace(home))
+            #expect(try !policy.isPlace(#require(home.appending(Array("x y z".utf8)))))
+        }
     }
 
     @Test func theDeepestFolderApplies() throws {
@@ -96,8 +129,10 @@ import Testing
             for isCollection in [false, true] {
                 let bytes = Array(name.utf8)
                 #expect(
-                    PathView(rules: rules).members(of: .root).lists(bytes, isCollection: isCollection)
-                        == rules.members(of: .root).lists(bytes, isCollection: isCollection), "\(name)")
+                    PathView(rules: rules).members(of: .root).visibility(
+                        of: bytes, isCollection: isCollection)
+                        == rules.members(of: .root).visibility(of: bytes, isCollection: isCollection),
+                    "\(name)")
             }
         }
     }

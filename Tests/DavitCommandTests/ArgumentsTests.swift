@@ -83,6 +83,14 @@ struct ArgumentsTests {
         ),
         (["serve", "/srv", "--state-dir", "/var/s"], .serve(options { $0.stateFolder = "/var/s" })),
         (["serve", "/srv", "--state-dir=a=b"], .serve(options { $0.stateFolder = "a=b" })),
+        (
+            ["serve", "/srv", "--home", "/h/{user}"],
+            .serve(options { $0.homes = .init("/home", folder: "/h") })
+        ),
+        (
+            ["serve", "/srv", "--mount", "/a=/b", "--mount=/c/d=e=f"],
+            .serve(options { $0.mounts = [.init("/a", folder: "/b"), .init("/c/d", folder: "e=f")] })
+        ),
         (["serve", "/srv", "--record", "/rec"], .serve(options { $0.recordingFolder = "/rec" })),
         (["replay", "--help"], .help(.replay)), (["help", "replay"], .help(.replay)),
         (["stub", "--help"], .help(.stub)), (["stub", "verify", "--help"], .help(.stub)),
@@ -259,6 +267,10 @@ struct ArgumentsTests {
         (["serve", "/srv", "--grace", "0"], .serve(options { $0.graceSeconds = 0 })),
         (["help", "check"], .help(.check)), (["check", "--help"], .help(.check)),
         (["check", "/srv"], .check(CheckOptions(folder: "/srv"))),
+        (["status", "--help"], .help(.status)),
+        (["status", "/srv"], .status(StatusOptions(folder: "/srv"))),
+        (["status", "--state-dir", "/s"], .status(StatusOptions(folder: nil, stateFolder: "/s"))),
+        (["status", "/srv", "--state-dir=/s"], .status(StatusOptions(folder: "/srv", stateFolder: "/s"))),
         (["check", "--", "--help"], .check(CheckOptions(folder: "--help"))),
         (["check", "--state-dir", "/s", "/srv"], .check(CheckOptions(folder: "/srv", stateFolder: "/s"))),
         (["help", "password"], .help(.password)), (["password", "--help"], .help(.password)),
@@ -313,8 +325,16 @@ struct ArgumentsTests {
         (["serve", "/srv", "--port", "http"], .badNumber("http", option: "--port", range: 0...65535)),
         (["serve", "/srv", "--grace", "3601"], .badNumber("3601", option: "--grace", range: 0...3600)),
         (["chekc", "/srv"], .unknownCommand("chekc", nearest: "check")),
+        (["status"], .missingFolder), (["status", ""], .missingFolder),
+        (["status", "/a", "/b"], .moreThanOneFolder("/b")),
         (["check"], .missingFolder), (["check", "/a", "/b"], .moreThanOneFolder("/b")),
         (["check", "/srv", "--state-dir"], .missingValue(option: "--state-dir")),
+        (["serve", "/srv", "--home", "/h"], .badHome("/h")),
+        (["serve", "/srv", "--home", "/{user}"], .badHome("/{user}")),
+        (["serve", "/srv", "--home", "/h/{user}/files"], .badHome("/h/{user}/files")),
+        (["serve", "/srv", "--mount", "/a"], .badMount("/a")),
+        (["serve", "/srv", "--mount", "a=/b"], .badMount("a=/b")),
+        (["serve", "/srv", "--mount", "/a="], .badMount("/a=")),
         (["check", "/srv", "--sate-dir=/s"], .unknownOption("--sate-dir", nearest: "--state-dir")),
         // `check` does not accept the options of `serve`.
         (["check", "/srv", "--port", "80"], .unknownOption("--port", nearest: nil)),
@@ -348,6 +368,19 @@ struct ArgumentsTests {
         (["account", "ad", "/srv", "a"], .unknownCommand("account ad", nearest: "account add")),
         (["account", "list"], .missingFolder), (["account", "list", "/a", "/b"], .moreThanOneFolder("/b")),
         (["account", "add", "/srv"], .missingArgument("NAME")),
+        (["account", "second-factor", "/srv", "a"], .missingArgument("off")),
+        (
+            ["account", "second-factor", "/srv", "a", "on"],
+            .unknownCommand("account second-factor on", nearest: "account second-factor off")
+        ),
+        (["account", "second-factor", "/srv", "a", "off", "b"], .moreThanOneFolder("b")),
+        (["account", "sessions", "/srv", "a", "b"], .moreThanOneFolder("b")),
+        (["account", "end-session", "/srv"], .missingArgument("ID")),
+        (["account", "end-session", "/srv", "anna"], .badSession("anna")),
+        (
+            ["account", "end-sessions", "/srv", "1"],
+            .unknownCommand("account end-sessions", nearest: "account end-session")
+        ),
         (["account", "add", "/srv", "a", "--rights", "read,read"], .badRights("read,read")),
         (["account", "add", "/srv", "a", "--rights"], .missingValue(option: "--rights")),
         (
@@ -361,6 +394,31 @@ struct ArgumentsTests {
         (["access", "set", "/srv", "everyone", "/a/../b", "edit"], .badPath("/a/../b")),
         (["access", "set", "/srv", "everyone", "/", "write"], .badRights("write")),
         (["access", "set", "/srv", "everyone", "/"], .missingArgument("RIGHTS")),
+        (["access", "check", "/srv", "x"], .moreThanOneFolder("x")),
+        (
+            ["access", "list", "/srv", "--app-password", "p"],
+            .useless(option: "--app-password", without: "'davit access explain'")
+        ),
+        (
+            ["access", "check", "/srv", "--group=g"],
+            .useless(option: "--group", without: "'davit access explain'")
+        ),
+        (["app-password", "add", "/srv", "anna"], .missingArgument("DEVICE")),
+        (["app-password", "revoke", "/srv", "anna"], .missingArgument("ID")),
+        (["app-password", "add", "/srv", "a", "b", "--path", "a/../b"], .badPath("a/../b")),
+        (["app-password", "add", "/srv", "a", "b", "--rights=x"], .badRights("x")),
+        (
+            ["app-password", "add", "/srv", "a", "b", "--expires", "0"],
+            .badNumber("0", option: "--expires", range: 1...36_500)
+        ),
+        (
+            ["app-password", "add", "/srv", "a", "b", "--expires", "36501"],
+            .badNumber("36501", option: "--expires", range: 1...36_500)
+        ),
+        (
+            ["app-password", "list", "/srv", "--expires", "1"],
+            .useless(option: "--expires", without: "'davit app-password add'")
+        ),
         (["access", "explain", "/srv", "anna"], .missingArgument("PATH")),
         (["serve", "/srv", "--log-level", "all"], .badLogLevel("all")),
         (["serve", "/srv", "--max-file-size", "-1"], .badSize("-1", option: "--max-file-size")),
@@ -393,11 +451,16 @@ struct ArgumentsTests {
     }
 
     static let needValues = [
-        "--host", "--port", "--state-dir", "--user", "--user-file", "--auth", "--realm", "--allow-origin",
+        "--host", "--port", "--mount", "--home", "--state-dir", "--user", "--user-file", "--auth", "--realm",
+        "--allow-origin",
         "--public-url",
         "--prefix",
-        "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--access-log",
-        "--access-log-format", "--log-level", "--grace", "--tls-cert", "--tls-key", "--tls-client-ca",
+        "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--remote-user",
+        "--remote-groups", "--ldap", "--ldap-base", "--ldap-bind", "--ldap-password-file", "--ldap-filter",
+        "--ldap-user-dn", "--ldap-group-filter", "--pam", "--pam-helper", "--ldap-ca", "--access-log",
+        "--access-log-format",
+        "--log-level", "--grace", "--tls-cert",
+        "--tls-key", "--tls-client-ca",
         "--tls-clients",
     ]
 

@@ -6,6 +6,17 @@ import Testing
 /// The options for sockets, proxies and logs.
 struct DeploymentArgumentsTests {
     static let understood: [(line: [String], change: @Sendable (inout ServeOptions) -> Void)] = [
+        (
+            ["--admin-listen", "[::1]:9100"], { $0.adminAddress = .loopback(host: "::1", port: 9100) }
+        ),
+        (
+            ["--admin-listen=/run/admin"], { $0.adminAddress = .unixSocket(.init(path: "/run/admin")) }
+        ),
+        (
+            ["--max-connections", "100", "--max-connections-per-address=1"],
+            { ($0.maximumConnections, $0.maximumConnectionsPerAddress) = (100, 1) }
+        ),
+        (["--no-infinite-depth"], { $0.allowsInfiniteDepth = false }),
         (["--unix-socket", "/run/s"], { ($0.unixSocket, $0.hosts) = ("/run/s", []) }),
         (
             ["--unix-socket-mode=660", "--unix-socket=s"],
@@ -26,6 +37,20 @@ struct DeploymentArgumentsTests {
         (
             ["--proxy-fields", "x-forwarded", "--trusted-proxy", "2001:db8::/32"],
             { ($0.proxies.trusted, $0.proxies.fields) = (["2001:db8::/32"], .xForwarded) }
+        ),
+        (
+            ["--remote-user", "Remote-User", "--trusted-proxy", "unix"],
+            {
+                ($0.proxies.trusted, $0.remoteUser) = (["unix"], "Remote-User")
+                $0.proxies.identityFields = IdentityFields(user: "Remote-User")
+            }
+        ),
+        (
+            ["--trusted-proxy", "unix", "--remote-groups=X-Groups", "--remote-user=X-User"],
+            {
+                ($0.proxies.trusted, $0.remoteUser, $0.remoteGroups) = (["unix"], "X-User", "X-Groups")
+                $0.proxies.identityFields = IdentityFields(user: "X-User", groups: "X-Groups")
+            }
         ),
         (["--access-log", "-"], { $0.accessLog = "-" }),
         (
@@ -48,10 +73,26 @@ struct DeploymentArgumentsTests {
         (["--unix-socket", "s", "--unix-socket-mode", "680"], .badSocketMode("680")),
         (["--unix-socket", "s", "--unix-socket-mode", "1777"], .badSocketMode("1777")),
         (["--unix-socket", "s", "--unix-socket-mode", "+660"], .badSocketMode("+660")),
+        (["--admin-listen", "0.0.0.0:9100"], .badAdminListener("0.0.0.0:9100")),
+        (["--admin-listen", "9100"], .badAdminListener("9100")),
         (["--trusted-proxy", "localhost"], .badTrustedProxy("localhost")),
         (["--trusted-proxy", "10.0.0.1/8"], .badTrustedProxy("10.0.0.1/8")),
         (["--proxy-fields", "forwarded"], .useless(option: "--proxy-fields", without: "--trusted-proxy")),
         (["--trusted-proxy", "unix", "--proxy-fields", "all"], .badProxyFields("all")),
+        (["--remote-user", "Remote-User"], .useless(option: "--remote-user", without: "--trusted-proxy")),
+        (
+            ["--trusted-proxy", "unix", "--remote-groups", "G"],
+            .useless(option: "--remote-groups", without: "--remote-user")
+        ),
+        (
+            ["--trusted-proxy", "unix", "--remote-user", "Authorization"],
+            .badIdentityField("Authorization", option: "--remote-user")
+        ),
+        (["--remote-user", "a b"], .badIdentityField("a b", option: "--remote-user")),
+        (
+            ["--trusted-proxy", "unix", "--remote-user", "X-U", "--remote-groups", "x_u"],
+            .badIdentityField("x_u", option: "--remote-groups")
+        ),
         (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
         (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
         // A Unix socket does not allow other addresses without accounts.

@@ -100,9 +100,15 @@ struct InterruptedUploadTests {
         // The server of these tests has no account database.
         case .account:
             [(["list", share] + state, isServed ? 1 : 0), (["remove", share, "anna"] + state, 1)]
+        case .appPassword:
+            [(["list", share] + state, isServed ? 1 : 0), (["revoke", share, "anna", "p"] + state, 1)]
         case .group: [(["list", share] + state, isServed ? 1 : 0), (["remove", share, "g"] + state, 1)]
         case .access: [(["list", share] + state, isServed ? 1 : 0)]
         case .check: [([share] + state, 0)]
+        case .status: [([share] + state, isServed ? 0 : 1)]
+        // Needs no share.
+        case .config: [(["defaults"], 0)]
+        case .reload: [([share] + state, isServed ? 0 : 1)]
         case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]
         case .trash:
             [

@@ -9,13 +9,24 @@ struct ControlMessageTests {
 
     static let requests: [ControlRequest] =
         [
-            .check, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
+            .check, .status, .locks(skipped: 0), .locks(skipped: 250), .breakLocks(.token("urn:uuid:1 2\n")),
             .breakLocks(.path([])), .breakLocks(.path(Array("a b/\u{1B}".utf8) + [0xFF, 10])),
             .breakLocks(.path(Array(repeating: 0xFF, count: 40))), .trash(after: 0), .trash(after: .max),
             .restore(id: "abcdefghijklmno7"), .emptyTrash(olderThanDays: 30),
             .accounts(.accounts(skipped: 0)), .accounts(.members(skipped: 100)),
             .accounts(.rules(skipped: 7)),
-            .accounts(.explain(account: "anna b", folder)), .accounts(.explain(account: "-", .root)),
+            .accounts(.explain(ExplainedClient(account: "anna b"), folder)),
+            .accounts(
+                .explain(ExplainedClient(account: "-", groups: ["g 1", "-"], appPassword: "p"), .root)),
+            .accounts(.explain(ExplainedClient(account: nil), .root)), .accounts(.review(skipped: 3)),
+            .accounts(.appPasswords(account: nil, skipped: 0)),
+            .accounts(.appPasswords(account: "a b", skipped: 100)),
+            .accounts(.sessions(account: nil, skipped: 0)), .accounts(.sessions(account: "a b", skipped: 7)),
+            .accounts(.endSession(id: 1)), .accounts(.endSession(id: .max)),
+            .accounts(.addAppPassword(NewAppPassword(account: "a", label: "my phone"))),
+            .accounts(
+                .addAppPassword(
+                    NewAppPassword(account: "a", label: "-", path: .root, rights: Rights.none, days: 30))),
         ] + changes.map { .accounts(.change([$0])) } + [.accounts(.change(changes))]
 
     private static let folder = ResourcePath(segments: [Array("a b".utf8), [0xFF, 10]])!
@@ -23,11 +34,13 @@ struct ControlMessageTests {
     private static let changes: [AccountChange] = [
         .addAccount(StoredAccount(name: "anna b", secret: "$scrypt$ln=15,r=8,p=1$a+/$b")),
         .setSecret(account: "é", secret: "$"), .setEnabled(account: "a", isEnabled: true),
-        .setEnabled(account: "a", isEnabled: false), .removeAccount("a"), .addGroup("g 1"),
+        .setEnabled(account: "a", isEnabled: false), .removeAccount("a"),
+        .setSecondFactor(account: "a", nil, keepingSession: nil), .addGroup("g 1"),
         .removeGroup("g 1"), .addMember(account: "a", group: "g"), .removeMember(account: "a", group: "g"),
         .setRule(AccessRule(.user("a:b"), folder, .edit)),
         .setRule(AccessRule(.everyone, .root, [.list, .share])),
         .removeRule(.group("g"), .root), .removeRule(.anonymous, folder),
+        .removeAppPassword(account: "a b", id: "p1"),
     ]
 
     @Test(arguments: requests)
@@ -39,8 +52,27 @@ struct ControlMessageTests {
         #expect(request.bytes.count < ControlRequest.limitBytes)
     }
 
+    static let statusLines: [StatusLine] = [
+        .check(name: "free-space", problem: nil), .check(name: "a b", problem: "x\n\u{1B} ä"),
+        .check(name: "", problem: ""), .value(name: "open uploads", text: "3, 10 bytes"),
+    ]
+
+    @Test(arguments: statusLines)
+    func statusLinesAreParsed(line: StatusLine) {
+        #expect(StatusLine(line: line.text) == line)
+        #expect(!line.text.contains("\n"))
+    }
+
+    @Test(arguments: [
+        "", "check", "check =a", "check a -", "check =a b", "value =a -", "other =a =b", "check =a =b =c",
+    ])
+    func malformedStatusLinesAreRefused(line: String) {
+        #expect(StatusLine(line: line) == nil)
+    }
+
     static let refused: [(line: String, why: ControlRequest.Refusal)] = [
-        ("\n", .unknown), ("chec\n", .unknown), ("Check\n", .unknown), ("check \n", .unknown),
+        ("\n", .unknown), ("chec\n", .unknown), ("status 1\n", .unknown), ("Check\n", .unknown),
+        ("check \n", .unknown),
         ("locks\n", .unknown), ("locks -1\n", .unknown), ("locks 01\n", .unknown), ("locks 1 \n", .unknown),
         ("break-path a\n", .unknown), ("break-path =%\n", .unknown), ("break-path =a b\n", .unknown),
         ("break-path -\n", .unknown), ("break-token\n", .unknown), ("break-path =%61\n", .unknown),
@@ -55,6 +87,14 @@ struct ControlMessageTests {
         ("change add-group =a =b\n", .unknown), ("change set-rule =everyone = everything\n", .unknown),
         ("change set-rule =nobody = view\n", .unknown), ("change set-rule =user: = view\n", .unknown),
         ("change set-rule =everyone = list,read\n", .unknown), ("change drop-table =account\n", .unknown),
+        // Only the server creates app passwords and records their use.
+        ("change add-app-password\n", .unknown), ("change record-use\n", .unknown),
+        ("issue =a =b - -\n", .unknown), ("issue - =b - - -\n", .unknown),
+        ("issue =a =b - - x\n", .unknown),
+        ("issue =a =b =../c - -\n", .unknown), ("explain =a - -\n", .unknown),
+        ("explain =a = - x\n", .unknown), ("app-passwords a 0\n", .unknown), ("sessions a 0\n", .unknown),
+        ("sessions - -1\n", .unknown),
+        ("end-session x\n", .unknown), ("end-session 01\n", .unknown), ("review x\n", .unknown),
     ]
 
     @Test(arguments: refused)
@@ -77,6 +117,14 @@ struct ControlMessageTests {
             .member(group: "g 1", account: "é"), .member(group: "g", account: nil), .rights(.none),
             .rights([.read, .manage]),
             .rule(AccessRule(.group("g"), folder, .drop)),
+            .issued(id: "p", password: "a-b"), .finding("/a user:b view: x"),
+            .appPassword(
+                StoredAppPassword(id: "p", account: "a b", label: "my phone", secret: "", created: 1)),
+            .appPassword(
+                StoredAppPassword(
+                    id: "p", account: "é", label: "-", secret: "",
+                    limit: AccessLimit(path: .root, rights: .none),
+                    created: 1, expiry: 2, lastUse: .init(time: 3, address: "::1"))),
         ] as [AccountListLine])
     func accountLinesAreParsed(line: AccountListLine) {
         #expect(AccountListLine(parsing: line.text) == line)
@@ -84,6 +132,7 @@ struct ControlMessageTests {
 
     @Test(arguments: [
         "", "account", "account a enabled", "rule =everyone = x", "rule =x = view", "rights 1", "member =g",
+        "issued =a", "finding x", "app-password =p =a =l - - x - - -", "app-password =p =a =l",
     ])
     func malformedAccountLinesAreRefused(text: String) { #expect(AccountListLine(parsing: text) == nil) }
 

@@ -70,5 +70,20 @@ struct HashingTests {
     func authenticationCodesMatchTheRFC(key: [UInt8], message: [UInt8], code: String) throws {
         #expect(Self.hex(try HMACSHA256.make(for: message.span, key: key.span)) == code)
     }
+
+    /// RFC 2202 §3.
+    static let sha1Codes: [(key: [UInt8], message: String, code: String)] = [
+        ([UInt8](repeating: 0x0b, count: 20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00"),
+        (Array("Jefe".utf8), "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+        (
+            [UInt8](repeating: 0xaa, count: 80), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "aa4ae5e15272d00e95705637ce8a3b55ed402112"
+        ),
+    ]
+
+    @Test(arguments: sha1Codes)
+    func sha1CodesMatchTheRFC(key: [UInt8], message: String, code: String) throws {
+        #expect(Self.hex(try HMACSHA1.make(for: Array(message.utf8).span, key: key.span)) == code)
+    }
 }
 #endif

@@ -155,7 +155,7 @@ struct FormActionTests {
 
     // MARK: Allowed origins
 
-    typealias Site = (host: String, fields: [(String, String)], publicHosts: [String], isTaken: Bool)
+    typealias Site = (host: String, fields: [(String, String)], publicNames: [String], isTaken: Bool)
 
     static let sites: [Site] = [
         // Nothing proves that the form is from a page of this server.
@@ -180,6 +180,9 @@ struct FormActionTests {
         ("a.example", [("Origin", "http://a.example"), ("Origin", "http://a.example")], [], false),
         // Behind a proxy that changes Host; the public name is configured.
         ("10.0.0.1", [("Origin", "https://files.example")], ["files.example"], true),
+        ("10.0.0.1", [("Origin", "https://files.example:8443")], ["files.example"], false),
+        ("10.0.0.1", [("Origin", "https://files.example:8443")], ["files.example:8443"], true),
+        ("10.0.0.1", [("Origin", "https://files.example")], ["files.example:8443"], false),
         ("10.0.0.1", [("Origin", "https://files.example")], [], false),
         // X-Forwarded-Host of an untrusted proxy is ignored.
         (
@@ -190,7 +193,7 @@ struct FormActionTests {
 
     @Test(arguments: sites)
     func crossOriginFormsAreRefused(site: Site) async throws {
-        let share = try TestShare { $0.publicHosts = site.publicHosts }
+        let share = try TestShare { $0.publicAuthorities = site.publicNames }
         var client = share.client
         client.host = site.host
         let fields = site.fields + [("Content-Type", "application/x-www-form-urlencoded")]

@@ -28,14 +28,18 @@ final class TestShare: Sendable {
     let journal: ShareJournal?
     private let stateFolder: TemporaryFolder?
     private let files: FileResourceStore
+    /// Retained until the test ends.
+    private let mountedFolders: [TemporaryFolder]
     private let work: TestWork
     private let clock: Mutex<Timestamp>
 
     /// - Parameters:
     ///   - pool: The threads for blocking calls.
     ///   - journal: Nil for a share without sync-collection.
+    ///   - mounts: Other folders, by their mount points.
     init(
-        _ folder: TemporaryFolder? = nil, state store: any StateStore = MemoryStateStore(),
+        _ folder: TemporaryFolder? = nil, mounts: [(path: ResourcePath, folder: TemporaryFolder)] = [],
+        state store: any StateStore = MemoryStateStore(),
         keepsFree: Int64? = nil, pool: BlockingPool = BlockingPool(),
         journal options: ShareJournal.Options? = nil, limitLog: LimitLog = LimitLog { _ in },
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
@@ -50,18 +54,21 @@ final class TestShare: Sendable {
         state = try ShareState(store: store)
         let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
         self.files = files
+        mountedFolders = mounts.map(\.folder)
         let aside = configuration.rules.macMetadata == .aside ? try TemporaryFolder() : nil
         self.aside = aside
+        let mounted = try mounts.map { ($0.path, try FileResourceStore(root: $0.folder.path)) }
+        let store: any FolderStore = mounts.isEmpty ? files : MountedStore(files, mounts: mounted)
         resources = WatchedStore(
-            try aside.map { SidecarStore(files, sidecarFolder: try FileResourceStore(root: $0.path)) }
-                ?? files)
+            try aside.map { SidecarStore(store, sidecarFolder: try FileResourceStore(root: $0.path)) }
+                ?? store)
         let stateFolder = try options.map { _ in try TemporaryFolder() }
         self.stateFolder = stateFolder
         var served = configuration.rules
         served.hiddenPaths = configuration.hiddenPaths
         journal = options.map { [resources, served] in
             ShareJournal(
-                of: files, seenThrough: resources, rules: served,
+                of: store, seenThrough: resources, rules: served,
                 stateFolder: stateFolder?.path ?? "", background: .immediate, options: $0, report: { _, _ in }
             )
         }

@@ -6,24 +6,27 @@ import Testing
 /// The texts of the page, which have the same keys and placeholders in all languages, and the choice of the
 /// language.
 struct PageStringsTests {
-    private static func texts(_ language: PageLanguage) -> [String: String] {
-        PageStrings.parse(PageFiles.shared.source(of: "strings/\(language.rawValue).txt") ?? [])
+    /// The folders with a file for each language. Only the first is loaded with the page.
+    private static let folders = ["strings", "people/strings"]
+
+    private static func texts(_ language: PageLanguage, in folder: String = "strings") -> [String: String] {
+        PageStrings.parse(PageFiles.shared.source(of: "\(folder)/\(language.rawValue).txt") ?? [])
     }
 
-    @Test(arguments: PageLanguage.allCases)
-    func everyKeyIsInEveryLanguage(language: PageLanguage) {
-        let english = Self.texts(.en)
-        let texts = Self.texts(language)
+    @Test(arguments: PageLanguage.allCases, folders)
+    func everyKeyIsInEveryLanguage(language: PageLanguage, folder: String) {
+        let english = Self.texts(.en, in: folder)
+        let texts = Self.texts(language, in: folder)
         #expect(!english.isEmpty)
         #expect(Set(english.keys).subtracting(texts.keys).sorted() == [], "missing in \(language.rawValue)")
         #expect(Set(texts.keys).subtracting(english.keys).sorted() == [], "only in \(language.rawValue)")
         for (key, text) in texts { #expect(!text.isEmpty, "\(key)") }
     }
 
-    @Test(arguments: PageLanguage.allCases)
-    func placeholdersAreEqualInAllLanguages(language: PageLanguage) {
-        let english = Self.texts(.en)
-        for (key, text) in Self.texts(language) {
+    @Test(arguments: PageLanguage.allCases, folders)
+    func placeholdersAreEqualInAllLanguages(language: PageLanguage, folder: String) {
+        let english = Self.texts(.en, in: folder)
+        for (key, text) in Self.texts(language, in: folder) {
             #expect(Self.places(text) == Self.places(english[key] ?? ""), "\(key)")
         }
     }

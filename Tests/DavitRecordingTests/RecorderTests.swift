@@ -145,6 +145,22 @@ struct RecorderTests {
         #expect(text.contains("Set-Cookie: ***"))
     }
 
+    /// The forms of the account pages and the interface for administration contain passwords, and the responses recovery
+    /// codes and app passwords.
+    @Test(arguments: ["/?account", "/a/b.txt?account&lang=de", "/?accounts", "/?app-passwords"])
+    func accountFormsAreOmitted(target: String) throws {
+        let text = try #require(
+            try Self.file([
+                .client("POST \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 15\r\n\r\npassword=secret"),
+                .server("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"),
+                .client("POST /?accountant HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nplain"),
+                .server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ]))
+        #expect(!text.contains("secret"))
+        #expect(text.contains("~ omitted 15 -\n") && text.contains("~ omitted 6 -\n"))
+        #expect(text.contains("plain"))
+    }
+
     @Test func schemeOfCredentialsIsKept() throws {
         let request = "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Basic c2VjcmV0\r\n\r\n"
         let text = try Self.file([.client(request), .server("HTTP/1.1 204 No Content\r\n\r\n")])

@@ -258,6 +258,23 @@ struct SQLiteStateStoreTests {
         #expect(try store.record(at: path("a")) != nil)
     }
 
+    /// The check for the health of the server must write, because reading succeeds also on a full or read-only disk.
+    @Test func checkFailsWhileTheDatabaseCannotBeWritten() throws {
+        let folder = DatabaseFolder()
+        let store = try SQLiteStateStore(folder: folder.path, busyMilliseconds: 0)
+        try store.apply(setting("a"))
+        try store.checkWritable()
+        let other = try DatabaseConnection(path: folder.database, busyMilliseconds: 0)
+        try other.execute("BEGIN IMMEDIATE")
+        #expect(reason { () throws(StateError) in try store.checkWritable() }.contains("locked"))
+        try other.execute("ROLLBACK")
+        try store.checkWritable()
+        try store.execute("PRAGMA query_only = ON")
+        #expect(reason { () throws(StateError) in try store.checkWritable() }.contains("readonly"))
+        try store.execute("PRAGMA query_only = OFF")
+        #expect(try store.record(at: path("a")) != nil)
+    }
+
     @Test func fullDiskIsReportedAndChangesNothing() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)

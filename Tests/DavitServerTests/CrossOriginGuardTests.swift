@@ -49,6 +49,12 @@ struct CrossOriginGuardTests {
         ("POST", "a.example", [("Origin", "https://app.example")], true),
         ("POST", "a.example", [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://app.example")], true),
         ("POST", "10.0.0.1", [("Origin", "https://Files.Example")], true),
+        ("POST", "10.0.0.1", [("Origin", "https://files.example:443")], true),
+        // Another port of the same host is another server.
+        ("POST", "10.0.0.1", [("Origin", "https://files.example:8443")], false),
+        ("POST", "10.0.0.1", [("Origin", "http://plain.example:8080")], false),
+        ("POST", "10.0.0.1", [("Origin", "https://ports.example:8443")], true),
+        ("POST", "10.0.0.1", [("Origin", "https://ports.example")], false),
         // These requests require a preflight request or change nothing.
         ("PUT", "a.example", [("Origin", "app://notes"), ("Sec-Fetch-Site", "cross-site")], true),
         ("GET", "a.example", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site")], true),
@@ -59,7 +65,8 @@ struct CrossOriginGuardTests {
     func crossOriginFormsAreRefused(row: Row) async throws {
         let guarded = Greeter().applying(
             CrossOriginGuard(
-                allowing: ["https://app.example"], names: ["Files.example", "plain.example"],
+                allowing: ["https://app.example"],
+                names: ["Files.example", "plain.example", "ports.example:8443"],
                 secureNames: ["Files.example"]))
         var client = TestClient(guarded)
         client.host = row.host

@@ -73,6 +73,7 @@ struct ForwardingStoreTests {
         _ = store.mountedTrashFolders
         _ = try? store.trashed(in: path)
         _ = try? store.measure(path)
+        _ = store.mountPoints
     }
 
     /// Returns the requirements of the protocol that a file of DavitStore declares, in the form of
@@ -211,6 +212,10 @@ private final class RecordingStore: ResourceStore {
         return nil
     }
     var mountedTrashFolders: [ResourcePath] {
+        record()
+        return []
+    }
+    var mountPoints: [ResourcePath] {
         record()
         return []
     }

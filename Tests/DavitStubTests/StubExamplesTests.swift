@@ -1,3 +1,4 @@
+import DavitSQLite
 import DavitStub
 import DavitTesting
 import Testing

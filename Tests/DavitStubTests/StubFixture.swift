@@ -1,4 +1,5 @@
 import DavitHTTP
+import DavitSQLite
 import DavitServer
 import DavitTesting
 

@@ -12,9 +12,9 @@ import Testing
 /// A server whose accounts are in a database.
 @Suite(.timeLimit(.minutes(15)))
 struct AccountDatabaseTests {
-    private let folder: TemporaryFolder
-    private var state: String { folder.path + "/state" }
-    private let team = ResourcePath(segments: [Array("team".utf8)])!
+    let folder: TemporaryFolder
+    var state: String { folder.path + "/state" }
+    let team = ResourcePath(segments: [Array("team".utf8)])!
 
     init() throws {
         folder = try TemporaryFolder()
@@ -24,7 +24,7 @@ struct AccountDatabaseTests {
         try SmallFiles.write("text", to: folder.path + "/share/other/b.txt")
     }
 
-    private func server(
+    func server(
         _ change: (inout Configuration) -> Void = { _ in }
     ) throws(ServerError) -> WebServer {
         var configuration = Configuration()
@@ -37,7 +37,7 @@ struct AccountDatabaseTests {
             WebDAVShare(folder.path + "/share", stateFolder: state), configuration: configuration)
     }
 
-    private func serve(_ body: (BoundAddress) throws -> Void) throws {
+    func serve(_ body: (BoundAddress) throws -> Void) throws {
         let server = try self.server()
         let addresses = try server.start()
         defer {
@@ -48,22 +48,22 @@ struct AccountDatabaseTests {
     }
 
     /// Commits changes to the database of a server that is stopped.
-    private func prepare(_ changes: [AccountChange]) throws {
+    func prepare(_ changes: [AccountChange]) throws {
         _ = try ExclusiveFolder(path: state)
         try SQLiteAccountStore(folder: state).commit(changes)
     }
 
     /// Sends changes to the running server.
-    private func change(_ changes: [AccountChange]) throws {
+    func change(_ changes: [AccountChange]) throws {
         #expect(try ControlClient.ask(.accounts(.change(changes)), in: state) == .lines([]))
     }
 
     /// An account with the password `secret`.
-    private func account(_ name: String) throws -> AccountChange {
+    func account(_ name: String) throws -> AccountChange {
         .addAccount(StoredAccount(name: name, secret: try Accounts.scryptText(password: "secret")))
     }
 
-    private func status(
+    func status(
         _ address: BoundAddress, _ request: String, as name: String?, password: String = "secret"
     ) throws -> Int {
         let credentials = name.map { Array("\($0):\(password)".utf8) }.map(Base64.encode)
@@ -133,6 +133,150 @@ struct AccountDatabaseTests {
         }
     }
 
+    // MARK: Clients that have not signed in
+
+    @Test func anonymousRulesPermitRequestsWithoutCredentials() throws {
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .edit)),
+            .setRule(AccessRule(.anonymous, team, .view)),
+        ])
+        try serve { address throws in
+            let open = ["GET /team/a.txt", "PROPFIND /team/", "OPTIONS /team/", "GET /%74eam/a.txt"]
+            for request in open {
+                #expect(try 200...207 ~= status(address, request, as: nil), "\(request)")
+            }
+            #expect(try status(address, "GET /team/missing", as: nil) == 404)
+            // What they may not do is a challenge, so that people can sign in.
+            for request in [
+                "PUT /team/new", "DELETE /team/a.txt", "MKCOL /team/x", "GET /", "PROPFIND /",
+                "GET /other/b.txt",
+                "GET /team/../other/b.txt", "GET /teams", "OPTIONS /", "PROPFIND /%2e%2e", "GET /TEAM/a.txt",
+            ] {
+                #expect(try status(address, request, as: nil) == 401, "\(request)")
+            }
+            // Wrong credentials are never treated as none.
+            #expect(try status(address, "GET /team/a.txt", as: "anna", password: "wrong") == 401)
+            #expect(try status(address, "GET /team/a.txt", as: "nobody") == 401)
+            let client = ChangeEventClient(address: address)
+            for field in ["Basic", "Bearer x", "Digest username=\"anna\""] {
+                let response = try client.send("GET /team/a.txt", ["Authorization: \(field)"])
+                #expect(response.status == 401, "\(field)")
+            }
+            #expect(try status(address, "DELETE /team/a.txt", as: "anna") == 204)
+            // Over plain HTTP, the host must be known, as for servers without accounts.
+            #expect(try client.send("PROPFIND /team/", ["Depth: 0"], host: "evil.example").status != 207)
+            try change([.removeRule(.anonymous, team)])
+            #expect(try status(address, "PROPFIND /team/", as: nil) == 401)
+        }
+    }
+
+    /// A drop folder for everyone: nothing in it can be seen.
+    @Test func anonymousClientsCanAddFiles() throws {
+        try prepare([account("anna"), .setRule(AccessRule(.anonymous, team, .drop))])
+        try serve { address throws in
+            #expect(try status(address, "PUT /team/new", as: nil) == 201)
+            for request in ["GET /team/new", "GET /team/a.txt", "GET /team/missing", "DELETE /team/new"] {
+                #expect(try status(address, request, as: nil) == 401, "\(request)")
+            }
+        }
+    }
+
+    @Test func routesBesideAShareRequireAnAccount() throws {
+        try prepare([account("anna"), .setRule(AccessRule(.anonymous, team, .view))])
+        var configuration = Configuration()
+        configuration.hosts = ["127.0.0.1"]
+        configuration.port = 0
+        configuration.logLevel = .error
+        let share = WebDAVShare(folder.path + "/share", stateFolder: state)
+        let server = try WebServer(configuration: configuration) { routes in
+            routes.get("/team/a.txt") { _ in .text("private") }
+            routes.mount("/files", share)
+        }
+        let address = try #require(try server.start().first)
+        defer {
+            server.shutdown()
+            server.waitUntilStopped()
+        }
+        for request in ["GET /team/a.txt", "GET /files/team/a.txt"] {
+            #expect(try status(address, request, as: nil) == 401)
+        }
+    }
+
+    // MARK: App passwords
+
+    func add(
+        _ password: AppPassword, id: String, limit: AccessLimit? = nil, expiry: Int64? = nil
+    ) throws -> AccountChange {
+        .addAppPassword(
+            StoredAppPassword(
+                id: id, account: "anna", label: "phone",
+                secret: try password.secret(account: "anna", realm: AuthenticationSettings().realm),
+                limit: limit, created: 1_000, expiry: expiry))
+    }
+
+    /// An app password has at most the rights of its limit, and never more than its account.
+    @Test func appPasswordsAreLimited() throws {
+        let (phone, old) = (AppPassword(), AppPassword())
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .edit)),
+            add(phone, id: "phone", limit: AccessLimit(path: team, rights: [.list, .read, .manage])),
+            add(old, id: "old", expiry: 2_000),
+        ])
+        try serve { address throws in
+            func status(_ request: String, password: AppPassword) throws -> Int {
+                try self.status(address, request, as: "anna", password: password.text)
+            }
+            #expect(try status("GET /team/a.txt", password: phone) == 200)
+            #expect(try status("PROPFIND /", password: phone) == 207)
+            #expect(try status("GET /other/b.txt", password: phone) == 404)
+            #expect(try status("DELETE /team/a.txt", password: phone) == 403)
+            #expect(try status("MKCOL /other/x", password: phone) == 403)
+            #expect(try status("GET /team/a.txt", password: old) == 401)
+            #expect(try self.status(address, "GET /other/b.txt", as: "anna") == 200)
+            try change([.setRule(AccessRule(.user("anna"), team, .none))])
+            #expect(try status("GET /team/a.txt", password: phone) == 404)
+            try change([.removeAppPassword(account: "anna", id: "phone")])
+            #expect(try status("PROPFIND /", password: phone) == 401)
+            #expect(try self.status(address, "GET /other/b.txt", as: "anna") == 200)
+        }
+    }
+
+    /// Only requests that used the revoked password are ended.
+    @Test func requestsWithRevokedAppPasswordsAreEnded() throws {
+        let (phone, laptop) = (AppPassword(), AppPassword())
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .edit)), add(phone, id: "phone"),
+            add(laptop, id: "laptop"),
+        ])
+        try serve { address throws in
+            func stream(_ password: AppPassword) throws -> RawConnection {
+                let stream = try RawConnection(address)
+                try stream.send(
+                    "GET /?events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                        + "Authorization: Basic \(Base64.encode(Array("anna:\(password.text)".utf8)))\r\n\r\n"
+                )
+                #expect(stream.wait(for: "\nid: "))
+                return stream
+            }
+            let streams = try [stream(phone), stream(laptop)]
+            try change([.removeAppPassword(account: "anna", id: "phone")])
+            #expect(streams[0].bytesToEnd() != nil)
+            #expect(try status(address, "MKCOL /new", as: "anna", password: laptop.text) == 201)
+            #expect(streams[1].wait(for: "data: + /new"))
+        }
+    }
+
+    @Test func lastUseIsRecorded() throws {
+        let phone = AppPassword()
+        try prepare([account("anna"), add(phone, id: "phone")])
+        try serve { address throws in
+            #expect(try status(address, "PROPFIND /", as: "anna", password: phone.text) == 207)
+        }
+        let stored = try SQLiteAccountStore(folder: state).contents().appPasswords["anna"]?.first
+        #expect(stored?.lastUse?.address == "127.0.0.1")
+        #expect((stored?.lastUse?.time ?? 0) > 1_000)
+    }
+
     /// Without any usable account, a server with a database refuses all clients.
     @Test func emptyDatabasesRefuseAllClients() throws {
         try prepare([
@@ -170,7 +314,7 @@ struct AccountDatabaseTests {
                 return
             }
             #expect(reason.hasPrefix("the server was started without an account database"))
-            #expect(!SQLiteAccountStore.exists(in: state))
+            #expect(try !SQLiteAccountStore.exists(in: state))
         }
     }
 
@@ -201,5 +345,15 @@ struct AccountDatabaseTests {
         }
         try prepare([account("anna")])
         _ = try server { $0.hosts = ["localhost", host] }
+    }
+
+    /// A database that cannot be reached is never treated as a missing one.
+    @Test func databasesThatCannotBeReachedPreventTheStart() throws {
+        _ = try ExclusiveFolder(path: state)
+        let path = state + "/" + SQLiteAccountStore.fileName
+        for target in ["/nonexistent/accounts", SQLiteAccountStore.fileName] {
+            #expect(ShellCommand.run("ln -sfn '\(target)' '\(path)'")?.status == 0)
+            #expect(throws: ServerError.self) { _ = try server() }
+        }
     }
 }

@@ -2,6 +2,7 @@ import Davit
 import DavitLogging
 import DavitSystem
 import DavitTesting
+import DavitTransport
 import Synchronization
 import Testing
 
@@ -91,6 +92,30 @@ struct DeploymentTests {
                 configuration: Self.configuration { $0.inheritedSockets = [number] }, Self.whoIs)
         }
         #expect(try Socket.localAddress(of: socket.rawValue).port != 0)
+    }
+
+    // A process opens its sockets while it is root, and the server after it has become another user.
+    @Test func socketsOpenedInAdvanceAreServed() throws {
+        var configuration = Self.configuration { $0.hosts = ["127.0.0.1", "localhost"] }
+        try configuration.openSockets()
+        let sockets = configuration.inheritedSockets
+        #expect(!sockets.isEmpty)
+        try configuration.openSockets()
+        #expect(configuration.inheritedSockets == sockets)
+        try serve(configuration) { server, client throws in
+            #expect(try client.send("GET /who").status == 200)
+            #expect(server.addresses.count == sockets.count)
+            #expect(Set(server.addresses.map(\.port)).count == 1)
+        }
+    }
+
+    @Test func portInUseIsReportedInAdvance() throws {
+        let socket = try Socket.listen(on: .ipv4Loopback(port: 0), backlog: 1)
+        let port = try Socket.localAddress(of: socket.rawValue).port
+        var configuration = Self.configuration { $0.port = port }
+        let error = ServerError.cannotListen(TransportError(.inUse, host: "127.0.0.1", port: port))
+        #expect(throws: error) { try configuration.openSockets() }
+        #expect(configuration.inheritedSockets.isEmpty)
     }
 
     // The response, the log and the access log contain the same request ID.

@@ -21,6 +21,12 @@ struct ErrorBodyTests {
         (.supportedReport, "<D:supported-report/>"),
         (.numberOfMatchesWithinLimits, "<D:number-of-matches-within-limits/>"),
         (.cannotModifyProtectedProperty, "<D:cannot-modify-protected-property/>"),
+        // RFC 3744 §7.1.1.
+        (
+            .needPrivileges([.init(href: Array("/a<".utf8), privilege: "bind")]),
+            "<D:need-privileges><D:resource><D:href>/a%3C</D:href><D:privilege><D:bind/></D:privilege></D:resource>"
+                + "</D:need-privileges>"
+        ),
         // RFC 4331 §6.
         (.quotaNotExceeded, "<D:quota-not-exceeded/>"), (.sufficientDiskSpace, "<D:sufficient-disk-space/>"),
     ]

@@ -105,6 +105,7 @@ def measure(case, preload, binary, place):
     os.makedirs(root)
     os.makedirs(work)
     case.prepare(root)
+    case.set_up(binary, root, os.path.join(work, "state"))
     try:
         server = CallgrindServer(preload, binary, root, work, case.options, case.program)
         try:

@@ -1,6 +1,8 @@
 """The measured cases. Each repeats one kind of request often enough for an exact mean."""
 
+import base64
 import os
+import subprocess
 
 KIB = bytes(range(256)) * 4
 MIB = KIB * 1024
@@ -32,12 +34,17 @@ class Case:
     uncounted = frozenset()
     # Whether the number of instructions depends on timing; instructions.py omits such cases.
     is_timed = False
+    # The part by which the number of instructions differs between runs of one binary, because threads race.
+    spread = 0.0
 
     def __init__(self, name):
         self.name = name
 
     def prepare(self, root):
         """Fills the shared folder before the server starts."""
+
+    def set_up(self, binary, root, state):
+        """Runs commands before the server starts."""
 
     def begin(self, client):
         """Sends uncounted preparatory requests."""
@@ -85,6 +92,20 @@ class GetWithPassword(Get):
         super().__init__(name, fields=["Authorization: Basic YW5uYTpvcGVuOnNlc2FtZQ=="])
 
 
+class GetWithAppPassword(Get):
+    """The server has an account database, and the app password is limited to a folder."""
+
+    def set_up(self, binary, root, state):
+        def run(*words, text=""):
+            command = [binary, *words[:2], root, *words[2:], "--state-dir", state]
+            return subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                  check=True).stdout
+
+        run("account", "add", "anna", "--rights", "edit", text="open:sesame\n")
+        password = run("app-password", "add", "anna", "guard", "--path", self.folder, "--rights", "view").strip()
+        self.fields = ["Authorization: Basic " + base64.b64encode(f"anna:{password}".encode()).decode()]
+
+
 class GetLogged(Get):
     """Writes an access log. Depending on the load, its thread writes lines one by one or in batches. The baseline is for lines
     that are written one by one, each of which wakes the thread, because this allocates most."""
@@ -92,6 +113,12 @@ class GetLogged(Get):
     options = ("--access-log", "/dev/null")
     uncounted = frozenset(["write"])
     is_timed = True
+
+
+class GetMeasured(Get):
+    """The server keeps statistics of its requests."""
+
+    options = ("--admin-listen", "127.0.0.1:0")
 
 
 class GetSecure(Get):
@@ -212,9 +239,9 @@ class Delete(OfMany):
 
 
 class Transfer(OfMany):
-    def __init__(self, method):
+    def __init__(self, method, spread=0.0):
         super().__init__(f"{method} 1 KiB to a new name")
-        self.method = method
+        self.method, self.spread = method, spread
 
     def ask(self, client, turn):
         client.ask(self.method, f"/file-{turn}.bin", 201, [f"Destination: /other-{turn}.bin"])
@@ -296,7 +323,9 @@ CASES = [
     Get("GET 1 KiB, first time", first=True),
     Get("GET 1 KiB, again"),
     GetWithPassword("GET 1 KiB, again, with Basic"),
+    GetWithAppPassword("GET 1 KiB, again, with an app password", "team"),
     GetLogged("GET 1 KiB, again, with an access log"),
+    GetMeasured("GET 1 KiB, again, with metrics"),
     GetSecure("GET 1 KiB, again, over TLS"),
     GetBelowMount("GET 1 KiB, again, below a mount"),
     GetRoute("GET of a route"),
@@ -320,7 +349,7 @@ CASES = [
     MkCol("MKCOL"),
     Delete("DELETE 1 KiB"),
     Transfer("MOVE"),
-    Transfer("COPY"),
+    Transfer("COPY", spread=0.03),
     PropFind("PROPFIND Depth 0", 0),
     PropFind("PROPFIND Depth 0, allprop", 0, body=None),
     HUNDRED,

@@ -57,6 +57,7 @@ def count(case, tools, binary, place):
     os.makedirs(root)
     os.makedirs(work)
     case.prepare(root)
+    case.set_up(binary, root, os.path.join(work, "state"))
     server = CountingServer(tools, binary, root, work, case.options, case.program)
     try:
         client = Client(server.port, server.settle, case.is_secure)

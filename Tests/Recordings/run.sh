@@ -76,6 +76,15 @@ for user in '' 'anna:open:sesame'; do
     stop
 done
 
+# An account with rights to one folder, below a folder that it may not list, can do everything there.
+mkdir -p "$work/limited"
+. "$here/../../scripts/server.sh"
+DAVIT=$davit limit_account "$work/limited/share" "$work/limited/state" 'anna:open:sesame' team/own/
+start limited
+url+=team/own/
+play "transcripts, limited rights" "$here" --expect "$here/expected-differences.txt" --user 'anna:open:sesame'
+stop
+
 # Each session begins with an empty share, and a server whose only options are its state folder and its address.
 with_pages=("${pages[@]}")
 pages=()

@@ -29,10 +29,9 @@ extension Configuration {
 
     /// Returns the function that logs a response, or nil if responses are not logged.
     func accessReport(_ log: Log, _ file: LogFile?) -> (@Sendable (AccessRecord) -> Void)? {
-        let isLogged = log.isOn(.access)
         guard let file else {
-            guard isLogged else { return nil }
-            return { record in log.text(.access, record.line.utf8) }
+            guard log.isOn(.access) else { return nil }
+            return { record in if log.isOn(.access) { log.text(.access, record.line.utf8) } }
         }
         let format = accessLog?.format ?? .combined
         return { record in
@@ -40,7 +39,7 @@ extension Configuration {
                 format.append(record, to: &lines)
                 lines.append(UInt8(ascii: "\n"))
             }
-            if isLogged { log.text(.access, record.line.utf8) }
+            if log.isOn(.access) { log.text(.access, record.line.utf8) }
         }
     }
 }

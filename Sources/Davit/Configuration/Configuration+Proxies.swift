@@ -11,6 +11,12 @@ extension Configuration {
         /// The fields that the proxies set.
         public var fields = TrustedProxies.Fields.either
 
+        /// The fields in which the proxies report the user whom they have authenticated; nil if they do not.
+        /// Everyone who can connect from a trusted address can then be any user. A user needs no account here.
+        ///
+        /// Requests from other addresses, and those without a user, must authenticate with an account.
+        public var identityFields: IdentityFields?
+
         /// Trusts no proxy.
         public init() {}
 
@@ -26,7 +32,7 @@ extension Configuration {
         guard !proxies.trusted.isEmpty else { return nil }
         return TrustedProxies(
             networks: try proxyNetworks(), trustsLocalSockets: proxies.trusted.contains(Proxies.localName),
-            fields: proxies.fields)
+            fields: proxies.fields, identityFields: proxies.identityFields)
     }
 
     /// The proxies that are addresses or networks.

@@ -22,6 +22,21 @@ extension Configuration {
         }
     }
 
+    /// Opens the sockets of ``hosts`` and ``port`` now and adds them to ``inheritedSockets``, so that the process can give up
+    /// privileges, such as that for ports below 1024, before it creates a server. Does nothing the second time. The sockets stay
+    /// open until the process ends.
+    ///
+    /// - Throws: ``ServerError/cannotListen(_:)``.
+    public mutating func openSockets() throws(ServerError) {
+        if hasOpenSockets || hosts.isEmpty { return }
+        do throws(TransportError) {
+            inheritedSockets += try OpenSockets.open(endpoints, backlog: backlog)
+        } catch {
+            throw .cannotListen(error)
+        }
+        hasOpenSockets = true
+    }
+
     /// Returns the address of the first inherited socket that is reachable from other machines, or nil.
     func exposedInheritedSocket() -> String? {
         for number in inheritedSockets {

@@ -21,9 +21,14 @@ extension Configuration {
         if let host = exposedInheritedSocket() { throw .accountsNeeded(host: host) }
     }
 
+    /// The configured TCP addresses.
+    var endpoints: [TransportConfiguration.Endpoint] {
+        hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) }
+    }
+
     func transport(log: Log, accessLog file: LogFile?) -> TransportConfiguration {
         var transport = TransportConfiguration(
-            endpoints: hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) })
+            endpoints: hasOpenSockets ? [] : endpoints)
         transport.grace = grace
         transport.stopsOnSignals = stopsOnSignals
         transport.serverName = serverName
@@ -38,6 +43,7 @@ extension Configuration {
         transport.connectionClosed = connections.closed
         if let tap = connections.tap { transport.tap = { tap($0).map(ApplicationTap.init) } }
         transport.accessLog = accessReport(log, file)
+        transport.countsRequests = countsRequests
         addSockets(to: &transport)
         return transport
     }
@@ -50,13 +56,18 @@ extension Configuration {
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
-    private static func unbracketed(_ host: String) -> String {
+    static func unbracketed(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 
     /// The hosts of the public URLs, in lowercase.
     func publicHosts() throws(ServerError) -> [String] {
         try parsedPublicURLs().map(\.host)
+    }
+
+    /// The public hosts, each with its port if the public URL has one.
+    func publicAuthorities() throws(ServerError) -> [String] {
+        try parsedPublicURLs().map { url in url.host + (url.port.map { ":\($0)" } ?? "") }
     }
 
     /// The public hosts that clients only reach over TLS.
@@ -66,7 +77,7 @@ extension Configuration {
         return urls.filter { $0.isSecure && !plain.contains($0.host) }.map(\.host)
     }
 
-    private func parsedPublicURLs() throws(ServerError) -> [PublicURL] {
+    func parsedPublicURLs() throws(ServerError) -> [PublicURL] {
         var parsed: [PublicURL] = []
         for url in publicURLs {
             guard let url = PublicURL(parsing: url) else { throw .publicURLMalformed(url) }

@@ -1,5 +1,6 @@
 public import DavitHTTP
 public import DavitLogging
+public import DavitMetrics
 public import DavitServer
 internal import DavitSystem
 public import DavitTransport
@@ -49,6 +50,8 @@ public struct Configuration: Sendable {
     /// Descriptors of listening stream sockets, such as ``DavitSystem/ServiceManager/inheritedSockets()``.
     /// They stay open when the server stops, so that it can be started again.
     public var inheritedSockets: [Int32] = []
+    /// Whether the sockets of ``hosts`` are among ``inheritedSockets``; see ``openSockets()``.
+    var hasOpenSockets = false
     /// The TLS settings; nil for plain HTTP.
     public var tls: TLS?
     /// The folder for request content that handlers read as files and that is too large for memory; nil for
@@ -61,6 +64,14 @@ public struct Configuration: Sendable {
     /// The accounts. If there are any, every request must be authenticated; if there are none, non-local
     /// addresses are an error unless ``allowsAnonymousVisitors`` is set.
     public var accounts: [Account] = []
+    /// Services that verify the passwords of users who have no account here, such as directories, asked in this
+    /// order. Clients then sign in with Basic. An account of the same name takes precedence, even if it is disabled.
+    public var passwordVerifiers: [any PasswordVerifier] = []
+    /// A service at which users who have no account here sign in with the browser, such as an OpenID Connect provider. It
+    /// sends the browser to the path `/.davit-browserpagefiles/sign-in` below one of the ``publicURLs``, which must be https
+    /// URLs, except on this machine. Requires TLS support, and a share with a browser page. An account of the same name takes
+    /// precedence, even if it is disabled.
+    public var signInProvider: (any SignInProvider)?
     /// The authentication schemes and realm, used if there are accounts.
     public var authentication = AuthenticationSettings()
     /// Allows non-local addresses without accounts. Requests may then contain any host name; if there are
@@ -84,6 +95,13 @@ public struct Configuration: Sendable {
     public var logSink: (any LogSink)?
     /// A log with one line for each response; nil for none.
     public var accessLog: AccessLog?
+    /// The listener for health checks and metrics; nil for none.
+    public var adminListener: AdminListener?
+    /// Whether the server counts requests, for ``WebServer/metrics()``. A listener in ``adminListener`` implies it.
+    public var collectsMetrics = false
+    /// Metrics of the application, which are added to those of the server. Called on a thread that may block, each time
+    /// the metrics are read. Nil for none.
+    public var metrics: (@Sendable () -> [Metric])?
     /// How long requests in flight can continue after a stop has been requested.
     public var grace: Duration = .seconds(30)
     /// Hooks for connections.

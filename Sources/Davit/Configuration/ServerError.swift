@@ -29,6 +29,11 @@ public enum ServerError: Error, Sendable, Equatable {
     case recordingFolderInsideShare(path: String)
     /// A mounted handler that is not a share could not be created.
     case mountNotUsable(reason: String)
+    /// A change was interrupted at `path`, and cannot be completed, because the folder there is not the same as at the
+    /// last start. `record` is the file that describes the former folders.
+    case foldersChanged(path: String, reason: String, record: String)
+    /// Home folders were configured, but there is no account database.
+    case homesWithoutAccounts
     /// The text is not an http or https URL with a host.
     case publicURLMalformed(String)
     /// The text is not a valid path prefix.
@@ -43,8 +48,16 @@ public enum ServerError: Error, Sendable, Equatable {
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes are invalid, or no scheme works for all accounts.
     case authenticationNotUsable(Accounts.Problem)
+    /// ``Configuration/signInProvider`` cannot be used with the other settings.
+    case signInProviderNotUsable(reason: String)
     /// The database of accounts, groups and rules cannot be used.
     case accountDatabaseNotUsable(reason: String)
+    /// ``WebDAVShare/access`` is set although there is an account database in the state folder `accounts`, whose rules
+    /// would not apply.
+    case accessInTwoPlaces(accounts: String)
+    /// The accounts in the state folder `accounts` of another share could do everything in the folder `share`: without an
+    /// account database of its own, this share needs ``WebDAVShare/access``.
+    case accountsWithoutRules(share: String, accounts: String)
     /// Both ``Configuration/accounts`` and a database of accounts are present.
     case accountsInTwoPlaces
     /// There are no accounts to replace, or the new list is empty.
@@ -54,6 +67,8 @@ public enum ServerError: Error, Sendable, Equatable {
     /// The host is not a loopback address and requires accounts, unless
     /// ``Configuration/allowsAnonymousVisitors`` is set.
     case accountsNeeded(host: String)
+    /// The host of ``Configuration/adminListener`` is not a loopback address.
+    case adminListenerNotLocal(host: String)
     /// A certificate, a key or a list of authorities cannot be read, created or used. The path is nil if the
     /// problem does not concern a file.
     case certificateNotUsable(path: String?, reason: String)

@@ -20,7 +20,7 @@ final class MacMetadataFolder: Sendable {
     ///   - share: the share that the metadata files belong to.
     ///   - state: the state folder.
     init(
-        of share: FileResourceStore, in state: ExclusiveFolder, _ configuration: WebDAVShare
+        of share: any FolderStore, in state: ExclusiveFolder, _ configuration: WebDAVShare
     ) throws(ServerError) {
         let path = state.path + "/litter"
         do throws(SystemError) { try ExclusiveFolder.makeFolders(path) } catch {

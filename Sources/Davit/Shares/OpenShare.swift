@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitAccounts
 internal import DavitControl
 internal import DavitEngine
@@ -13,16 +14,23 @@ internal import Synchronization
 
 /// The open folder and state of a share, for the lifetime of its server.
 final class OpenShare: LifecycleObserver {
-    let handler: WebDAVHandler
-    let resources: FileResourceStore
+    let handler: any Handler
+    let folders: ShareFolders
     /// The lock on the state folder, held for the lifetime of the server so that no other process uses it.
     let folder: ExclusiveFolder
+    /// The locks on the state folders that servers of only a mounted folder use.
+    private let mountLocks: [ExclusiveFolder]
     private let state: SQLiteStateStore
     private let share: Share
+    /// Whether clients can change nothing.
+    let isReadOnly: Bool
+    /// The title of the browser page; nil without a page.
+    let pageTitle: String?
     /// Nil if there is no database of accounts in the state folder.
     let accounts: AccountDirectory?
-    /// Set when the server uses the accounts.
-    let authenticationSettings = Mutex<AuthenticationSettings?>(nil)
+    /// Nil unless the application decides what each client may do.
+    let ownPolicy: OwnPolicy?
+    let admin: AccountAdmin
     /// Nil unless macOS metadata files are stored outside the share.
     private let macMetadata: MacMetadataFolder?
     /// Nil if sync-collection is disabled.
@@ -31,6 +39,12 @@ final class OpenShare: LifecycleObserver {
     /// Nil while the server does not run, or if its socket cannot be created.
     private let control = Mutex<ControlServer?>(nil)
     private let isEnding = Atomic<Bool>(false)
+    /// The result of the last write to the state database for a health check, and its time.
+    private let databaseCheck = Mutex<(time: Int64, problem: String?)?>(nil)
+    /// Responds to `davit status`; nil until the server is created.
+    private let status = Mutex<(@Sendable () -> ControlResponse)?>(nil)
+    /// Reloads the settings of the server.
+    private let reload = Mutex<(@Sendable () -> ReloadReport)?>(nil)
 
     /// The parts of the environment that do not retain this object.
     private struct BorrowedEnvironment {
@@ -39,48 +53,67 @@ final class OpenShare: LifecycleObserver {
     }
 
     init(_ configuration: WebDAVShare, in environment: ServerEnvironment) throws(ServerError) {
-        do throws(FileResourceStore.RootError) {
-            resources = try FileResourceStore(
-                root: configuration.folder, sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
-        } catch {
-            throw .shareNotUsable(path: configuration.folder, error)
-        }
-        folder = try StateFolder.open(configuration.stateFolder, share: resources)
+        folders = try ShareFolders(
+            configuration.folder, mounts: configuration.mounts, homes: configuration.homes,
+            sync: configuration.sync, keepsFree: configuration.keptFreeBytes)
+        folder = try StateFolder.open(configuration.stateFolder, of: folders)
+        mountLocks = try Self.locks(of: folders, isDefault: configuration.stateFolder == nil)
         self.environment = BorrowedEnvironment(log: environment.log, start: environment.background)
         state = try Self.openState(in: folder, configuration.sync, environment.background)
-        accounts = try Self.openAccounts(in: folder)
+        try Self.record(folders, in: folder, state, configuration.sync)
+        accounts = try Self.openAccounts(
+            in: folder, homes: folders.homes?.path, hasPolicy: configuration.access != nil)
+        ownPolicy = configuration.access.map { OwnPolicy($0) }
         macMetadata =
             configuration.rules.macMetadata == .aside
-            ? try MacMetadataFolder(of: resources, in: folder, configuration) : nil
+            ? try MacMetadataFolder(of: folders.store, in: folder, configuration) : nil
         var served = configuration.rules
         served.hiddenPaths = environment.hiddenPaths
         journal =
             configuration.answersSyncCollection
-            ? Self.journal(of: resources, macMetadata, served, in: folder, environment) : nil
+            ? Self.journal(of: folders.store, macMetadata, served, in: folder, environment) : nil
         share = try Self.makeShare(
-            configuration, resources, macMetadata, state, accounts, journal, folder, environment)
-        handler = WebDAVHandler(share: share, page: Self.page(configuration.page, of: resources))
+            configuration, folders.store, macMetadata, state, accounts, ownPolicy ?? accounts, journal,
+            folder, environment)
+        isReadOnly = configuration.isReadOnly
+        let log = environment.log
+        admin = AccountAdmin(accounts.map { .directory($0) } ?? .notInUse) {
+            log(.info, "accounts changed", ["change": $0, "by": $1])
+        } report: {
+            log(.error, "account change failed", ["reason": $0])
+        }
+        var page = configuration.page
+        page.title = page.title ?? folders.root.rootPath.split(separator: "/").last.map(String.init)
+        pageTitle = page.isEnabled ? page.shownTitle : nil
+        let handler = WebDAVHandler(
+            share: share, page: page.isEnabled ? BrowserPage(settings: page) : nil,
+            administration: accounts == nil ? nil : AdministrationEndpoint(admin))
+        self.handler =
+            (configuration.isReadOnly ? nil : folders.homes).map {
+                HomeFolders(at: $0.path, in: $0.store, configuration.rules, environment, next: handler)
+            }
+            ?? handler
     }
 
-    /// Creates the browser page; its title defaults to the name of the folder.
-    private static func page(_ settings: PageSettings, of resources: FileResourceStore) -> BrowserPage? {
-        guard settings.isEnabled else { return nil }
-        var settings = settings
-        if settings.title == nil {
-            settings.title = resources.rootPath.split(separator: "/").last.map(String.init)
+    /// Locks the default state folders of the mounted folders, so that no other server uses one of these folders at the
+    /// same time: it would remove interrupted uploads that it does not know. With a configured state folder, the
+    /// administrator decides which servers share folders, as without mounts.
+    private static func locks(
+        of folders: ShareFolders, isDefault: Bool
+    ) throws(ServerError) -> [ExclusiveFolder] {
+        guard isDefault else { return [] }
+        var locks: [ExclusiveFolder] = []
+        for (_, store) in folders.mounts {
+            locks.append(try StateFolder.open(StateFolder.path(nil, share: store.reader), of: folders))
         }
-        return BrowserPage(settings: settings)
+        return locks
     }
 
     private static func openState(
         in folder: ExclusiveFolder, _ sync: SyncLevel,
         _ background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool
     ) throws(ServerError) -> SQLiteStateStore {
-        if sync == .full {
-            do throws(SystemError) { try folder.sync() } catch {
-                throw .stateFolderNotUsable(path: folder.path, error)
-            }
-        }
+        if sync == .full { try syncNames(in: folder) }
         do throws(StateError) {
             return try SQLiteStateStore(
                 folder: folder.path, durability: sync == .full ? .powerLoss : .processDeath,
@@ -91,19 +124,58 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
-    /// Opens the database of accounts, if there is one. An error is fatal: without the rules, every client would
-    /// have all rights.
-    private static func openAccounts(in folder: ExclusiveFolder) throws(ServerError) -> AccountDirectory? {
-        guard SQLiteAccountStore.exists(in: folder.path) else { return nil }
-        do throws(AccountError) {
-            return try AccountDirectory(SQLiteAccountStore(folder: folder.path))
-        } catch {
-            throw .accountDatabaseNotUsable(reason: error.text)
+    private static func syncNames(in folder: ExclusiveFolder) throws(ServerError) {
+        do throws(SystemError) { try folder.sync() } catch {
+            throw .stateFolderNotUsable(path: folder.path, error)
         }
     }
 
+    /// Records the folders, unless a change was interrupted in a folder that is not in its place now.
+    private static func record(
+        _ folders: ShareFolders, in folder: ExclusiveFolder, _ state: SQLiteStateStore, _ sync: SyncLevel
+    ) throws(ServerError) {
+        let record = MountRecord(of: folders)
+        let former = try MountRecord(in: folder.path)
+        if former == record { return }
+        let intents: [RenameIntent]
+        do throws(StateError) { intents = try state.intents() } catch {
+            throw .stateNotUsable(path: folder.path, reason: error.text)
+        }
+        try former.check(intents, in: record, folder.path)
+        try record.write(in: folder.path)
+        if sync == .full { try syncNames(in: folder) }
+    }
+
+    /// Opens the database of accounts, if there is one. An error is fatal: without the rules, every client would
+    /// have all rights.
+    /// - Parameters:
+    ///   - homes: the collection that contains home folders.
+    ///   - hasPolicy: whether the application decides what each client may do.
+    private static func openAccounts(
+        in folder: ExclusiveFolder, homes: ResourcePath?, hasPolicy: Bool
+    ) throws(ServerError) -> AccountDirectory? {
+        let directory: AccountDirectory?
+        do throws(AccountError) {
+            directory =
+                try SQLiteAccountStore.exists(in: folder.path)
+                ? try AccountDirectory(
+                    SQLiteAccountStore(folder: folder.path, onCommit: { FileFaults.step("sqlite-commit") }),
+                    homes: homes) : nil
+        } catch {
+            throw .accountDatabaseNotUsable(reason: error.text)
+        }
+        // The policy would replace the rules: clients could have rights that an administrator has taken from them, and could
+        // use the home folders of others.
+        if directory != nil, hasPolicy {
+            throw .accessInTwoPlaces(accounts: folder.path)
+        }
+        // Without rights, every account could use the home folders of all others.
+        if directory == nil, homes != nil { throw .homesWithoutAccounts }
+        return directory
+    }
+
     private static func journal(
-        of resources: FileResourceStore, _ macMetadata: MacMetadataFolder?, _ rules: ShareRules,
+        of resources: any FolderStore, _ macMetadata: MacMetadataFolder?, _ rules: ShareRules,
         in folder: ExclusiveFolder,
         _ environment: ServerEnvironment
     ) -> ShareJournal {
@@ -117,28 +189,29 @@ final class OpenShare: LifecycleObserver {
     }
 
     private static func makeShare(
-        _ configuration: WebDAVShare, _ resources: FileResourceStore, _ macMetadata: MacMetadataFolder?,
-        _ store: SQLiteStateStore, _ accounts: AccountDirectory?, _ journal: ShareJournal?,
-        _ folder: ExclusiveFolder,
-        _ environment: ServerEnvironment
+        _ configuration: WebDAVShare, _ folders: any FolderStore, _ macMetadata: MacMetadataFolder?,
+        _ store: SQLiteStateStore, _ accounts: AccountDirectory?, _ access: (any AccessPolicy)?,
+        _ journal: ShareJournal?, _ folder: ExclusiveFolder, _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
             settings.isReadOnly = configuration.isReadOnly
             settings.maximumFileBytes = configuration.maximumFileBytes
             settings.maximumDepth = max(1, configuration.maximumDepth)
+            settings.allowsInfiniteDepth = configuration.allowsInfiniteDepth
             settings.uploadSeconds = max(1, configuration.uploadExpiry.components.seconds)
             settings.publicHosts = environment.publicHosts
+            settings.publicAuthorities = environment.publicAuthorities
             settings.securePublicHosts = environment.securePublicHosts
             settings.pageOrigins = environment.pageOrigins
             settings.hiddenPaths = environment.hiddenPaths
             settings.rules = configuration.rules
             settings.hooks = configuration.hooks
             settings.trash = configuration.trash
-            settings.access = accounts
-            let root = resources.rootPath == "/" ? "" : resources.rootPath
-            let aside = macMetadata?.store
-            settings.filePath = { aside?.filePath($0) ?? root + $0.description }
+            settings.access = access
+            settings.hasAccountDatabase = accounts != nil
+            let resources = macMetadata?.store ?? folders
+            settings.filePath = { resources.filePath($0) }
             let log = environment.log
             let told = configuration.hooks.lockBroken
             settings.hooks.lockBroken = { lock in
@@ -146,7 +219,7 @@ final class OpenShare: LifecycleObserver {
                 told?(lock)
             }
             let share = Share(
-                resources: macMetadata?.store ?? resources, state: try ShareState(store: store),
+                resources: resources, state: try ShareState(store: store),
                 journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
@@ -166,6 +239,9 @@ final class OpenShare: LifecycleObserver {
         share.recovery.removesLeftovers(besides: others.map(\.share.recovery))
     }
 
+    /// Sets what `davit reload` does.
+    func acceptReloads(_ action: @escaping @Sendable () -> ReloadReport) { reload.withLock { $0 = action } }
+
     // MARK: Life cycle of the server
 
     func serverDidStart() {
@@ -179,13 +255,16 @@ final class OpenShare: LifecycleObserver {
     /// Starts to accept requests from `davit` commands in other processes. A failure is not fatal, because
     /// some volumes do not support sockets.
     private func startControl() {
+        let status: @Sendable () -> ControlResponse? = { [weak self] in self?.status.withLock { $0 }?() }
         do throws(SystemError) {
-            let accounts = AccountAdmin(
-                accounts.map { .directory($0) } ?? .notInUse, share: share,
-                settings: authenticationSettings.withLock { $0 })
-            let server = try ControlServer(folder: folder.path) { [state, share] request, user in
-                StateAdmin(
-                    store: state, share: share, accounts: accounts, origin: "a command of user \(user)"
+            let server = try ControlServer(folder: folder.path) {
+                [state, share, admin, weak self] request, user in
+                if case .reload = request, let reload = self?.reload.withLock({ $0 }) {
+                    return .lines(reload().lines)
+                }
+                return StateAdmin(
+                    store: state, share: share, accounts: admin, origin: "a command of user \(user)",
+                    status: status
                 ).answer(request)
             }
             control.withLock { $0 = server }
@@ -195,16 +274,40 @@ final class OpenShare: LifecycleObserver {
         }
     }
 
+    /// Sets the function that responds to `davit status`.
+    func respondToStatus(_ status: @escaping @Sendable () -> ControlResponse) {
+        self.status.withLock { $0 = status }
+    }
+
+    /// How long the result of a write to the database is used, so that frequent health checks cause few writes.
+    private static let databaseCheckNanoseconds: Int64 = 10_000_000_000
+
+    /// Returns why the database cannot be written; nil if it can. Blocks.
+    func databaseProblem() -> String? {
+        databaseCheck.withLock { check in
+            let now = Clock.coarseNow()
+            if let check, now - check.time < Self.databaseCheckNanoseconds { return check.problem }
+            var problem: String?
+            do throws(StateError) { try state.checkWritable() } catch { problem = error.text }
+            check = (now, problem)
+            return problem
+        }
+    }
+
+    var statistics: Share.Statistics { share.statistics }
+    var journalBacklog: Int { journal?.backlog ?? 0 }
+
     /// Runs the first maintenance in the background: removes leftovers of earlier runs and expired macOS
     /// metadata files, maintains the trash and expires uploads.
     private func sweepLeftovers() {
         _ = environment.start { [self] in
             FileFaults.uncounted {
                 let isCancelled = { self.isEnding.load(ordering: .relaxed) }
-                resources.sweepLeftovers(isCancelled: isCancelled)
+                for store in folders.all { store.sweepLeftovers(isCancelled: isCancelled) }
                 macMetadata?.folder.sweepLeftovers(isCancelled: isCancelled)
                 macMetadata?.sweep(share)
                 share.recovery.trash.adoptMounted()
+                share.recovery.sweepRules()
                 share.trashMaintenance.run()
                 UploadEngine(share: share).removeExpired()
             }
@@ -212,9 +315,13 @@ final class OpenShare: LifecycleObserver {
     }
 
     func performMaintenance() -> Bool {
-        var isNeededAgain = resources.closeUnusedFiles()
+        var isNeededAgain = false
+        for store in folders.all where store.closeUnusedFiles() { isNeededAgain = true }
         if share.changeEvents?.poll() == true { isNeededAgain = true }
-        FileFaults.uncounted { share.trashMaintenance.run() }
+        FileFaults.uncounted {
+            share.recovery.retryRuleMoves()
+            share.trashMaintenance.run()
+        }
         UploadEngine(share: share).removeExpired()
         if let macMetadata {
             macMetadata.sweep(share)

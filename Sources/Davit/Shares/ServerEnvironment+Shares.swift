@@ -1,4 +1,5 @@
 internal import DavitAccounts
+internal import DavitControl
 internal import DavitFileStore
 internal import DavitServer
 internal import DavitSystem
@@ -14,13 +15,13 @@ extension ServerEnvironment {
         for share in shares {
             share.removesLeftovers(besides: shares.filter { $0 !== share })
             for other in shares where other !== share {
-                if StateFolder.isInside(share.folder.path, share: other.resources.rootPath) {
+                if other.folders.contains(share.folder.path) {
                     throw .stateFolderInsideShare(path: share.folder.path)
                 }
-                if StateFolder.isInside(share.resources.rootPath, share: other.resources.rootPath) {
+                for folder in share.folders.all where other.folders.contains(folder.rootPath) {
                     log(
                         .warning, "one share is inside another; locks in one are not enforced in the other",
-                        ["share": share.resources.rootPath, "other": other.resources.rootPath])
+                        ["share": folder.rootPath, "other": other.folders.root.rootPath])
                 }
             }
         }
@@ -28,14 +29,22 @@ extension ServerEnvironment {
 }
 
 extension ServerEnvironment {
-    /// Returns the accounts in the database of a share; nil if no share has one.
+    /// Makes all shares answer `davit reload` with an action.
+    func acceptReloads(_ action: @escaping @Sendable () -> ReloadReport) {
+        forEachLifecycleObserver { ($0 as? OpenShare)?.acceptReloads(action) }
+    }
+
+    /// Returns the accounts in the database of a share; nil if no share has one. The rules of the database, and the limits
+    /// of its app passwords, concern only this share: the others need a policy of their own.
     /// - Parameter settings: those of the authentication with these accounts.
     func accountDirectory(
         for settings: AuthenticationSettings
     ) throws(ServerError) -> AccountDirectory? {
         var shares: [OpenShare] = []
+        var others: [OpenShare] = []
         forEachLifecycleObserver {
-            if let share = $0 as? OpenShare, share.accounts != nil { shares.append(share) }
+            guard let share = $0 as? OpenShare else { return }
+            if share.accounts == nil { others.append(share) } else { shares.append(share) }
         }
         if shares.count > 1 {
             throw .accountDatabaseNotUsable(
@@ -43,7 +52,25 @@ extension ServerEnvironment {
                     "two shares have an account database: \(shares.map(\.folder.path).joined(separator: ", "))"
             )
         }
-        shares.first?.authenticationSettings.withLock { $0 = settings }
-        return shares.first?.accounts
+        guard let share = shares.first else { return nil }
+        for other in others {
+            guard let policy = other.ownPolicy else {
+                throw .accountsWithoutRules(
+                    share: other.folders.root.rootPath, accounts: share.folder.path)
+            }
+            policy.refuseLimited()
+        }
+        share.admin.use(settings)
+        return share.accounts
+    }
+
+    /// Lets the share with the database of accounts check passwords, and list and end sessions.
+    /// - Parameter sessions: nil if browsers cannot sign in with a form.
+    func use(_ authentication: Authentication, _ sessions: (any SessionAdministration)?) {
+        forEachLifecycleObserver {
+            guard let share = $0 as? OpenShare, share.accounts != nil else { return }
+            share.admin.use(authentication)
+            if let sessions { share.admin.use(sessions) }
+        }
     }
 }

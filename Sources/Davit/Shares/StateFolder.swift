@@ -17,9 +17,10 @@ package enum StateFolder {
     }
 
     /// Creates the folder at ``path(_:share:)`` if it does not exist, and locks it.
-    static func open(_ given: String?, share: FileResourceStore) throws(ServerError) -> ExclusiveFolder {
-        let path = try path(given, share: share.reader)
-        if isInside(path, share: share.rootPath) { throw .stateFolderInsideShare(path: path) }
+    static func open(_ given: String?, of folders: ShareFolders) throws(ServerError) -> ExclusiveFolder {
+        let path = try path(given, share: folders.root.reader)
+        if folders.contains(path) { throw .stateFolderInsideShare(path: path) }
+        try checkMounts(of: folders, outside: path)
         do throws(ExclusiveFolder.Failure) {
             return try ExclusiveFolder(path: path)
         } catch {
@@ -27,6 +28,17 @@ package enum StateFolder {
             case .held(let process): throw .stateFolderHeld(path: path, byProcess: process)
             case .notUsable(let error): throw .stateFolderNotUsable(path: path, error)
             }
+        }
+    }
+
+    /// Checks that no mounted folder is inside a state folder: clients could change what the server stores there.
+    private static func checkMounts(
+        of folders: ShareFolders, outside path: String
+    ) throws(ServerError) {
+        guard let state = try? ExclusiveFolder.canonical(path) else { return }
+        for (point, store) in folders.mounts where isInside(store.rootPath, share: state) {
+            throw .mountNotUsable(
+                reason: "cannot mount a folder at \(point): \(store.rootPath) is inside the state folder")
         }
     }
 

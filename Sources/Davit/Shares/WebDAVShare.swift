@@ -1,3 +1,4 @@
+public import DavitAccess
 public import DavitEngine
 public import DavitFileStore
 public import DavitHTTP
@@ -18,6 +19,14 @@ public import DavitStore
 public struct WebDAVShare: Mountable {
     /// The shared folder.
     public var folder: String
+    /// Other folders, as parts of this share: they have their own paths in it, and share its state, accounts and settings.
+    /// Clients cannot move or remove them. Resources are moved between folders like between volumes. No folder may
+    /// contain another one.
+    public var mounts: [MountedFolder] = []
+    /// The folder that contains the home folders of the accounts, mounted like ``mounts``; nil for none. The home folder of
+    /// an account has its name, and is created when it first sends a request. An account may change everything in its
+    /// home folder; others need a rule in this folder or below it. Requires an account database.
+    public var homes: MountedFolder?
     /// The folder for locks and properties, outside of all shares; nil for one in the user's state folder,
     /// named after ``folder``. Only one server can use it at a time.
     public var stateFolder: String?
@@ -46,12 +55,22 @@ public struct WebDAVShare: Mountable {
     public var rules = ShareRules()
     /// Hooks that can reject changes or are notified of them.
     public var hooks = ShareHooks()
+    /// Decides what each client may do in this share; nil if the account database in the state folder decides or, without
+    /// one, if every client may do everything. Cannot be used with an account database, whose rules would have no effect.
+    /// Required if another share of the server has an account database: its rules do not concern this share, and neither do
+    /// its app passwords with a limit, which have no rights here. Clients that have not signed in are anonymous.
+    public var access: (any AccessPolicy)?
     /// The settings of the browser page.
     public var page = PageSettings()
     /// Whether clients can request changes since a previous request (sync-collection, RFC 6578) and receive
     /// change events. There is no cost until a client does so; then a journal of the folder is kept in the
     /// state folder, across restarts.
     public var answersSyncCollection = true
+
+    /// Whether PROPFIND and SEARCH may include everything below a folder in one request (Depth infinity); otherwise
+    /// PROPFIND is answered with 403 and `propfind-finite-depth` (RFC 4918 §9.1), and SEARCH with 409. PROPFIND without
+    /// Depth then includes only the members of a folder.
+    public var allowsInfiniteDepth = true
 
     /// Creates the settings of a share. Opens nothing yet.
     public init(

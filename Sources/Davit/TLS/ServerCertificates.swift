@@ -18,6 +18,8 @@ final class ServerCertificates: Sendable {
     private let now: @Sendable () -> Timestamp
     /// The fingerprints of the certificates in use, to detect changes.
     private let served = Mutex<[[UInt8]]>([])
+    /// The period in which all certificates in use are valid; nil if it is unknown or empty.
+    private let period = Mutex<ClosedRange<Timestamp>?>(nil)
     /// Serializes reloads, so that the certificates read last are used.
     let reloading = Mutex<Void>(())
 
@@ -33,8 +35,15 @@ final class ServerCertificates: Sendable {
         tickets = TicketKeys(now: now())
     }
 
-    /// Reads or creates all certificates. Blocks.
-    func load() throws(ServerError) -> TLSContext {
+    /// Certificates that were read, but are not in use yet.
+    struct Loaded {
+        let context: TLSContext
+        fileprivate let fingerprints: [[UInt8]]
+        fileprivate let period: ClosedRange<Timestamp>?
+    }
+
+    /// Reads or creates all certificates, for ``use(_:)``. Blocks.
+    func load() throws(ServerError) -> Loaded {
         let now = now()
         var identities: [TLSIdentity] = []
         for source in configuration.identities { identities.append(try identity(source, now: now)) }
@@ -42,12 +51,20 @@ final class ServerCertificates: Sendable {
         for identity in identities { warn(about: identity.certificate, now: now) }
         do throws(TLSContext.Problem) {
             let context = try TLSContext(identities: identities, clients: clients, tickets: tickets)
-            let fingerprints = identities.map { (try? $0.certificate.fingerprint()) ?? [] }
-            served.withLock { $0 = fingerprints }
-            return context
+            return Loaded(
+                context: context,
+                fingerprints: identities.map { (try? $0.certificate.fingerprint()) ?? [] },
+                period: Self.commonPeriod(of: identities.compactMap { try? $0.certificate.validity() }))
         } catch {
             throw .certificateNotUsable(path: firstPath, reason: error.text)
         }
+    }
+
+    /// Records that certificates are in use, and returns their context.
+    func use(_ loaded: Loaded) -> TLSContext {
+        served.withLock { $0 = loaded.fingerprints }
+        period.withLock { $0 = loaded.period }
+        return loaded.context
     }
 
     /// Replaces the self-signed certificate if necessary; returns a context with the new one, or nil if
@@ -59,13 +76,24 @@ final class ServerCertificates: Sendable {
             let fingerprint = (try? certificate.fingerprint()) ?? []
             if served.withLock({ $0.contains(fingerprint) }) { return nil }
             log.info("created new certificate", ["folder": maker.folder])
-            return try load()
+            return use(try load())
         } catch {
             log.error(
                 "certificate renewal failed; keeping the current certificate",
                 ["reason": error.certificateReason])
             return nil
         }
+    }
+
+    /// The period in which all certificates in use are valid: it ends when the first one expires. Nil if it is unknown.
+    var validity: ClosedRange<Timestamp>? { period.withLock { $0 } }
+
+    /// If no time is in all periods, the result is the end of the first one.
+    static func commonPeriod(of periods: [ClosedRange<Timestamp>]) -> ClosedRange<Timestamp>? {
+        guard let end = periods.map(\.upperBound).min(), let start = periods.map(\.lowerBound).max() else {
+            return nil
+        }
+        return min(start, end)...end
     }
 
     /// Whether ``renewed()`` can ever return a context.

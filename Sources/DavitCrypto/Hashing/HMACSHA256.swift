@@ -6,7 +6,13 @@ package enum HMACSHA256 {
     package static func make(
         for message: borrowing Span<UInt8>, key: borrowing Span<UInt8>
     ) throws(CryptoError) -> [UInt8] {
-        let algorithm = Digest.Algorithm.sha256
+        try make(.sha256, for: message, key: key)
+    }
+
+    /// Returns the HMAC with another digest.
+    static func make(
+        _ algorithm: Digest.Algorithm, for message: borrowing Span<UInt8>, key: borrowing Span<UInt8>
+    ) throws(CryptoError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: algorithm.byteCount)
         // OpenSSL takes a null key as "keep the current key", so pass an address even for an empty key.
         var emptyKey: UInt8 = 0

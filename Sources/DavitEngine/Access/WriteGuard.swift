@@ -63,7 +63,9 @@ struct WriteGuard: Sendable {
     {
         var tokens = Set(try locks(covering: path).map(\.token.uri))
         if info?.isCollection == true {
-            tokens.formUnion(try share.journal?.currentSyncTokens(at: path, in: context, wait) ?? [])
+            tokens.formUnion(
+                try share.journal?.currentSyncTokens(
+                    at: path, view: share.tokenView, in: context, wait) ?? [])
         }
         let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)

@@ -42,6 +42,7 @@ package final class ChangeEventFeed: Sendable {
     /// Adds a reader.
     /// - Parameters:
     ///   - missing: the requested collections that do not exist.
+    ///   - view: the rights that event ids refer to; see ``SyncToken/view``.
     ///   - mayReport: whether the client may know of a change at a path; asked for each event.
     ///   - position: the position up to which the requested collections have been compared with the file
     ///     system.
@@ -49,7 +50,7 @@ package final class ChangeEventFeed: Sendable {
     ///   reader resumes; nil if there are too many readers.
     func join(
         _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition,
-        mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
+        view: UInt64? = nil, mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
             guard state.readers.count < readerLimit else { return nil }
@@ -59,7 +60,7 @@ package final class ChangeEventFeed: Sendable {
             state.token = token
             let through =
                 token.journal == position.journal ? max(token.number, position.last) : position.last
-            let id = state.readers.add(scopes, known: through, mayReport: mayReport)
+            let id = state.readers.add(scopes, known: through, view: view, mayReport: mayReport)
             state.readers.withReader(id) { reader in
                 // Send the first event id immediately.
                 reader.pending.isBeat = true
@@ -142,7 +143,7 @@ package final class ChangeEventFeed: Sendable {
                 }
                 return .events(
                     reader.pending, watching: reader.scopes,
-                    knowing: SyncToken(journal: token.journal, number: number),
+                    knowing: SyncToken(journal: token.journal, number: number, view: reader.view),
                     isNew: reader.notified != number)
             } ?? .end
         }

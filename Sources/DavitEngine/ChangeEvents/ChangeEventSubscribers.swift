@@ -8,6 +8,9 @@ struct ChangeEventSubscribers {
         var scopes: [ChangeEventScope]
         /// Whether the client may know of a change; asked for each event.
         var mayReport: @Sendable (ResourcePath) -> Bool = { _ in true }
+        /// The rights of the client when it joined. Event ids refer to them, so that a client that reconnects after a change
+        /// of its rights reads everything again.
+        var view: UInt64?
         var pending = PendingChangeEvents()
         /// The number of the last change that the reader knows or that ``ChangeEventFeed/catchUp(_:_:)`` sends to it.
         var known: Int64
@@ -52,11 +55,11 @@ struct ChangeEventSubscribers {
     // MARK: Adding and removing readers
 
     mutating func add(
-        _ scopes: [ChangeEventScope], known: Int64,
+        _ scopes: [ChangeEventScope], known: Int64, view: UInt64? = nil,
         mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
     ) -> Int {
         next += 1
-        all[next] = Reader(scopes: scopes, mayReport: mayReport, known: known)
+        all[next] = Reader(scopes: scopes, mayReport: mayReport, view: view, known: known)
         for scope in scopes { add(Watch(reader: next, scope: scope)) }
         return next
     }
@@ -171,7 +174,9 @@ struct ChangeEventSubscribers {
     mutating func record(_ lock: Lock) {
         let slash = lock.rootHref.last == UInt8(ascii: "/") ? [UInt8(ascii: "/")] : []
         let root = lock.root
-        for watch in watches[root] ?? [] { record(watch.reader) { $0.record(locksOf: watch.scope.href) } }
+        for watch in watches[root] ?? [] where all[watch.reader]?.mayReport(root) == true {
+            record(watch.reader) { $0.record(locksOf: watch.scope.href) }
+        }
         if let parent = root.parent {
             forEachWatch(above: parent) { readers, watch in
                 guard readers.all[watch.reader]?.mayReport(root) == true else { return }
@@ -181,7 +186,9 @@ struct ChangeEventSubscribers {
         // The lock also covers watched collections below its root.
         guard lock.depth == .infinity, weights[root] != nil else { return }
         for (folder, watches) in watches where folder != root && root.contains(folder) {
-            for watch in watches { record(watch.reader) { $0.record(locksOf: watch.scope.href) } }
+            for watch in watches where all[watch.reader]?.mayReport(folder) == true {
+                record(watch.reader) { $0.record(locksOf: watch.scope.href) }
+            }
         }
     }
 

@@ -124,30 +124,29 @@ final class ResourceMover: Sendable {
     func swapIn(
         _ staged: any StagedTree, of source: ResourcePath, moving origin: RenameIntent.Origin,
         to destination: Lookup, _ context: RequestContext
-    ) throws(WebDAVError) -> (hidden: (any DetachedTree)?, kept: TrashEntry?) {
+    ) throws(StoreError) -> (hidden: (any DetachedTree)?, kept: TrashEntry?) {
         let isReplacing = destination.info != nil
         var hidden: (any DetachedTree)?
-        let kept = try storing { () throws(StoreError) in
-            try reservingTrashIfPossible(replaced: destination, context) { (reservation) throws(StoreError) in
-                let intent = RenameIntent(
-                    id: state.nextIntentID(), source: staged.path, destination: destination.path,
-                    moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
-                    origin: origin, kept: reservation?.entry.location)
-                let rows = try copiedRows(of: source, in: staged, isMove: true)
-                try intents.perform(intent, rows: rows, reservation: reservation?.entry) {
-                    () throws(StoreError) in
-                    try Self.publish(staged, isReplacing: isReplacing, reservation)
-                    do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
-                        try staged.unpublish(isReplacing: isReplacing)
-                        throw error
-                    }
-                } undo: { () throws(StoreError) in
-                    try hidden?.restore()
+        let kept = try reservingTrashIfPossible(replaced: destination, context) {
+            (reservation) throws(StoreError) in
+            let intent = RenameIntent(
+                id: state.nextIntentID(), source: staged.path, destination: destination.path,
+                moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
+                origin: origin, kept: reservation?.entry.location)
+            let rows = try copiedRows(of: source, in: staged, isMove: true)
+            try intents.perform(intent, rows: rows, reservation: reservation?.entry) {
+                () throws(StoreError) in
+                try Self.publish(staged, isReplacing: isReplacing, reservation)
+                do throws(StoreError) { hidden = try resources.detach(origin.path) } catch {
                     try staged.unpublish(isReplacing: isReplacing)
+                    throw error
                 }
-                // The moved resource may be old, with no other copy, so its content must be kept when it is replaced.
-                return recordReplaced(reservation, destination, nil, context)
+            } undo: { () throws(StoreError) in
+                try hidden?.restore()
+                try staged.unpublish(isReplacing: isReplacing)
             }
+            // The moved resource may be old, with no other copy, so its content must be kept when it is replaced.
+            return recordReplaced(reservation, destination, nil, context)
         }
         return (hidden, kept)
     }

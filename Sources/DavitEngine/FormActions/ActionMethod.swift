@@ -127,7 +127,9 @@ struct ActionMethod: Sendable {
                 try share.lookup.resource(at: context.path, wait: wait)
             }
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
-            guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }
+            guard info.isCollection else {
+                throw share.methodNotAllowed(AllowedMethods.content, at: lookup, context)
+            }
             let check = WriteGuard(share: share, context: context, wait: wait)
             try check.checkPreconditions(target: info)
             try check.checkIf(target: info, path: lookup.path)

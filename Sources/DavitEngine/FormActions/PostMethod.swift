@@ -72,7 +72,9 @@ struct PostMethod: ChangeMethod {
         guard let info = change.target.info, let member = change.destination else {
             throw WebDAVError(.notFound)
         }
-        guard info.isCollection else { throw .methodNotAllowed(AllowedMethods.content) }
+        guard info.isCollection else {
+            throw share.methodNotAllowed(AllowedMethods.content, at: change.target, change.context)
+        }
         switch member.state {
         case .unmapped: return [.write(member.path), .member(member.path)]
         case .unservable where share.rules?.refuses(in: member.path) == true: throw WebDAVError(.forbidden)

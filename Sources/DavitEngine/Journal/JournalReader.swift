@@ -55,12 +55,14 @@ final class JournalReader: Sendable {
     /// Returns the sync tokens in `If` that match the current state of a collection (RFC 6578 §5), because nothing below
     /// it has changed since they were issued.
     ///
-    /// - Parameter path: the canonical path.
+    /// - Parameters:
+    ///   - path: the canonical path.
+    ///   - view: see ``SyncToken/view``.
     /// - Throws: `wouldBlock` if `wait` is `never`; 503 if the journal is not up to date yet.
     func currentSyncTokens(
-        at path: ResourcePath, in context: RequestContext, _ wait: Wait
+        at path: ResourcePath, view: UInt64?, in context: RequestContext, _ wait: Wait
     ) throws(WebDAVError) -> Set<String> {
-        let tokens = context.submittedTokens.compactMap { SyncToken(parsing: $0) }
+        let tokens = context.submittedTokens.compactMap { SyncToken(parsing: $0) }.filter { $0.view == view }
         if tokens.isEmpty { return [] }
         if wait == .never { throw WebDAVError(store: .wouldBlock) }
         do throws(JournalError) {

@@ -3,7 +3,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// The live properties (RFC 4918 §15, RFC 3253 §3.1, RFC 3744, RFC 4331, RFC 5323 §3.3, RFC 5397, RFC 5995, RFC 6578,
-/// `executable` of Apache, `checksums` of ownCloud, times of Windows and rclone, and a davit-specific property).
+/// `executable` of Apache, `checksums` of ownCloud, times of Windows and rclone, and properties of davit).
 enum LiveProperty: CaseIterable, Sendable {
     case creationdate, displayname, getcontentlength, getcontenttype, getetag, getlastmodified
     case lockdiscovery, resourcetype, supportedlock
@@ -13,6 +13,8 @@ enum LiveProperty: CaseIterable, Sendable {
     case supportedReportSet, syncToken
     /// The property of RFC 5397, and properties of RFC 3744 that do not require access control.
     case currentUserPrincipal, currentUserPrivilegeSet, supportedPrivilegeSet, principalCollectionSet
+    /// The access control list, for clients with the right to manage it.
+    case acl
     /// Properties of principals only (RFC 3744 §4).
     case principalURL, alternateURISet, groupMembership
     /// The modification time for Windows, in the format of `getlastmodified`, and for rclone, in seconds since 1970.
@@ -22,6 +24,8 @@ enum LiveProperty: CaseIterable, Sendable {
     case supportedQueryGrammarSet
     /// The accounts of the owners and the creation times of the locks in `lockdiscovery`.
     case lockDetails
+    /// What the client may do with the resource, as a number.
+    case rights
 
     init?(_ name: PropertyName) {
         guard let property = Self.byName[name] else { return nil }
@@ -54,6 +58,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .currentUserPrivilegeSet: .dav("current-user-privilege-set")
         case .supportedPrivilegeSet: .dav("supported-privilege-set")
         case .principalCollectionSet: .dav("principal-collection-set")
+        case .acl: .dav("acl")
         case .principalURL: .dav("principal-URL")
         case .alternateURISet: .dav("alternate-URI-set")
         case .groupMembership: .dav("group-membership")
@@ -65,6 +70,7 @@ enum LiveProperty: CaseIterable, Sendable {
         case .supportedQueryGrammarSet: .dav("supported-query-grammar-set")
         case .lockDetails:
             PropertyName(namespace: LockDetailsWriter.namespace.description, local: "lock-details")
+        case .rights: PropertyName(namespace: LockDetailsWriter.namespace.description, local: "rights")
         }
     }
 
@@ -90,11 +96,11 @@ enum LiveProperty: CaseIterable, Sendable {
         case .addMember, .syncToken: member.info.isCollection
         // The root of a share has no name by default; a client can set one.
         case .displayname: !member.name.isEmpty
-        case .principalURL, .alternateURISet, .groupMembership: false
+        case .principalURL, .alternateURISet, .groupMembership, .acl: false
         case .creationdate, .getcontenttype, .getlastmodified, .lockdiscovery, .resourcetype, .supportedlock,
             .quotaAvailableBytes, .quotaUsedBytes, .supportedQueryGrammarSet, .supportedReportSet,
             .win32LastModifiedTime, .lastmodified, .currentUserPrincipal, .currentUserPrivilegeSet,
-            .supportedPrivilegeSet, .principalCollectionSet, .lockDetails:
+            .supportedPrivilegeSet, .principalCollectionSet, .lockDetails, .rights:
             true
         }
     }

@@ -26,7 +26,9 @@ final class PropFindPlan: Sendable {
     let wantsLocks: Bool
     let wantsQuota: Bool
     let wantsAddMember: Bool
-    /// Whether privileges are requested, which depend on the path of a resource if there is an access policy.
+    let wantsRights: Bool
+    /// Whether rights, privileges or access control lists are requested, which depend on the path of a resource if there is
+    /// an access policy.
     let wantsPrivileges: Bool
     /// Whether the path of each resource must be computed even if no requested property depends on it.
     let needsPath: Bool
@@ -77,7 +79,8 @@ final class PropFindPlan: Sendable {
         wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery) || live.contains(.lockDetails)
         wantsAddMember = kind == .values && live.contains(.addMember)
-        wantsPrivileges = kind == .values && live.contains(.currentUserPrivilegeSet)
+        wantsRights = kind == .values && live.contains(.rights)
+        wantsPrivileges = wantsRights || live.contains(.currentUserPrivilegeSet) || live.contains(.acl)
         wantsQuota = live.contains(.quotaAvailableBytes) || live.contains(.quotaUsedBytes)
         wantsSyncToken = kind == .values && live.contains(.syncToken)
         wantsDigests = live.contains(.checksums)

@@ -8,7 +8,8 @@ final class OriginPolicy: Sendable {
     private let pageOrigins: [String]
 
     init(_ configuration: ShareConfiguration) {
-        serverNames = ServerNames(configuration.publicHosts, secure: configuration.securePublicHosts)
+        serverNames = ServerNames(
+            configuration.publicAuthorities, secure: configuration.securePublicHosts)
         pageOrigins = configuration.pageOrigins
     }
 

@@ -48,7 +48,7 @@ final class URLMapping: Sendable {
             return true
         }
         return Self.isSame(own, other)
-            || context.request.forwardedOrigin?.host.map { Self.isSame($0, other) } == true
+            || context.request.forwardedHost.map { Self.isSame($0, other) } == true
             || publicHosts.isEmpty && context.request.isHostUncertain
     }
 

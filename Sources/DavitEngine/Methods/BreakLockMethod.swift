@@ -4,7 +4,8 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// Removes a lock, regardless of its owner: the form action `unlock`, which the browser page offers with a warning.
-/// Every user who can write to the share may use it, unless a hook refuses.
+/// If accounts have different rights, the locks of others require the right to manage the locked resource. A hook can
+/// refuse the action.
 ///
 /// UNLOCK, by contrast, removes a lock only for its owner (RFC 4918 §9.11).
 struct BreakLockMethod: ChangeMethod {

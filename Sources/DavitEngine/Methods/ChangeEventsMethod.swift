@@ -39,7 +39,7 @@ struct ChangeEventsMethod: Sendable {
         guard
             let (id, through) = feed.join(
                 scopes.compactMap(\.scope), missing: missing, at: position,
-                mayReport: share.eventFilter(for: request))
+                view: share.tokenView, mayReport: share.eventFilter(for: request))
         else {
             throw .busy
         }
@@ -175,7 +175,8 @@ struct ChangeEventsMethod: Sendable {
         _ id: Int, _ feed: ChangeEventFeed, _ journal: JournalReader, _ scopes: [ChangeEventScope],
         _ since: (token: SyncToken?, Void), _ position: JournalPosition, _ through: Int64
     ) async throws(WebDAVError) {
-        guard let token = since.token, token.isValid(at: position) else { return feed.catchUp(id, nil) }
+        guard let token = since.token, token.isValid(at: position), token.view == share.tokenView
+        else { return feed.catchUp(id, nil) }
         do throws(WebDAVError) {
             var missed: [(scope: ChangeEventScope, changes: [ResourceChange])] = []
             for scope in scopes {

@@ -32,7 +32,9 @@ struct CopyMethod: ChangeMethod {
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         try transfer.check(change)
-        return change.destination.map(Transfer.effects) ?? []
+        guard let destination = change.destination else { return [] }
+        try share.checkMovable(destination.path)
+        return Transfer.effects(at: destination)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .copy }

@@ -24,7 +24,9 @@ struct DeleteMethod: InlineCommitMethod {
 
     func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
         guard change.target.info != nil else { return [] }
-        return [RequiredRight(rights: .delete, path: change.target.path, isDeep: true)]
+        return [
+            RequiredRight(rights: .delete, path: change.target.path, isDeep: true, places: .areMoved)
+        ]
     }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -33,6 +35,7 @@ struct DeleteMethod: InlineCommitMethod {
         case .unmapped, .missingAncestor, .unservable: throw WebDAVError(.notFound)
         case .mapped:
             if path.isRoot { throw WebDAVError(.forbidden) }
+            try share.checkMovable(path)
             let isCollection = change.resolved.info?.isCollection == true
             if !isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
         }
@@ -50,6 +53,7 @@ struct DeleteMethod: InlineCommitMethod {
     func canCommitInline(_ prepared: Void) -> Bool { true }
     func commitsInline(on change: ChangeTarget) -> Bool {
         share.trash.commitsInline(replacing: change.target)
+            && !share.ruleMoves.hasRules(atOrUnder: change.target.path)
     }
 
     /// True if there are locks below the target: members may then be removed one by one, so that locked ones remain.
@@ -63,7 +67,7 @@ struct DeleteMethod: InlineCommitMethod {
         let path = change.target.path
         guard let info = change.target.info, info.isCollection else {
             if let kept = try moveToTrash(change) { return .kept(kept) }
-            try storing { () throws(StoreError) in
+            try removingRules(of: path) { () throws(StoreError) in
                 try share.resources.removeContent(at: change.target.location)
             }
             share.rows.drop(under: path)
@@ -74,16 +78,30 @@ struct DeleteMethod: InlineCommitMethod {
         if !inTheWay.isEmpty { throw check.refusal(inTheWay.map(\.lock), at: path) }
         let locked = Set(unheld.map(\.root))
         guard locked.isEmpty else {
+            // Some of the folders with rules would remain.
+            if share.ruleMoves.hasRules(atOrUnder: path) {
+                throw check.refusal(unheld.map(\.lock), at: path)
+            }
             var removal = MemberRemoval(share: share, locked: locked, context: change.context)
             removal.remove(path, info)
             return .partial(removal.failures, kept: removal.kept)
         }
         if let kept = try moveToTrash(change) { return .kept(kept) }
-        return try storing { () throws(StoreError) in
+        return try removingRules(of: path) { () throws(StoreError) in
             let rows = try share.rows.saved(under: path)
             let tree = try share.resources.detach(path)
             share.rows.drop(under: path)
             return .detached(tree, rows)
+        }
+    }
+
+    /// Removes a resource permanently, and its access rules.
+    private func removingRules<R>(
+        of path: ResourcePath, _ removal: () throws(StoreError) -> R
+    ) throws(WebDAVError) -> R {
+        try storing { () throws(StoreError) in
+            guard share.hasAccessPolicy else { return try removal() }
+            return try share.ruleMoves.perform(from: .folder(path), to: nil, removal)
         }
     }
 

@@ -38,7 +38,7 @@ struct LockMethod: ChangeMethod {
         let right = RequiredRight.writing(change.target)
         guard depth == .infinity, change.target.info?.isCollection == true else { return [right] }
         return [
-            right, RequiredRight(rights: right.rights, path: right.path, isDeep: true, allowsPlaces: true),
+            right, RequiredRight(rights: right.rights, path: right.path, isDeep: true, places: .areKept),
         ]
     }
 

@@ -15,7 +15,9 @@ struct MkColMethod: InlineCommitMethod {
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         switch change.target.state {
         case .mapped(let info):
-            throw .methodNotAllowed(info.isCollection ? AllowedMethods.collection : AllowedMethods.content)
+            throw share.methodNotAllowed(
+                info.isCollection ? AllowedMethods.collection : AllowedMethods.content, at: change.target,
+                change.context)
         case .unmapped: return [.write(change.target.path), .member(change.target.path)]
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)

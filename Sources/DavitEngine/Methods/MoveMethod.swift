@@ -35,11 +35,27 @@ struct MoveMethod: InlineCommitMethod {
         let path = change.target.path
         let isRename = path.parent == destination.path.parent
         // What is moved elsewhere may become readable there.
-        let source =
-            isRename
-            ? [RequiredRight(rights: .change, path: path, isDeep: true)]
-            : [.delete, .read].map { RequiredRight(rights: $0, path: path, isDeep: true) }
-        return source + RequiredRight.placing(at: destination, isRename: isRename)
+        let needed: [Rights] = isRename ? [.change] : [.delete, .read]
+        var rights = needed.map {
+            RequiredRight(rights: $0, path: path, isDeep: true, places: .areMoved)
+        }
+        // The rules of the folder become rules in another folder.
+        if !isRename, let parent = destination.path.parent, share.configuration.access?.isPlace(path) == true
+        {
+            rights.append(RequiredRight(rights: .manage, path: parent, creates: true))
+        }
+        return rights + RequiredRight.placing(at: destination, isRename: isRename)
+    }
+
+    /// Checks that rules which follow the resource would neither apply to another one nor be mixed with others.
+    /// - Throws: 403.
+    private func checkRules(_ change: ChangeTarget, _ destination: Lookup) throws(WebDAVError) {
+        let (source, target) = (change.target.path, destination.path)
+        guard share.ruleMoves.hasRules(atOrUnder: source), source.equivalenceKey != target.equivalenceKey
+        else { return }
+        if destination.info != nil || share.ruleMoves.hasRules(atOrUnder: target) {
+            throw WebDAVError(.forbidden)
+        }
     }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -48,8 +64,12 @@ struct MoveMethod: InlineCommitMethod {
             throw WebDAVError(.badRequest)
         }
         if change.target.path.isRoot { throw WebDAVError(.forbidden) }
-        return [.tree(change.target.path), .member(change.target.path)]
-            + (change.destination.map(Transfer.effects) ?? [])
+        try share.checkMovable(change.target.path)
+        let source = [WriteEffect.tree(change.target.path), .member(change.target.path)]
+        guard let destination = change.destination else { return source }
+        try share.checkMovable(destination.path)
+        if share.hasAccessPolicy { try checkRules(change, destination) }
+        return source + Transfer.effects(at: destination)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .move }
@@ -78,7 +98,8 @@ struct MoveMethod: InlineCommitMethod {
         }
         // Replacing a resource with a collection takes several steps, recorded in an intent.
         if destination.info != nil, change.target.info?.isCollection == true { return false }
-        return !share.state.hasRows(atOrUnder: change.target.path)
+        let path = change.target.path
+        return !share.state.hasRows(atOrUnder: path) && !share.ruleMoves.hasRules(atOrUnder: path)
     }
 
     func commit(_ change: ChangeTarget, _ prepared: Void, guard: WriteGuard) throws(WebDAVError) -> Outcome {
@@ -88,11 +109,16 @@ struct MoveMethod: InlineCommitMethod {
         if buildsCopy { return try moveByCopy(change, source, to: destination) }
         do throws(StoreError) {
             let location = change.target.location
-            return switch try share.mover.rename(source, from: location, to: destination, change.context) {
-            case .nothing: .moved
-            case .hidden(let tree): .replaced(tree)
-            case .kept(let entry): .kept(entry)
+            let rename = { () throws(StoreError) -> Outcome in
+                switch try share.mover.rename(source, from: location, to: destination, change.context) {
+                case .nothing: .moved
+                case .hidden(let tree): .replaced(tree)
+                case .kept(let entry): .kept(entry)
+                }
             }
+            guard share.hasAccessPolicy else { return try rename() }
+            return try share.ruleMoves.perform(
+                from: .folder(location.path), to: .folder(destination.path), rename)
         } catch .crossVolume {
             return .crossesVolumes
         } catch {
@@ -107,18 +133,28 @@ struct MoveMethod: InlineCommitMethod {
         // removed. Members that are hidden from clients are copied too, because a rename would also move them.
         let seen = change.resolved.path
         let isLink = seen != change.target.path
+        if isLink, let access = share.access, !access.rightsThroughout(seen).contains(.read) {
+            throw WebDAVError(.forbidden)
+        }
         let limit = DepthLimit(of: share).heightLimit(
             at: destination.path, formerDepth: isLink ? nil : change.target.path.depth)
         let staged = try storing { () throws(StoreError) in
             try share.space.stagingCopy(of: seen, for: destination.path) { () throws(StoreError) in
                 try share.stored.stageCopy(
-                    of: seen, for: destination.path, includesMembers: true, filter: nil, heightLimit: limit)
+                    of: seen, for: destination.path, includesMembers: true,
+                    filter: MoveFilter(access: share.access), heightLimit: limit)
             }
         }
         guard staged.failures.isEmpty else { return .incomplete(staged) }
         let origin = RenameIntent.Origin(path: change.target.path, identity: source.identity)
-        let (hidden, kept) = try share.mover.swapIn(
-            staged, of: seen, moving: origin, to: destination, change.context)
+        let (hidden, kept) = try storing { () throws(StoreError) in
+            try share.ruleMoves.perform(
+                from: .folder(origin.path), to: .folder(destination.path)
+            ) { () throws(StoreError) in
+                try share.mover.swapIn(
+                    staged, of: seen, moving: origin, to: destination, change.context)
+            }
+        }
         return .copied(staged, source: hidden, kept: kept)
     }
 
@@ -156,4 +192,19 @@ struct MoveMethod: InlineCommitMethod {
         }
         return response
     }
+}
+
+/// What a move by copying leaves out: what links lead to, if the client may not read it. A rename would move only the link.
+/// As the source is removed, the move fails if anything is left out.
+private struct MoveFilter: CopyFilter {
+    let access: (any AccessView)?
+
+    var replacesSource: Bool { true }
+
+    func omits(_ name: [UInt8], at path: @autoclosure () -> ResourcePath?) -> Bool { false }
+    func omits(target: ResourcePath) -> Bool {
+        access.map { !$0.rightsThroughout(target).contains(.read) } ?? false
+    }
+    func omits(content name: [UInt8]) -> Bool { false }
+    func admission(at path: @autoclosure () -> ResourcePath?) -> CopyAdmission { .copy }
 }

@@ -59,7 +59,8 @@ struct PropFindMethod: Sendable {
             // Take the token before reading the properties, so that changes made in the meantime are reported to a
             // client that sends the token.
             let position = try await journal.compared(lookup.path, isDeep: true)
-            stream.setSyncToken(SyncToken(position).text, root: lookup.path)
+            stream.setSyncToken(
+                SyncToken(position, view: share.tokenView).text, root: lookup.path)
         }
         if stream.isOfOneResource {
             if let bytes = try await stream.whole() { return Self.response(.bytes(bytes), context) }

@@ -178,6 +178,7 @@ private struct PropFindWriter {
         if !excludesRoot {
             responses.writer.beginResponse(href: start.href)
             try responses.write(start.member, at: start.target, properties: properties)
+            if start.hasMembers { responses.omitRights(ofMembersOf: start.target) }
         }
         if start.hasMembers { try storing { () throws(StoreError) in try traversal.begin(at: start) } }
     }

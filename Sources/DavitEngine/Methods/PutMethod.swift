@@ -48,7 +48,9 @@ struct PutMethod: InlineCommitMethod {
         let path = change.target.path
         switch change.target.state {
         case .mapped(let info):
-            if info.isCollection { throw .methodNotAllowed(AllowedMethods.collection) }
+            if info.isCollection {
+                throw share.methodNotAllowed(AllowedMethods.collection, at: change.target, change.context)
+            }
             if change.context.endsInSlash { throw WebDAVError(.conflict) }
             return [.write(path)]
         case .unmapped:

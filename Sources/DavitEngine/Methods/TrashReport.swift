@@ -73,7 +73,7 @@ final class TrashStream: BodyStream, Sendable {
             }
             if !state.hasBegun { state.writer.begin() }
             state.hasBegun = true
-            for entry in entries where isRequested(entry.path) { write(entry, to: state.writer) }
+            for entry in entries where isRequested(entry) { write(entry, to: state.writer) }
             state.last = entries.last?.number ?? state.last
             if entries.count < Self.pieceEntries {
                 state.writer.end()
@@ -82,14 +82,15 @@ final class TrashStream: BodyStream, Sendable {
         }
     }
 
-    private func isRequested(_ path: ResourcePath) -> Bool {
+    private func isRequested(_ entry: TrashEntry) -> Bool {
+        let path = entry.path
         let isBelow =
             switch depth {
             case .zero: path == target
             case .one: path.isMember(of: target)
             case .infinity: path != target && target.contains(path)
             }
-        return isBelow && share.showsTrashed(path)
+        return isBelow && share.showsTrashed(entry)
     }
 
     private func write(_ entry: TrashEntry, to writer: MultistatusWriter) {
@@ -103,6 +104,10 @@ final class TrashStream: BodyStream, Sendable {
         if let principal = entry.principal { property(writer, "principal", Array(principal.utf8)) }
         writer.property("resourcetype", markup: entry.isCollection ? "<D:collection/>" : "")
         if let length = entry.length { writer.property("getcontentlength", number: length) }
+        if share.access != nil {
+            let rights = share.clientRights(ofTrashed: entry)
+            writer.property(LiveProperty.rights.name, escaped: Array("\(rights.number)".utf8))
+        }
         writer.endPropStat(status: .ok)
         writer.endResponse()
     }

@@ -1,3 +1,4 @@
+package import DavitAccess
 public import DavitHTTP
 internal import DavitServer
 public import DavitStore
@@ -69,7 +70,7 @@ public enum PageFilePath {
     private static let collection = ResourcePath(unchecked: Array(name.utf8))
 
     /// Returns the segments below ``name``; nil if `path` is not the path of a page file.
-    static func rest(of path: ResourcePath) -> [ArraySlice<UInt8>]? {
+    package static func rest(of path: ResourcePath) -> [ArraySlice<UInt8>]? {
         // Fast path: nearly all paths differ in their first byte.
         guard path.bytes.first == UInt8(ascii: "."), collection.contains(path) else { return nil }
         return Array(path.segments.dropFirst())
@@ -91,9 +92,9 @@ public struct PageContext: Sendable {
     /// The last segment of the prefix at which the share is mounted, decoded; empty if the share is not
     /// mounted.
     public let mountName: [UInt8]
-    let share: Share
+    package let share: Share
     /// The canonical path.
-    let target: ResourcePath
+    package let target: ResourcePath
 
     /// - Parameter target: the canonical path of the resource.
     init(_ context: RequestContext, target: ResourcePath, share: Share) {
@@ -127,6 +128,31 @@ public struct PageContext: Sendable {
     public var maximumFileBytes: Int64? { share.configuration.maximumFileBytes }
     /// The rules that decide which names are served.
     public var rules: ShareRules { share.configuration.rules }
+
+    /// What the client may do with the collection.
+    public var rights: ClientRights {
+        let rights = share.clientRights(at: target, isCollection: true)
+        // A link must be permitted itself, as well as what it leads to.
+        return path == target ? rights : rights.intersection(share.clientRights(at: path, isCollection: true))
+    }
+    /// Whether accounts, groups and rules are in a database that can be changed while the server runs.
+    public var hasAccountDatabase: Bool { share.configuration.hasAccountDatabase }
+    /// The client, and how it has signed in.
+    package var principal: Principal { request.identity }
+
+    /// Whether what clients may do differs between resources.
+    public var hasRights: Bool { share.hasRights }
+
+    /// Returns what the client may do with a resource.
+    public func rights(at path: ResourcePath, isCollection: Bool) -> ClientRights {
+        share.clientRights(at: path, isCollection: isCollection)
+    }
+
+    /// Returns what the client may do with a member of the collection.
+    public func rights(ofMember name: [UInt8], isCollection: Bool) -> ClientRights {
+        guard share.hasRights, let path = target.appending(name) else { return .unrestricted }
+        return share.clientRights(at: path, isCollection: isCollection)
+    }
 
     public func members() -> MemberReader { MemberReader(share: share, path: target) }
 }

@@ -8,6 +8,10 @@ public struct PageMember: Sendable {
     public let info: ResourceInfo
     /// The locks that protect the member, outermost first.
     public let locks: [Lock]
+    /// The locks that the client may break.
+    public let breakableLocks: [Lock]
+    /// What the client may do with the member.
+    public let rights: ClientRights
 
     /// Returns the token that a form submits to break the lock.
     public static func token(of lock: Lock) -> String { lock.token.uri }
@@ -40,7 +44,10 @@ extension PageContext {
             guard let info = lookup.info else { throw WebDAVError(.notFound) }
             let check = WriteGuard(share: share, context: context, wait: .allowed)
             let locks = try check.locks(covering: lookup.path)
-            return PageMember(info: info, locks: check.withoutHiddenOwners(locks))
+            return PageMember(
+                info: info, locks: check.withoutHiddenOwners(locks),
+                breakableLocks: locks.filter { share.mayBreak($0, as: context.principal) },
+                rights: share.clientRights(at: lookup.path, isCollection: info.isCollection))
         }
     }
 

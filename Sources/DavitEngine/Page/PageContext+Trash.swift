@@ -18,7 +18,7 @@ extension PageContext {
         while true {
             let after = last
             let entries = try await trashPiece(after: after)
-            for entry in entries where entry.number < number ?? .max && share.showsTrashed(entry.path) {
+            for entry in entries where entry.number < number ?? .max && share.showsTrashed(entry) {
                 if entry.path != target, target.contains(entry.path) { newest.append(entry) }
             }
             if newest.count > limit { newest.removeFirst(newest.count - limit) }
@@ -27,6 +27,9 @@ extension PageContext {
         }
         return newest.reversed()
     }
+
+    /// Returns what the client may do with a trash entry. To restore it, the right to create it is needed.
+    public func rights(ofTrashed entry: TrashEntry) -> ClientRights { share.clientRights(ofTrashed: entry) }
 
     /// Returns the existing trash entries with these ids that were below the collection, in the order of
     /// `ids`.
@@ -37,7 +40,7 @@ extension PageContext {
             var entries: [TrashEntry] = []
             do throws(StateError) {
                 for id in ids {
-                    guard let entry = try share.state.trashEntry(id), share.showsTrashed(entry.path) else {
+                    guard let entry = try share.state.trashEntry(id), share.showsTrashed(entry) else {
                         continue
                     }
                     if entry.path != target, target.contains(entry.path) { entries.append(entry) }

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitWebDAV
 
@@ -40,6 +41,23 @@ struct Principals {
     var userElement: [UInt8]? {
         guard name != nil else { return Array("<D:unauthenticated/>".utf8) }
         return userHref.map(Self.href)
+    }
+
+    /// Returns the element that identifies the subject of an access control entry (RFC 3744 §5.5.1). Groups have URLs that
+    /// no user can have, because the name of an account contains no colon.
+    func element(of subject: AccessRule.Subject) -> [UInt8] {
+        switch subject {
+        case .everyone: return Array("<D:authenticated/>".utf8)
+        case .anonymous: return Array("<D:unauthenticated/>".utf8)
+        case .user(let name): return Self.href(collectionHref + Self.encoded(name))
+        case .group: return Self.href(collectionHref + Self.encoded(subject.description))
+        }
+    }
+
+    private static func encoded(_ name: String) -> [UInt8] {
+        var href: [UInt8] = []
+        PercentCoding.append(Array(name.utf8)[...], to: &href)
+        return href
     }
 
     static func href(_ path: [UInt8]) -> [UInt8] {

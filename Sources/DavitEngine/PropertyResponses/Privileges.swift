@@ -4,15 +4,17 @@ internal import DavitAccess
 /// the configuration of the share. Principals are read-only. They do not reflect the permissions of the
 /// file system, which a client notices only when a request fails.
 ///
-/// `unlock` is omitted because UNLOCK cannot remove the locks of other users; `read-acl` and `write-acl` are
-/// omitted because there are no access control lists. `all` is abstract and only aggregates the others.
+/// `unlock`, which permits breaking the locks of other users, and `read-acl` exist only with an access policy. `write-acl` is
+/// omitted because there is no ACL method. `all` is abstract and only aggregates the others.
 enum Privileges {
     /// Returns the privileges that rights grant to a resource.
     static func granted(by rights: Rights, isCollection: Bool, isReadOnly: Bool) -> [UInt8] {
         var names: [StaticString] = []
         if rights.contains(isCollection ? .list : .read) { names.append("read") }
         names.append("read-current-user-privilege-set")
+        if rights.contains(.manage) { names.append("read-acl") }
         if !isReadOnly {
+            if rights.contains(.manage) { names.append("unlock") }
             if rights.contains(.change) {
                 names.append("write-properties")
                 if !isCollection { names.append("write-content") }
@@ -26,6 +28,11 @@ enum Privileges {
             }
         }
         return names.flatMap { Array("<D:privilege><D:\($0)/></D:privilege>".utf8) }
+    }
+
+    /// All privileges that an access control entry can deny: the topmost ones that are not abstract.
+    static let denied = ["read", "write", "unlock", "read-acl"].flatMap {
+        Array("<D:privilege><D:\($0)/></D:privilege>".utf8)
     }
 
     static let reading: StaticString = """
@@ -63,4 +70,15 @@ enum Privileges {
         <D:description xml:lang="en">Remove members</D:description></D:supported-privilege>\
         </D:supported-privilege></D:supported-privilege>
         """
+
+    /// ``supported``, and the privileges that exist only with an access policy.
+    static let supportedWithRights: [UInt8] = {
+        let end = "</D:supported-privilege>"
+        let more = [("unlock", "Break the locks of other users"), ("read-acl", "Read access control lists")]
+        let text = more.map { name, description in
+            "<D:supported-privilege><D:privilege><D:\(name)/></D:privilege>"
+                + "<D:description xml:lang=\"en\">\(description)</D:description>\(end)"
+        }
+        return Array((supported.description.dropLast(end.count) + text.joined() + end).utf8)
+    }()
 }

@@ -13,6 +13,46 @@ extension PropertyResponses {
                 by: rights, isCollection: isCollection, isReadOnly: share.configuration.isReadOnly))
     }
 
+    /// Writes the access control list of a resource. Each entry is protected, because there is no ACL method.
+    @inline(never)
+    func writeACL(at path: ResourcePath, isCollection: Bool) {
+        let entries = share.configuration.access?.entries(at: path) ?? []
+        let key = path.equivalenceKey
+        let isInherited = !entries.contains { $0.place.equivalenceKey == key }
+        if isInherited, let last = lastACL, last.isCollection == isCollection, last.entries == entries {
+            return writer.property("acl", bytes: last.text)
+        }
+        var text: [UInt8] = []
+        for entry in entries {
+            text += Array("<D:ace><D:principal>".utf8) + principals.element(of: entry.subject)
+            text += Array("</D:principal>".utf8)
+            switch entry.effect {
+            case .grant(let rights):
+                text += Array("<D:grant>".utf8)
+                text += Privileges.granted(
+                    by: rights, isCollection: isCollection, isReadOnly: share.configuration.isReadOnly)
+                text += Array("</D:grant>".utf8)
+            case .deny:
+                text += Array("<D:deny>".utf8) + Privileges.denied + Array("</D:deny>".utf8)
+            }
+            text += Array("<D:protected/>".utf8)
+            if entry.place.equivalenceKey != key {
+                text += Array("<D:inherited>".utf8)
+                text += Principals.href(check.context.collectionHref(of: entry.place))
+                text += Array("</D:inherited>".utf8)
+            }
+            text += Array("</D:ace>".utf8)
+        }
+        if isInherited { lastACL = (entries, isCollection, text) }
+        writer.property("acl", bytes: text)
+    }
+
+    /// Writes what the client may do with the current resource.
+    @inline(never)
+    func writeRights() {
+        writer.property(LiveProperty.rights.name, escaped: Array("\(rights?.number ?? 0)".utf8))
+    }
+
     /// Writes a property that depends on the client and on the share, but not on the resource.
     func writeAccess(_ property: LiveProperty) {
         switch property {
@@ -23,7 +63,11 @@ extension PropertyResponses {
                 "current-user-privilege-set",
                 markup: share.configuration.isReadOnly ? Privileges.reading : Privileges.writing)
         case .supportedPrivilegeSet:
-            writer.property("supported-privilege-set", markup: Privileges.supported)
+            if share.hasAccessPolicy {
+                writer.property("supported-privilege-set", bytes: Privileges.supportedWithRights)
+            } else {
+                writer.property("supported-privilege-set", markup: Privileges.supported)
+            }
         case .principalCollectionSet:
             writer.property(
                 "principal-collection-set", bytes: Principals.href(principals.collectionHref))

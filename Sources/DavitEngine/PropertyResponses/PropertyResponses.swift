@@ -25,11 +25,18 @@ final class PropertyResponses {
     /// The last `getlastmodified`, cached because members of a collection often have the same value.
     @safe @exclusivity(unchecked) private var modifiedText: [UInt8] = []
     @safe @exclusivity(unchecked) private var modifiedSeconds: Int64 = 0
+    /// The last `acl` that was inherited completely, cached because members of a collection often have the same value.
+    @safe @exclusivity(unchecked) var lastACL:
+        (entries: [AccessControlEntry], isCollection: Bool, text: [UInt8])?
     /// The dead properties of the current resource, and the digests among them.
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
     /// Held while the properties of a resource that has many are in memory; see ``boundedProperties(of:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
+    /// The rights that a minimal response leaves out: those of the collection whose members it lists.
+    @safe @exclusivity(unchecked) private var omittedRights: ClientRights?
+    /// The rights to the current resource, see ``findRights(at:isCollection:)``.
+    @safe @exclusivity(unchecked) private(set) var rights: ClientRights?
     /// Whether the next resource has so many properties that a slot must be acquired to read them.
     @safe @exclusivity(unchecked) var needsSlot = false
 
@@ -45,6 +52,20 @@ final class PropertyResponses {
         isMinimal = ResponsePreferences(context.request).isMinimal
     }
 
+    /// Leaves out the rights of members that are those of their collection, if the response is minimal.
+    func omitRights(ofMembersOf collection: ResourcePath) {
+        guard isMinimal, plan.wantsRights, share.hasRights else { return }
+        omittedRights = share.clientRights(at: collection, isCollection: true).inherited
+    }
+
+    /// Determines the rights to a resource, which ``writeRights()`` then writes.
+    /// - Returns: false if they are left out.
+    private func findRights(at path: ResourcePath, isCollection: Bool) -> Bool {
+        guard share.hasRights else { return false }
+        rights = share.clientRights(at: path, isCollection: isCollection)
+        return rights != omittedRights
+    }
+
     /// Whether writing the response for a single resource may access the database or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota || (plan.wantsDead && share.state.hasRows(at: path))
@@ -53,7 +74,7 @@ final class PropertyResponses {
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || (plan.wantsPrivileges && share.hasAccessPolicy) || plan.wantsQuota
+        plan.needsPath || (plan.wantsPrivileges && share.hasRights) || plan.wantsQuota
             || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
@@ -213,6 +234,7 @@ final class PropertyResponses {
         case .supportedQueryGrammarSet: writer.supportedQueryGrammars()
         case .lockdiscovery: writer.lockDiscovery(try locks(at: path))
         case .lockDetails: writer.lockDetails(try locks(at: path))
+        case .rights: writeRights()
         case .quotaAvailableBytes, .quotaUsedBytes: try writeQuota(property, at: path)
         case .addMember:
             writer.property(
@@ -221,6 +243,7 @@ final class PropertyResponses {
                     + Array("</D:href>".utf8))
         case .currentUserPrivilegeSet where share.hasAccessPolicy:
             writePrivileges(at: path, isCollection: info.isCollection)
+        case .acl: writeACL(at: path, isCollection: info.isCollection)
         case .currentUserPrincipal, .currentUserPrivilegeSet, .supportedPrivilegeSet, .principalCollectionSet,
             .principalURL, .alternateURISet, .groupMembership:
             writeAccess(property)
@@ -250,8 +273,11 @@ final class PropertyResponses {
         switch property {
         case .addMember: member.info.isCollection && !share.configuration.isReadOnly
         case .currentUserPrincipal: principals.userElement != nil
+        case .creationdate, .getlastmodified, .win32LastModifiedTime, .lastmodified: !member.info.isPassage
+        case .acl: share.access?.rights(at: path).contains(.manage) == true
         case .checksums: !digests.isEmpty
         case .displayname: !member.name.isEmpty || rows.displayName != nil
+        case .rights: findRights(at: path, isCollection: member.info.isCollection)
         case .syncToken:
             member.info.isCollection
                 && (plan.kind == .names ? share.journal != nil : syncToken?.root.contains(path) == true)

@@ -8,18 +8,21 @@ package final class CrashRecovery: Sendable {
     private let stored: any ResourceStore
     private let state: ShareState
     private let intents: RenameIntents
+    private let ruleMoves: RuleMoves
     private let report: @Sendable (String) -> Void
 
     /// - Parameter stored: all stored resources, including those that rules hide.
     init(
         _ trash: TrashRecovery, _ resources: any ResourceStore, _ stored: any ResourceStore,
-        _ state: ShareState, _ intents: RenameIntents, report: @escaping @Sendable (String) -> Void
+        _ state: ShareState, _ intents: RenameIntents, _ ruleMoves: RuleMoves,
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.trash = trash
         self.resources = resources
         self.stored = stored
         self.state = state
         self.intents = intents
+        self.ruleMoves = ruleMoves
         self.report = report
     }
 
@@ -63,7 +66,16 @@ package final class CrashRecovery: Sendable {
             try state.commit(intent.rowsAfterwards)
         }
         try trash.recover()
+        ruleMoves.recover()
     }
+
+    /// Removes the access rules of entries that the trash no longer contains. Call this after
+    /// ``TrashRecovery/adoptMounted()``. Blocks.
+    package func sweepRules() { ruleMoves.sweep() }
+
+    /// Completes the moves of access rules that could not be completed when their folders were moved. Call this
+    /// periodically. Blocks.
+    package func retryRuleMoves() { ruleMoves.retry() }
 
     /// Sets the attributes that belong to committed rows. Does not set attributes that already have the
     /// recorded value, which preserves the entity tag.

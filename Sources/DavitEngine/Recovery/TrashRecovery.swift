@@ -108,7 +108,14 @@ package final class TrashRecovery: Sendable {
                 maintenance.recordUnmeasured(entry)
             }
         }
-        for entry in missing.values { rows.forget(entry) }
+        for entry in missing.values where try isObsolete(entry) { rows.forget(entry) }
+    }
+
+    /// Whether an entry whose file is missing can be dropped. In a mounted volume or folder, another one may be mounted now
+    /// than when the entry was created, so only an entry whose resource was not moved to the trash is obsolete there.
+    private func isObsolete(_ entry: TrashEntry) throws(StoreError) -> Bool {
+        if resources.ownsTrash(of: entry) { return true }
+        return try resources.identity(at: entry.path) == entry.identity
     }
 
     private func identify(_ entry: TrashEntry, as found: TrashedResource) throws(StoreError) {

@@ -9,7 +9,11 @@ struct PurgeMethod: ChangeMethod {
     let entry: TrashEntry
 
     func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
-        [RequiredRight(rights: .delete, path: entry.path)]
+        [
+            RequiredRight(
+                rights: .delete, path: entry.path, isDeep: share.ruleMoves.hasRules(entry), places: .areKept,
+                trashed: entry)
+        ]
     }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -17,7 +18,15 @@ struct RestoreMethod: ChangeMethod {
     var destination: (path: ResourcePath, last: SymlinkMode)? { (path, .notFollowed) }
 
     func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
-        change.destination.map { RequiredRight.placing(at: $0) } ?? []
+        let placing = change.destination.map { RequiredRight.placing(at: $0) } ?? []
+        guard share.view(ofTrashed: entry) != nil else { return placing }
+        // The rules of the folder apply again, as after a MOVE, or those of the folder that it came from no longer do.
+        var rights = placing + [RequiredRight(rights: .manage, path: entry.path, trashed: entry)]
+        // Rules that return are set there: an administrator may have revoked what they grant in the meantime.
+        if share.ruleMoves.hasRules(entry), let parent = change.destination?.path.parent {
+            rights.append(RequiredRight(rights: .manage, path: parent, creates: true))
+        }
+        return rights
     }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
@@ -27,6 +36,12 @@ struct RestoreMethod: ChangeMethod {
         case .unservable: throw WebDAVError(.forbidden)
         case .mapped where !replaces || destination.path.isRoot: throw WebDAVError(store: .alreadyExists)
         case .mapped, .unmapped: break
+        }
+        try share.checkMovable(destination.path)
+        if share.ruleMoves.hasRules(entry),
+            destination.info != nil || share.ruleMoves.hasRules(atOrUnder: destination.path)
+        {
+            throw WebDAVError(.forbidden)
         }
         if !entry.isCollection, share.rules?.refuses(content: destination.path.name) == true {
             throw WebDAVError(.forbidden)
@@ -52,20 +67,26 @@ struct RestoreMethod: ChangeMethod {
         }
         return try storing { () throws(StoreError) in
             guard try share.resources.identity(at: entry.location) == entry.identity else {
-                share.rows.forget(entry)
+                // The folder or volume of the entry may be mounted again later.
+                if share.resources.ownsTrash(of: entry) { share.rows.forget(entry) }
                 throw .notFound
             }
             let moved = ResourceInfo(
                 kind: entry.isCollection ? .collection : .content, length: entry.length ?? 0,
                 modified: entry.deleted, created: nil, identity: entry.identity, volume: 0,
                 isExecutable: false)
-            let replaced = try share.mover.rename(
-                moved, from: ResourceLocation(entry.location), to: destination, isAsked: true, change.context)
-            share.trash.versions.forget(entry.path)
-            // If the commit fails, a later commit or the next start drops the entry, because its file is no
-            // longer in the trash.
-            share.rows.forget(entry)
-            return Outcome(replaced: replaced)
+            return try share.ruleMoves.perform(
+                from: .trash(id: entry.id), to: .folder(destination.path)
+            ) { () throws(StoreError) in
+                let replaced = try share.mover.rename(
+                    moved, from: ResourceLocation(entry.location), to: destination, isAsked: true,
+                    change.context)
+                share.trash.versions.forget(entry.path)
+                // If the commit fails, a later commit or the next start drops the entry, because its file is no
+                // longer in the trash.
+                share.rows.forget(entry)
+                return Outcome(replaced: replaced)
+            }
         }
     }
 

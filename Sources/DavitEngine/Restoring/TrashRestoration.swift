@@ -14,7 +14,7 @@ package struct TrashRestoration: Sendable {
         let share = share
         return try await share.work.run { () throws(WebDAVError) in
             do throws(StateError) {
-                if let entry = try share.state.trashEntry(id), share.isVisible(entry.path) { return entry }
+                if let entry = try share.state.trashEntry(id), share.isVisible(entry) { return entry }
             } catch {
                 throw WebDAVError(state: error)
             }

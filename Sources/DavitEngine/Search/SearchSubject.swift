@@ -27,7 +27,9 @@ struct SearchSubject {
                 guard let (text, language) = value.simpleText else { return .structured }
                 return .value(.text(text), language: language)
             }
-            guard property.exists(of: member) else { return .undefined }
+            guard property.exists(of: member), !member.info.isPassage || !property.isTime else {
+                return .undefined
+            }
             if property == .checksums, properties.digests(of: member.info).isEmpty { return .undefined }
             guard let value = try value(of: property) else { return .structured }
             return .value(value, language: nil)
@@ -117,6 +119,14 @@ enum SearchOperand: Hashable, Sendable {
 }
 
 extension LiveProperty {
+    /// Whether the property is a time of the resource.
+    var isTime: Bool {
+        switch self {
+        case .creationdate, .getlastmodified, .win32LastModifiedTime, .lastmodified: true
+        default: false
+        }
+    }
+
     /// The type of its value in queries; nil if the value contains elements.
     var searchType: SearchLiteral.ValueType? {
         switch self {

@@ -1,4 +1,4 @@
-package import DavitAccess
+public import DavitAccess
 public import DavitHTTP
 public import DavitStore
 
@@ -82,7 +82,9 @@ public struct ShareConfiguration: Sendable {
     /// The limits of the trash; nil to disable it.
     public var trash: TrashLimits?
     /// Decides what each client may do; nil if every client may do everything.
-    package var access: (any AccessPolicy)?
+    public var access: (any AccessPolicy)?
+    /// Whether ``access`` is the database of accounts, groups and rules in the state folder, which administrators can change.
+    package var hasAccountDatabase = false
     /// Callbacks that can refuse changes and are notified of them.
     public var hooks = ShareHooks()
     /// Returns the file system path of a resource, for hooks.
@@ -90,6 +92,9 @@ public struct ShareConfiguration: Sendable {
     /// Additional host names of this server, in lower case, such as the public name of a proxy in front of
     /// it.
     public var publicHosts: [String] = []
+    /// The ``publicHosts``, each with its port unless it is the default of the scheme. Pages of these origins belong to this
+    /// server.
+    public var publicAuthorities: [String] = []
     /// The subset of ``publicHosts`` that clients reach over TLS.
     public var securePublicHosts: [String] = []
     /// The origins of other sites whose pages may use this share, as browsers send them:

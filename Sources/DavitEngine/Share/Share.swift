@@ -26,12 +26,25 @@ public final class Share: Sendable {
     let resources: any ResourceStore
     /// Whether clients have different rights, so that each request needs a view.
     let hasAccessPolicy: Bool
+    /// See ``DavitAccess/AccessPolicy/changes``.
+    private let accessChanges: AccessChangeCounter?
     /// What the client may do; nil if there is no access policy, and for work outside of requests.
     let access: (any AccessView)?
+    /// The client to which this view of the share belongs; nil like ``access``.
+    private let principal: Principal?
+    /// The share of which this is a view; nil like ``access``.
+    private let base: Share?
+    /// The identity of the client in requests; nil without a view.
+    private let name: String?
+    private let identityDetails: (any AnyObject & Sendable)?
+    /// The number of changes of the policy before the view was created.
+    private let changeCount: UInt64
     /// The resources that clients can see, regardless of their rights: a subset of ``stored`` if there are rules.
     let served: any ResourceStore
     /// All stored resources: moving or removing a collection includes the members that the rules hide.
     let stored: any ResourceStore
+    /// See ``ResourceStore/mountPoints``; in a form that is the same for all Unicode spellings.
+    private let mountPoints: [ResourcePath]
     /// Locks, properties, uploads and trash entries.
     let state: ShareState
     let rows: ResourceRows
@@ -61,6 +74,7 @@ public final class Share: Sendable {
     let languages: ContentLanguages
     let publisher: ContentPublisher
     let mover: ResourceMover
+    let ruleMoves: RuleMoves
     let properties: PropertyUpdater
     package let trash: TrashCan
     package let trashMaintenance: TrashMaintenance
@@ -79,10 +93,17 @@ public final class Share: Sendable {
         let rules = allRules.areEmpty ? nil : allRules
         self.rules = rules
         stored = resources
+        mountPoints = resources.mountPoints.map(\.equivalenceKey)
         self.resources = rules.map { FilteredStore(resources, rules: $0) } ?? resources
         served = self.resources
         access = nil
+        principal = nil
+        base = nil
+        name = nil
+        identityDetails = nil
+        changeCount = 0
         hasAccessPolicy = configuration.access != nil
+        accessChanges = configuration.access?.changes
         plans = PropFindPlans()
         pathLocks = PathLocks()
         uploads = UploadTable()
@@ -103,8 +124,9 @@ public final class Share: Sendable {
         }
         rows = ResourceRows(state, stored, now: now, report: report)
         let intents = RenameIntents(self.resources, rows, report: report)
+        ruleMoves = RuleMoves(configuration.access?.ruleMover, self.resources, state, report: report)
         trash = TrashCan(
-            configuration.trash, self.resources, stored, rules, state, rows, intents, now: now,
+            configuration.trash, self.resources, stored, rules, state, rows, intents, ruleMoves, now: now,
             report: report)
         trashMaintenance = TrashMaintenance(
             trash, self.resources, state, pathLocks, self.work, now: now, report: report)
@@ -121,7 +143,7 @@ public final class Share: Sendable {
         recovery = CrashRecovery(
             TrashRecovery(
                 self.resources, stored, state, rows, trashMaintenance, pathLocks, now: now, report: report),
-            self.resources, stored, state, intents, report: report)
+            self.resources, stored, state, intents, ruleMoves, report: report)
         digests = DigestReader(
             self.resources, lookup, state, self.work, limitBytes: configuration.digestLimitBytes, now: now)
         largeReads = ClientSlots(
@@ -139,21 +161,47 @@ public final class Share: Sendable {
         try served.lookup(path, last: .followed, wait: .allowed)
     }
 
+    /// Checks that a resource can be moved, removed or replaced.
+    /// - Throws: 403 if it is a mount point, or contains one.
+    func checkMovable(_ path: ResourcePath) throws(WebDAVError) {
+        if hasMountPoint(in: path) { throw WebDAVError(.forbidden) }
+    }
+
+    /// Whether a folder is mounted at a path or below it, so that the resource cannot be moved, removed or replaced.
+    func hasMountPoint(in path: ResourcePath) -> Bool {
+        if mountPoints.isEmpty { return false }
+        let key = path.equivalenceKey
+        return mountPoints.contains { key.contains($0) }
+    }
+
+    /// Whether what a client may do differs between resources: there is an access policy, or folders are mounted.
+    var hasRights: Bool { hasAccessPolicy || !mountPoints.isEmpty }
+
     // MARK: Views
 
-    /// Creates the view of one client: the same stores and components, but only the resources that the client can see.
-    private init(_ share: Share, access: any AccessView) {
+    /// Creates the view of the client of a request: the same stores and components, but only the resources that the client
+    /// can see.
+    private init(_ share: Share, _ policy: any AccessPolicy, for request: HTTPRequest) {
+        changeCount = share.accessChanges?.current ?? 0
+        let principal = request.identity
+        let access = policy.view(of: principal)
         self.access = access
+        self.principal = principal
+        base = share
+        name = request.principal
+        identityDetails = request.identityDetails
         resources = ScopedStore(share.served, access: access)
         lookup = ResourceLookup(resources, access: access)
         configuration = share.configuration
         hasAccessPolicy = share.hasAccessPolicy
+        accessChanges = share.accessChanges
         rules = share.rules
         now = share.now
         report = share.report
         limitLog = share.limitLog
         served = share.served
         stored = share.stored
+        mountPoints = share.mountPoints
         state = share.state
         rows = share.rows
         work = share.work
@@ -172,6 +220,7 @@ public final class Share: Sendable {
         languages = share.languages
         publisher = share.publisher
         mover = share.mover
+        ruleMoves = share.ruleMoves
         properties = share.properties
         trash = share.trash
         trashMaintenance = share.trashMaintenance
@@ -179,23 +228,56 @@ public final class Share: Sendable {
         recovery = share.recovery
     }
 
-    /// Returns the share as the client of a request may see it.
+    /// Returns the share as the client of a request may see it. Consecutive requests of a client on a connection use the same
+    /// view while its rights do not change.
     func view(for request: HTTPRequest) -> Share {
+        if let known = request.memory.view as? Share, known.isView(of: self, for: request) { return known }
         guard let policy = configuration.access else { return self }
-        return Share(self, access: policy.view(of: Principal(of: request)))
+        let view = Share(self, policy, for: request)
+        if accessChanges != nil { request.memory.view = view }
+        return view
     }
 
-    /// Whether the client may see trash entries of a resource.
-    /// - Parameter path: the path from which the resource was deleted.
-    func showsTrashed(_ path: ResourcePath) -> Bool {
-        trash.shows(path) && isVisible(path)
+    /// Whether this is what the client of a request may see of a share at present.
+    private func isView(of share: Share, for request: HTTPRequest) -> Bool {
+        guard let accessChanges else { return false }
+        return base === share && changeCount == accessChanges.current
+            && identityDetails === request.identityDetails && name == request.principal
+    }
+
+    /// What the client may do now, which can differ from ``access`` if its rights have changed since the request began. Nil
+    /// if there is no access policy, and for work outside of requests.
+    var currentAccess: (any AccessView)? {
+        guard let principal, let policy = configuration.access else { return nil }
+        return policy.view(of: principal)
+    }
+
+    /// The rights of the client in sync tokens; see ``DavitStore/SyncToken/view``.
+    var tokenView: UInt64? { access?.fingerprint }
+
+    /// Whether the client may see a trash entry.
+    func showsTrashed(_ entry: TrashEntry) -> Bool {
+        trash.shows(entry.path) && isVisible(entry)
+    }
+
+    /// Whether the client may know of a trash entry.
+    func isVisible(_ entry: TrashEntry) -> Bool {
+        guard let view = view(ofTrashed: entry) ?? access else { return true }
+        return view.rights(at: entry.path).contains(.list)
+    }
+
+    /// What the client may do with a trash entry, at its original path, if the entry has brought rules to the trash: these
+    /// apply, so that no client has more rights to it than before. Nil if the rights to its original path apply.
+    func view(ofTrashed entry: TrashEntry) -> (any AccessView)? {
+        guard let principal else { return nil }
+        return configuration.access?.view(of: principal, ofTrashed: entry.id, from: entry.path)
     }
 
     /// Returns a function that decides whether changes at a path are reported to the client. It uses the rights at the
     /// time of each call, because an event stream can outlive a change of rights.
     func eventFilter(for request: HTTPRequest) -> @Sendable (ResourcePath) -> Bool {
         guard let policy = configuration.access else { return { _ in true } }
-        let principal = Principal(of: request)
+        let principal = request.identity
         return { path in
             let access = policy.view(of: principal)
             return access.rights(at: path).contains(.list) || access.leadsToRights(path)
@@ -210,10 +292,4 @@ public final class Share: Sendable {
 
     /// Whether the client may know of a resource at a canonical path.
     func isVisible(_ path: ResourcePath) -> Bool { access?.rights(at: path).contains(.list) != false }
-}
-
-extension Principal {
-    init(of request: HTTPRequest) {
-        self = request.principal.map { Principal(.account, $0) } ?? .anonymous
-    }
 }

@@ -22,12 +22,16 @@ struct SyncCollectionReport: Sendable {
         let plan = PropFindPlan(.prop(body.properties))
         let position = try await journal.compared(
             path, isDeep: body.level == .infinite || plan.wantsSyncToken)
-        if let token, !token.isValid(at: position) { throw WebDAVError(.forbidden, .validSyncToken) }
+        let view = share.tokenView
+        if let token, !token.isValid(at: position) || token.view != view {
+            throw WebDAVError(.forbidden, .validSyncToken)
+        }
         let responses = PropertyResponses(share: share, context: context, plan: plan)
-        if plan.wantsSyncToken { responses.syncToken = (SyncToken(position).text, path) }
+        if plan.wantsSyncToken { responses.syncToken = (SyncToken(position, view: view).text, path) }
         let stream = SyncCollectionStream(
             share: share, journal: journal, context: context, target: path, body: body, responses: responses,
-            since: token ?? SyncToken(journal: position.journal, number: 0, base: position.last),
+            since: token
+                ?? SyncToken(journal: position.journal, number: 0, base: position.last, view: view),
             through: position)
         // Start before the response head is sent, so that an unreadable target still gets an error status.
         try await stream.start()

@@ -155,7 +155,8 @@ private struct SyncCollectionWriter {
                 try write(change, seen[index])
                 index += 1
             }
-            token = SyncToken(journal: token.journal, number: change.number, base: token.base)
+            token.number = change.number
+            token.base = max(token.base, change.number)
             written += 1
         }
         return written
@@ -255,7 +256,7 @@ private struct SyncCollectionWriter {
             responses.writer.responseStatus(.insufficientStorage)
             responses.writer.endResponse(condition: .numberOfMatchesWithinLimits)
         } else {
-            token = SyncToken(position)
+            token = SyncToken(position, view: token.view)
         }
         responses.writer.end(syncToken: token.text)
         hasEnded = true

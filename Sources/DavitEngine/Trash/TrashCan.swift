@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
@@ -18,6 +19,7 @@ package final class TrashCan: Sendable {
     private let state: ShareState
     private let rows: ResourceRows
     private let intents: RenameIntents
+    private let ruleMoves: RuleMoves
     private let now: @Sendable () -> Timestamp
     private let report: @Sendable (String) -> Void
     /// Limits the log entries to one an hour, because a persistent failure can affect every change.
@@ -27,7 +29,8 @@ package final class TrashCan: Sendable {
     init(
         _ limits: TrashLimits?, _ resources: any ResourceStore, _ stored: any ResourceStore,
         _ rules: ShareRules?, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
-        now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
+        _ ruleMoves: RuleMoves, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.limits = limits
         self.resources = resources
@@ -36,6 +39,7 @@ package final class TrashCan: Sendable {
         self.state = state
         self.rows = rows
         self.intents = intents
+        self.ruleMoves = ruleMoves
         self.now = now
         self.report = report
     }
@@ -58,8 +62,11 @@ package final class TrashCan: Sendable {
     /// is removed later as a leftover.
     ///
     /// The caller must hold the path lock on the file's location in the trash.
+    /// - Throws: `notFound`, with nothing changed, if the volume of the entry is not mounted: the entry and the rules for it
+    ///   apply to the file when it is mounted again.
     func takeOut(_ entry: TrashEntry) throws(StoreError) -> (any DetachedTree)? {
         let exists = try resources.identity(at: entry.location) == entry.identity
+        if !exists, try resources.isTrashUnavailable(of: entry) { throw .notFound }
         let tree = exists ? try stored.detach(entry.location) : nil
         do throws(StoreError) {
             try rows.commit([.removeRows(under: entry.location), .dropTrash(entry)])
@@ -67,6 +74,7 @@ package final class TrashCan: Sendable {
             try? tree?.restore()
             throw error
         }
+        ruleMoves.forget(entry)
         versions.forget(entry.path)
         return tree
     }
@@ -162,7 +170,7 @@ package final class TrashCan: Sendable {
         report("moving to the trash failed; removing permanently: \(path): \(error.text)")
     }
 
-    /// Moves a resource to the trash with all its members and their properties. Drops its locks.
+    /// Moves a resource to the trash with all its members, their properties and access rules. Drops its locks.
     ///
     /// - Returns: nil, with nothing changed, if the trash cannot keep the resource; the caller must then
     ///   remove it.
@@ -173,7 +181,11 @@ package final class TrashCan: Sendable {
             return nil
         }
         do throws(StoreError) {
-            try moveToTrash(reservation, from: location)
+            try ruleMoves.perform(
+                from: .folder(location.path), to: .trash(id: reservation.entry.id)
+            ) { () throws(StoreError) in
+                try moveToTrash(reservation, from: location)
+            }
         } catch {
             switch error {
             // The trash cannot be reached by a rename, there is no space for the entry, or a permission is

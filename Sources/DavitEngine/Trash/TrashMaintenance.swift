@@ -100,11 +100,20 @@ package final class TrashMaintenance: Sendable {
     func trim() {
         guard let limits = trash.limits else { return }
         let end = now().subtracting(days: limits.days)
-        purge { entry in entry.deleted < end || self.isTooLarge }
+        // Entries on volumes that are not mounted stay, and other entries do not make room for them.
+        var unavailableBytes: Int64 = 0
+        purge { entry in
+            let isTooLarge =
+                limits.bytes.map { state.trashTotals.bytes - unavailableBytes > $0 } ?? false
+            guard entry.deleted < end || isTooLarge else { return false }
+            if isUnavailable(entry) { unavailableBytes += entry.length ?? 0 }
+            return true
+        }
     }
 
     /// Purges entries, oldest first, until `isWanted` returns false. Keeps entries that another request is
-    /// about to restore, and skips entries whose time is in the future because of a wrong clock.
+    /// about to restore or whose volume is not mounted, and skips entries whose time is in the future because of a wrong
+    /// clock.
     /// - Returns: The number of purged entries.
     @discardableResult
     package func purge(while isWanted: (TrashEntry) -> Bool) -> Int {
@@ -113,13 +122,17 @@ package final class TrashMaintenance: Sendable {
         do throws(StateError) {
             try state.forEachTrashEntry { entry in
                 guard isWanted(entry) else { return entry.deleted > now }
-                if purge(entry) { count += 1 }
+                if !isUnavailable(entry), purge(entry) { count += 1 }
                 return true
             }
         } catch {
             report("reading the entries of the trash failed: \(error.text)")
         }
         return count
+    }
+
+    private func isUnavailable(_ entry: TrashEntry) -> Bool {
+        (try? resources.isTrashUnavailable(of: entry)) == true
     }
 
     /// Permanently removes the file of an entry.

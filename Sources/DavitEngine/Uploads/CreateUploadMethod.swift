@@ -61,7 +61,9 @@ struct CreateUploadMethod: ChangeMethod {
         -> Outcome
     {
         let path = change.target.path
-        guard let collection = path.parent else { throw .methodNotAllowed(AllowedMethods.collection) }
+        guard let collection = path.parent else {
+            throw share.methodNotAllowed(AllowedMethods.collection, at: change.target, change.context)
+        }
         if terms.fieldLines.count > share.configuration.uploadFieldLimitBytes {
             share.limitLog.refused("size of an upload's header fields", change.context)
             throw WebDAVError(.fieldsTooLarge)

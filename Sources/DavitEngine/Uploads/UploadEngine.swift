@@ -31,6 +31,23 @@ package struct UploadEngine: Sendable {
         return record
     }
 
+    /// Checks, before content is received, that the client may still create or replace the target of an upload.
+    /// - Throws: 403.
+    func checkRights(_ record: UploadRecord, _ context: RequestContext) async throws(WebDAVError) {
+        guard share.access != nil, let target = record.target else { return }
+        let (share, context) = (share, context.member(target))
+        try await share.work.attempt { wait throws(WebDAVError) in
+            let lookup = try storing { () throws(StoreError) in
+                try share.lookup.resources(
+                    at: target, last: .followed, reusing: nil, .first(wait)
+                ).resolved
+            }
+            try WriteGuard(share: share, context: context, wait: wait).checkRights(
+                [.writing(lookup)],
+                for: ChangeTarget(context: context, target: lookup, resolved: lookup))
+        }
+    }
+
     /// Takes the turn of an upload from the request that has it, if any.
     ///
     /// - Parameter body: The body that this request will append; nil if it only reads.

@@ -37,7 +37,9 @@ struct UploadMethods: Sendable {
         let (draft, tus) = (DraftUploads(share: share), TusUploads(share: share))
         switch Self.method(of: context.request) {
         case .head: return try await isTus ? tus.head(record, context) : draft.head(record, context)
-        case .patch: return try await isTus ? tus.patch(record, context) : draft.patch(record, context)
+        case .patch:
+            try await engine.checkRights(record, context)
+            return try await isTus ? tus.patch(record, context) : draft.patch(record, context)
         case .delete:
             try await engine.cancel(record)
             var response = HTTPResponse(status: .noContent)

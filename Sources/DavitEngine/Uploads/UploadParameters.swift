@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -88,7 +89,7 @@ extension UploadRecord {
         let bytes = Array("PUT / HTTP/1.1\r\n".utf8) + fields.encoded + lines + Array("\r\n".utf8)
         do throws(HTTPError) {
             let put = try HTTPRequest(parsing: bytes)
-            put.principal = request.principal
+            put.identity = request.identity
             put.peerAddress = request.connectionPeerAddress
             put.forwardedOrigin = request.forwardedOrigin
             return put

@@ -15,7 +15,7 @@ final class CrossFolderCopy: StagedTree {
     }
 
     private let source: ResourcePath
-    private let store: FileResourceStore
+    private let store: any ResourceStore
     private let staged: any StagedContent
     private let state: Exclusive<State>
     let path: ResourcePath
@@ -24,8 +24,8 @@ final class CrossFolderCopy: StagedTree {
 
     /// - Throws: `forbidden` for a collection.
     init(
-        of source: ResourcePath, in from: FileResourceStore, for destination: ResourcePath,
-        in store: FileResourceStore
+        of source: ResourcePath, in from: any ResourceStore, for destination: ResourcePath,
+        in store: any ResourceStore
     ) throws(StoreError) {
         guard let content = try from.open(source, wait: .allowed).content else { throw .forbidden }
         let name = ReservedName.random().bytes

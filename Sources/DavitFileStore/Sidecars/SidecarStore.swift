@@ -8,26 +8,29 @@ internal import DavitSystem
 /// another program that renames a folder, can separate sidecars from their files;
 /// ``expire(before:limitBytes:_:)`` eventually removes such sidecars. Existing sidecars in the share itself
 /// are left there and served.
-public final class SidecarStore: ResourceStore {
+public final class SidecarStore: FolderStore {
     /// The maximum total size of stored sidecars in bytes; the oldest are removed first.
     public static let limitBytes: Int64 = 1 << 30
     /// How long a sidecar is stored after its last write, in seconds: 90 days.
     public static let keptSeconds: Int64 = 90 * 86_400
 
-    let share: FileResourceStore
+    let share: any FolderStore
     let sidecarFolder: FileResourceStore
 
     /// - Parameter sidecarFolder: the store of a folder outside the share that no other program writes to.
-    public init(_ share: FileResourceStore, sidecarFolder: FileResourceStore) {
+    package init(_ share: any FolderStore, sidecarFolder: FileResourceStore) {
         self.share = share
         self.sidecarFolder = sidecarFolder
     }
 
     /// Returns the file system path of a resource; bytes that are not UTF-8 are replaced. May block.
-    public func filePath(_ path: ResourcePath) -> String {
-        let store = ((try? home(of: path)) ?? .share) == .share ? share : sidecarFolder
-        return (store.rootPath == "/" ? "" : store.rootPath) + path.description
+    package func filePath(_ path: ResourcePath) -> String {
+        ((try? store(of: path)) ?? share).filePath(path)
     }
+
+    package func makeWatch() -> FolderWatch { share.makeWatch() }
+
+    public var mountPoints: [ResourcePath] { share.mountPoints }
 
     // MARK: Location of resources
 
@@ -43,7 +46,7 @@ public final class SidecarStore: ResourceStore {
         return try share.identity(at: sidecar) == nil ? .sidecarFolder : .share
     }
 
-    func store(of path: ResourcePath) throws(StoreError) -> FileResourceStore {
+    func store(of path: ResourcePath) throws(StoreError) -> any FolderStore {
         try home(of: path) == .share ? share : sidecarFolder
     }
 

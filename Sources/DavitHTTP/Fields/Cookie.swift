@@ -93,6 +93,12 @@ public struct RequestCookies: Sendable {
     /// The decoded value of the first cookie with this name; nil if the browser sent none.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+    /// The decoded values of all cookies with this name. A browser sends several if different paths or domains
+    /// have set them.
+    package func all(_ name: String) -> [String] {
+        pairs.compactMap { $0.name == name ? $0.value : nil }
+    }
+
     /// Decodes percent-encoding. Text with a malformed escape was set by another program and is returned
     /// unchanged.
     private static func text(_ bytes: Substring.UTF8View) -> String {

@@ -22,6 +22,37 @@ extension HTTPMethod {
         ("SEARCH", .search),
     ]
 
+    /// The number of different values of ``kind``.
+    package static var kindCount: Int { 19 }
+
+    /// The ``kind`` of all methods without a case.
+    package static var otherKind: Int { kindCount - 1 }
+
+    /// A number for statistics, below ``kindCount``: the index in ``named``, or the same one for all other methods.
+    package var kind: Int {
+        switch self {
+        case .get: 0
+        case .head: 1
+        case .options: 2
+        case .put: 3
+        case .post: 4
+        case .delete: 5
+        case .patch: 6
+        case .trace: 7
+        case .connect: 8
+        case .mkcol: 9
+        case .copy: 10
+        case .move: 11
+        case .propfind: 12
+        case .proppatch: 13
+        case .lock: 14
+        case .unlock: 15
+        case .report: 16
+        case .search: 17
+        case .other: 18
+        }
+    }
+
     /// The method token as used in a request line.
     public var rawValue: String {
         if case .other(let token) = self { return token }

@@ -9,6 +9,7 @@ extension HTTPRequest {
         other.parsedTarget = parsedTarget
         other.parsedMountPath = parsedMountPath
         other.principal = principal
+        other.identityDetails = identityDetails
         other.credentialNumber = credentialNumber
         other.isSecure = isSecure
         other.clientCertificate = clientCertificate

@@ -1,3 +1,15 @@
+/// The user whom a trusted proxy has authenticated.
+package struct ForwardedIdentity: Hashable, Sendable {
+    /// Not empty; not checked otherwise.
+    package var name: String
+    package var groups: Set<String>
+
+    package init(name: String, groups: Set<String>) {
+        self.name = name
+        self.groups = groups
+    }
+}
+
 /// The origin of a request as reported by a trusted proxy.
 package struct ForwardedOrigin: Hashable, Sendable {
     /// The numeric address of the client; nil if the proxy does not report it.
@@ -7,6 +19,8 @@ package struct ForwardedOrigin: Hashable, Sendable {
     package var host: [UInt8]?
     /// The path prefix that the proxies removed.
     package var prefix: PathPrefix?
+    /// Whom the proxy has authenticated.
+    package var identity: ForwardedIdentity?
 
     package init(
         peerAddress: String? = nil, isSecure: Bool? = nil, host: [UInt8]? = nil, prefix: PathPrefix? = nil
@@ -18,11 +32,18 @@ package struct ForwardedOrigin: Hashable, Sendable {
     }
 }
 
+/// A ``ForwardedOrigin`` as requests refer to it.
+final class ForwardedReference: Sendable {
+    let origin: ForwardedOrigin
+
+    init(_ origin: ForwardedOrigin) { self.origin = origin }
+}
+
 extension HTTPRequest {
     /// The host to which the client sent the request: as reported by a trusted proxy, else from the request
     /// target (absolute form, or CONNECT), else from Host. Nil for HTTP/1.0 without Host.
     public var host: HostField? {
-        guard let bytes = forwardedOrigin?.host ?? authority ?? bytes(of: .host) else { return nil }
+        guard let bytes = forwardedHost ?? authority ?? bytes(of: .host) else { return nil }
         return HostField(parsing: bytes.span)
     }
 }
@@ -32,7 +53,7 @@ extension HTTPRequest {
     /// not report the host, or its fields indicate an unconfigured proxy on this machine. Either proxy may
     /// have replaced Host.
     package var isHostUncertain: Bool {
-        if let forwardedOrigin { return forwardedOrigin.host == nil }
+        if isForwarded { return forwardedHost == nil }
         guard contains(.xForwardedFor) || contains(.forwarded), !contains(.xForwardedHost) else {
             return false
         }

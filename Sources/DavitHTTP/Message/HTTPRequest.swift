@@ -35,18 +35,22 @@ public final class HTTPRequest: @unchecked Sendable {
         var body: any RequestBody = EmptyRequestBody.shared
         var principal: String?
         var credentialNumber: UInt64 = 0
+        var identityDetails: (any AnyObject & Sendable)?
+        var memory = RequestMemory()
         var isSecure = false
         var clientCertificate: ClientCertificate?
         var endpoints: ConnectionEndpoints?
         /// Overrides the remote address of `endpoints`; nil if not overridden.
         var peerAddress: String?
-        var forwardedOrigin: ForwardedOrigin?
+        /// A reference, because most requests have none, and each access would copy the value.
+        var forwarded: ForwardedReference?
         var requestNumber: UInt64 = 0
         var parameters = PathParameters()
         var hostKind: HostField.Kind?
         var framing = BodyFraming.none
         var expectsContinue = false
         var keepsAlive = false
+        var hasAccountPage = false
     }
 
     /// The method as sent; ``HTTPMethod/rawValue`` is its text.
@@ -69,6 +73,8 @@ public final class HTTPRequest: @unchecked Sendable {
     package var targetForm: RequestTarget.Form { parsedTarget.form }
     package var namesSecureScheme: Bool { parsedTarget.namesSecureScheme }
     package var rawPath: [UInt8] { parsedTarget.rawPath }
+    /// Whether the target has a query, which may be empty.
+    package var hasQuery: Bool { parsedTarget.rawQuery != nil }
     package var authority: [UInt8]? { parsedTarget.authority }
     /// The content, which can be read once; routes read it with a body reader.
     ///
@@ -84,7 +90,17 @@ public final class HTTPRequest: @unchecked Sendable {
     /// it calls the next handler. Shares and the access log use it; do not set it elsewhere.
     public var principal: String? {
         get { values.principal }
-        set { values.principal = newValue }
+        set {
+            values.principal = newValue
+            // Details of another login must not apply to this one.
+            if values.identityDetails != nil { values.identityDetails = nil }
+        }
+    }
+    /// What the authentication determined in addition to ``principal``; nil if there is nothing. Setting
+    /// ``principal`` removes it, so it must be set after the name.
+    package var identityDetails: (any AnyObject & Sendable)? {
+        get { values.identityDetails }
+        set { values.identityDetails = newValue }
     }
     /// Identifies the account and the password with which this request was authenticated; 0 without an
     /// account. Numbers are unique within a process.
@@ -92,9 +108,20 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.credentialNumber }
         set { values.credentialNumber = newValue }
     }
+    /// Whether the server has a page for the account of this request. Set for each request by servers with
+    /// such pages, so it is not reset with the request.
+    package var hasAccountPage: Bool {
+        get { values.hasAccountPage }
+        set { values.hasAccountPage = newValue }
+    }
+    /// The state that the connection keeps for its next request. Remains when the object is reused.
+    package var memory: RequestMemory {
+        _read { yield values.memory }
+        _modify { yield &values.memory }
+    }
     /// Whether the client used TLS, on this connection or, as reported by a trusted proxy, to the proxy.
     public package(set) var isSecure: Bool {
-        get { values.forwardedOrigin?.isSecure ?? values.isSecure }
+        get { values.forwarded?.origin.isSecure ?? values.isSecure }
         set { values.isSecure = newValue }
     }
     /// The certificate that the client presented in the TLS handshake, which was issued by an authority that
@@ -119,15 +146,15 @@ public final class HTTPRequest: @unchecked Sendable {
     /// address that the proxy reports. `unix:` for a Unix socket; empty in tests without a socket. Computed
     /// on each access.
     public package(set) var peerAddress: String {
-        get { values.forwardedOrigin?.peerAddress ?? connectionPeerAddress }
+        get { values.forwarded?.origin.peerAddress ?? connectionPeerAddress }
         set { values.peerAddress = newValue }
     }
     /// Like ``peerAddress``, ignoring proxies.
     package var connectionPeerAddress: String { values.peerAddress ?? values.endpoints?.remote.host ?? "" }
     /// The origin reported by a trusted proxy; nil without one.
     package var forwardedOrigin: ForwardedOrigin? {
-        get { values.forwardedOrigin }
-        set { values.forwardedOrigin = newValue }
+        get { values.forwarded?.origin }
+        set { values.forwarded = newValue.map { ForwardedReference($0) } }
     }
     /// The values of the path parameters of the route, such as `id` in `/users/{id}`; empty before routing and
     /// for routes without parameters. Set by the router.
@@ -135,6 +162,12 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.parameters }
         set { values.parameters = newValue }
     }
+    /// The user whom a trusted proxy has authenticated; nil if it reports none.
+    package var forwardedIdentity: ForwardedIdentity? { values.forwarded?.origin.identity }
+    /// The host that a trusted proxy reports; nil if it reports none.
+    package var forwardedHost: [UInt8]? { values.forwarded?.origin.host }
+    /// Whether a trusted proxy has sent the request.
+    package var isForwarded: Bool { values.forwarded != nil }
     /// 0 until ``requestID`` is first used.
     package var requestNumber: UInt64 {
         get { values.requestNumber }
@@ -184,6 +217,12 @@ extension HTTPRequest {
         lines.append(line)
     }
 
+    /// Removes fields. Their bytes remain in ``head``.
+    package func removeLines(where isRemoved: (FieldLine, [UInt8]) -> Bool) {
+        let head = head
+        lines.removeAll { isRemoved($0, head) }
+    }
+
     package func keepHead(_ bytes: UnsafeRawBufferPointer) { unsafe head.append(contentsOf: bytes) }
 
     /// Resets a used request; keeps its memory and the state of the connection.
@@ -198,7 +237,8 @@ extension HTTPRequest {
         values.body = EmptyRequestBody.shared
         values.principal = nil
         values.credentialNumber = 0
-        if values.forwardedOrigin != nil { values.forwardedOrigin = nil }
+        if values.identityDetails != nil { values.identityDetails = nil }
+        if values.forwarded != nil { values.forwarded = nil }
         values.requestNumber = 0
         if !values.parameters.isEmpty { values.parameters = PathParameters() }
         values.hostKind = nil
@@ -242,6 +282,21 @@ extension HTTPRequest {
             return try body(head.span.extracting(line.valueRange))
         }
         return nil
+    }
+
+    /// Like ``withValue(of:_:)``, but nil also if there are several fields with this name.
+    package func withOnlyValue<R, E: Error>(
+        of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R? {
+        guard contains(name) else { return nil }
+        var only: Range<Int>?
+        for line in lines where line.name == name {
+            if only != nil { return nil }
+            only = line.valueRange
+        }
+        guard let only else { return nil }
+        let head = head
+        return try body(head.span.extracting(only))
     }
 
     /// Returns the value of the first field with this name.

@@ -64,3 +64,34 @@ package enum Base64 {
         }
     }
 }
+
+/// Base64 for URLs, without padding (RFC 4648 §5, RFC 7515 §2).
+package enum Base64URL {
+    package static func encode(_ bytes: [UInt8]) -> String {
+        let text = Base64.encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") }
+        return String(
+            decoding: text.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: byte
+                }
+            }, as: UTF8.self)
+    }
+
+    /// Decodes text. Returns nil for other characters, padding, and nonzero unused bits.
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var padded: [UInt8] = []
+        padded.reserveCapacity(text.count + 3)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"): padded.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): padded.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: padded.append(byte)
+            }
+        }
+        while !padded.count.isMultiple(of: 4) { padded.append(UInt8(ascii: "=")) }
+        return Base64.decode(padded.span)
+    }
+}

@@ -9,7 +9,7 @@ package enum CompactText {
         if name.hasSuffix(".css") { return lines(of: bytes) { $0.starts(with: "/*".utf8) } }
         if name.hasSuffix(".svg") { return lines(of: bytes) { _ in false } }
         // Texts whose key begins with `server.` are only used by the server, in the page without scripts.
-        if name.hasPrefix("strings/") {
+        if name.hasPrefix("strings/") || name.contains("/strings/") {
             return lines(of: bytes) { $0.starts(with: "#".utf8) || $0.starts(with: "server.".utf8) }
         }
         return bytes

@@ -49,8 +49,8 @@ const systems = {
     },
     rclone: {
         name: "rclone",
-        steps: () => [
-            t("connect.rclone"), code(`rclone config create files webdav url=${url} vendor=owncloud${user ? ` user=${user} pass=PASSWORD` : ""}`),
+        steps: (password = "PASSWORD") => [
+            t("connect.rclone"), code(`rclone config create files webdav url=${url} vendor=owncloud${user ? ` user=${user} pass=${password}` : ""}`),
             code("rclone copy FOLDER files:FOLDER"), code("rclone mount files: /mnt --vfs-cache-mode writes"),
         ],
     },
@@ -68,20 +68,30 @@ const own = () => {
     return /Macintosh/.test(agent) ? "mac" : "linux"
 }
 
-export const showConnect = async () => {
+/// Shows a new app password. Its texts have been loaded with the views for accounts.
+const passwordShown = (name, password, image) =>
+    element("div.connect-address", {},
+        element("div", {}, element("p", {}, t("people.password.for", { name })), code(password)),
+        image && element("figure", {}, element("img", {
+            src: `data:image/svg+xml,${encodeURIComponent(image)}`, alt: t("people.password.qr"), width: "168", height: "168",
+        }), element("figcaption", {}, t("people.password.qr"))))
+
+/// Shows the instructions. `password` is a new app password for the program `label`, and `code` an SVG image of its QR code.
+export const showConnect = async ({ label, password, code: image } = {}) => {
     await styleSheet("connect.css")
     const mine = own()
     const order = [mine, ...Object.keys(systems).filter((name) => name !== mine)]
     return dialog({
         title: t("connect.title"), className: "connecting",
         body: element("div", {},
+            password && passwordShown(label, password, image),
             element("div.connect-address", {},
                 element("div", {}, element("p", {}, t("connect.intro")), code(url), user && element("p", {}, t("connect.user", { user })),
                     isLoopback && note(t("connect.loopback"))),
                 has("qr") && !isLoopback && element("figure", {}, element("img", { src: `${page.root}?qr`, alt: t("connect.qr"), width: "168", height: "168" }),
                     element("figcaption", {}, t("connect.qr")))),
             order.map((name) => element("details", { open: name === mine }, element("summary", {}, systems[name].name),
-                systems[name].steps().filter(Boolean).map((step) => (typeof step === "string" ? element("p", {}, step) : step))))),
+                systems[name].steps(password).filter(Boolean).map((step) => (typeof step === "string" ? element("p", {}, step) : step))))),
         actions: [{ label: t("core.close"), value: true, kind: "primary" }],
     })
 }

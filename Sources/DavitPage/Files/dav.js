@@ -2,21 +2,42 @@
 
 import { Entry } from "./entry.js"
 import { locale } from "./page.js"
+import { hasRights, inherited } from "./rights.js"
 import { MultistatusScanner } from "./scan.js"
 
 /// A failed request. `status` is 0 if there was no complete response; `condition` is the element of RFC 4918 §16, the last
 /// component of a problem type (RFC 9457), or, for a listing, "cut" if it is incomplete and "network" if it failed; `retryAfter`
-/// is in seconds; `failures` lists members that were refused: {href, status}.
+/// is in seconds; `needsSignIn` is true if the session has ended; `failures` lists members that were refused: {href, status}.
 export class DavError extends Error {
-    constructor(status, { href, condition = "", retryAfter, failures = [] } = {}) {
+    constructor(status, { href, condition = "", retryAfter, needsSignIn = false, failures = [] } = {}) {
         super(`${status} ${condition} ${href}`)
         this.name = "DavError"
-        Object.assign(this, { status, href, condition, retryAfter, failures })
+        Object.assign(this, { status, href, condition, retryAfter, needsSignIn, failures })
+    }
+}
+
+// Asks the user to sign in again; resolves with whether the user has.
+let askToSignIn = async () => false
+/// Sets the function that asks the user to sign in again after a session has ended.
+export const onSessionEnd = (ask) => { askToSignIn = ask }
+
+let renewal
+/// Calls `send`. If the session has ended, asks the user to sign in again, once for all requests, and repeats the call.
+export const renewing = async (send) => {
+    try {
+        return await send()
+    } catch (error) {
+        if (!error?.needsSignIn) throw error
+        renewal ??= askToSignIn().finally(() => { renewal = undefined })
+        if (!await renewal) throw error
+        return send()
     }
 }
 
 /// Like fetch, but throws a DavError for unsuccessful responses, with its `retryAfter` and `condition` set.
-export const request = async (method, href, { headers = {}, body } = {}) => {
+export const request = (method, href, options) => renewing(() => requestOnce(method, href, options))
+
+const requestOnce = async (method, href, { headers = {}, body } = {}) => {
     let response
     try {
         response = await fetch(href, { method, headers, body })
@@ -46,13 +67,21 @@ export const refusal = (href, status, headers, text) => {
     } else {
         condition = /<(?:[\w.-]+:)?error\b[^>]*>\s*<(?:[\w.-]+:)?([\w.-]+)/.exec(text)?.[1] ?? ""
     }
-    return new DavError(status, { href, condition, retryAfter })
+    if (status === 403) whenForbidden?.()
+    // The server uses this scheme only if it has a form (docs/decisions/signing-in.md).
+    const needsSignIn = status === 401 && /^Cookie\b/.test(headers.get("WWW-Authenticate") ?? "")
+    return new DavError(status, { href, condition, retryAfter, needsSignIn })
 }
+
+let whenForbidden
+/// Sets the function that is called when the server refuses a request because of the user's rights.
+export const onForbidden = (run) => { whenForbidden = run }
 
 const xml = { "Content-Type": "application/xml; charset=utf-8" }
 const listed = "<resourcetype/><getcontentlength/><getlastmodified/><getetag/><lockdiscovery/>"
     // The owner of each lock and its creation time (docs/locks.md).
     + '<lock-details xmlns="urn:davit:property"/>'
+    + (hasRights ? '<rights xmlns="urn:davit:property"/>' : "")
 const quotas = "<quota-used-bytes/><quota-available-bytes/>"
 
 // A single worker reads all listings; it is started on first use.
@@ -69,7 +98,9 @@ const startWorker = () => {
 }
 
 /// Sends a request that is answered with a multistatus. Calls `onEntries` with entries as they arrive.
-const readEntries = (method, href, { headers, body, signal, onEntries, firstLimit }) =>
+const readEntries = (method, href, options) => renewing(() => readEntriesOnce(method, href, options))
+
+const readEntriesOnce = (method, href, { headers, body, signal, onEntries, firstLimit }) =>
     new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         if (!worker) startWorker()
@@ -85,7 +116,11 @@ const readEntries = (method, href, { headers, body, signal, onEntries, firstLimi
         readers.set(id, (data) => {
             if (data.hrefs !== undefined) {
                 const entries = unpack(data)
-                for (const entry of entries) all.push(entry)
+                for (const entry of entries) {
+                    // Members of a folder have its rights unless others are specified.
+                    entry.rights ??= inherited(all[0]?.rights)
+                    all.push(entry)
+                }
                 onEntries?.(entries)
             } else if (data.quota) {
                 quota = data.quota
@@ -103,10 +138,11 @@ const readEntries = (method, href, { headers, body, signal, onEntries, firstLimi
         worker.postMessage({ id, href, method, headers, body, locale, firstLimit })
     })
 
-const unpack = ({ hrefs, etags, sizes, times, locks }) => {
+const unpack = ({ hrefs, etags, sizes, times, locks, rights }) => {
     const etag = etags.split("\n")
     const entries = hrefs.split("\n").map((href, index) => new Entry(href, sizes[index], times[index], etag[index]))
     for (const [index, found] of locks) entries[index].locks = found
+    rights?.forEach((found, index) => { entries[index].rights = found })
     return entries
 }
 

@@ -22,7 +22,8 @@ const kindOfExtension = new Map()
 for (const [kind, list] of Object.entries(kinds)) for (const name of list.split(" ")) kindOfExtension.set(name, kind)
 
 /// `href` identifies the resource. `size` is in bytes, NaN for a folder; `modified` is in ms since 1970, NaN if unknown; `etag`
-/// is the quoted entity tag, or ""; `locks` contains {token, owner, principal, created (ms), until (ms), isExclusive}.
+/// is the quoted entity tag, or ""; `locks` contains {token, owner, principal, created (ms), until (ms), isExclusive}; `rights` is
+/// described in rights.js.
 export class Entry {
     #name
     #type
@@ -33,6 +34,7 @@ export class Entry {
         this.modified = modified
         this.etag = etag
         this.locks = locks ?? []
+        this.rights = undefined
         /// The position in the order by name.
         this.rank = 0
     }
@@ -53,6 +55,7 @@ export class Entry {
     /// Whether the displayed metadata is the same.
     isLike(other) {
         return Object.is(this.size, other.size) && Object.is(this.modified, other.modified) && this.etag === other.etag
+            && this.rights === other.rights
             && this.locks.length === other.locks.length
             && this.locks.every((lock, index) => lock.token === other.locks[index].token)
     }

@@ -1,6 +1,7 @@
 // Error messages.
 
 import { visible, nameOf } from "./href.js"
+import { hasRights } from "./rights.js"
 import { duration, t } from "./strings.js"
 
 const byCondition = {
@@ -19,6 +20,7 @@ export const explain = (error) => {
     if (error?.name === "NotLoaded") return t("core.notLoaded")
     if (error?.name !== "DavError") return t("error.unknown")
     const kind = byCondition[error.condition] ?? byStatus[error.status]
+    if (kind === "forbidden" && hasRights) return t("error.noRight")
     const text = kind ? t(`error.${kind}`) : t("error.status", { status: String(error.status) })
     return error.retryAfter > 0 ? `${text} ${t("error.retryAfter", { time: duration(error.retryAfter) })}` : text
 }

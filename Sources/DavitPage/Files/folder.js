@@ -64,6 +64,8 @@ export class Folder extends EventTarget {
     view = []
     /// The folder itself.
     own
+    /// The rights to the folder; until it has been read, those to the previous folder.
+    rights = page.rights ?? undefined
     /// "loading", "ready" or "failed".
     state = "loading"
     error
@@ -263,6 +265,7 @@ export class Folder extends EventTarget {
 
     #take({ own, entries }) {
         this.own = own
+        if (own) this.rights = own.rights
         this.#byName = entries
         this.entries = new Map()
         for (const entry of entries) this.entries.set(entry.href, entry)

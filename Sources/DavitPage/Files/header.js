@@ -1,10 +1,12 @@
 // The page header with the title, the user and the settings, and the breadcrumbs.
 
+import { propfind } from "./dav.js"
 import { element, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
 import { isWithin, nameOf, visible } from "./href.js"
 import { openMenu } from "./menu.js"
-import { chosenLanguage, languages, page } from "./page.js"
+import { chosenLanguage, has, languages, page } from "./page.js"
+import { hasRights, may } from "./rights.js"
 import { applyTheme, theme, themes, writeSetting } from "./settings.js"
 import { t } from "./strings.js"
 
@@ -20,7 +22,7 @@ export const header = (app) => {
         "line",
         { label: t("core.languageOfBrowser"), isChecked: chosenLanguage() === "", run: () => choose("") },
         ...Object.entries(languages).map(([tag, name]) => ({ label: name, isChecked: chosenLanguage() === tag, run: () => choose(tag) })),
-    ], settings, { label: t("core.settings") }))
+    ], settings, { label: t("core.settings") }), "settings")
     settings.setAttribute("aria-haspopup", "menu")
     const choose = (tag) => {
         writeSetting("language", tag)
@@ -38,7 +40,7 @@ export const header = (app) => {
                 app.navigate(page.root)
             },
         }, icon("brand"), element("span", {}, page.title ?? t("core.files"))),
-        page.user && element("span.user", { title: t("core.user") }, icon("user"), element("bdi", {}, page.user)),
+        page.user ? account(app) : has("account") && link(t("core.signIn.go"), icon("user"), element("span", {}, t("core.signIn.go"))),
         element("button.tool.connect", {
             type: "button", "aria-label": t("core.connect"), onclick: () => app.run("connect"),
         }, icon("connect"), element("span", {}, t("core.connect"))),
@@ -46,14 +48,44 @@ export const header = (app) => {
         iconButton("help", t("core.help"), () => app.run("help")))
 }
 
-/// Creates the breadcrumbs. Each step is a drop target.
+const link = (title, ...content) => element("a.user", { href: "?account", title }, ...content)
+
+/// Creates the name of the account, with a menu if there are accounts in a database.
+const account = (app) => {
+    const content = [icon("user"), element("bdi", {}, page.user)]
+    if (!page.hasAccounts) return has("account") ? link(t("core.account"), content) : element("span.user", { title: t("core.user") }, content)
+    const label = `${t("core.user")} ${page.user}`
+    const button = element("button.tool.user", {
+        type: "button", "aria-label": label, title: label, "aria-haspopup": "menu",
+        onclick: () => openMenu([
+            ...app.accountItems,
+            { label: t("core.settings"), icon: "settings", run: () => document.querySelector(".page-header .settings").click() },
+        ], button, { label }),
+    }, content)
+    return button
+}
+
+/// Makes a step of the breadcrumbs a drop target if the user may add files to its folder, like the rows of folders.
+const acceptDrops = async (link, href) => {
+    if (hasRights) {
+        try {
+            const { entries } = await propfind(href, { depth: 0 })
+            if (!may("create", entries[0])) return
+        } catch {
+            return
+        }
+    }
+    link.dataset.dropHref = href
+}
+
+/// Creates the breadcrumbs. Steps to folders to which the user may add files are drop targets.
 export const breadcrumbs = (app) => {
     const list = element("ol")
     const nav = element("nav.trail", { "aria-label": t("core.breadcrumbs") }, list)
     const step = (href, isLast) => {
         const name = href === page.root ? page.title ?? t("core.files") : visible(nameOf(href))
         const link = element("a", {
-            href, "data-drop-href": href, "aria-current": isLast ? "page" : null,
+            href, "aria-current": isLast ? "page" : null,
             onpointerdown: () => { if (!isLast) prefetch(href) },
             onclick: (event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
@@ -62,6 +94,7 @@ export const breadcrumbs = (app) => {
                 else if (app.folder.query) app.folder.search("")
             },
         }, href === page.root && icon("home"), element("bdi", {}, name))
+        if (page.canWrite) acceptDrops(link, href)
         return element("li", {}, link)
     }
     const update = (href) => {

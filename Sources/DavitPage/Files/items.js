@@ -5,6 +5,7 @@ import { element, fillName, icon, iconButton } from "./element.js"
 import { prefetch } from "./folder.js"
 import { parentOf, pathText, visible } from "./href.js"
 import { later } from "./load.js"
+import { may } from "./rights.js"
 import { bytes, dateTime, shortTime, t } from "./strings.js"
 
 const columns = [["name", "core.name"], ["size", "core.size"], ["modified", "core.modified"]]
@@ -236,7 +237,7 @@ export class Items {
         node.dataset.index = index
         node.dataset.href = entry.href
         node.dataset.type = entry.type
-        if (entry.isFolder) node.dataset.dropHref = entry.href
+        if (entry.isFolder && may("create", entry)) node.dataset.dropHref = entry.href
         else delete node.dataset.dropHref
         node.draggable = !hasTouch.matches
         node.setAttribute("aria-rowindex", index + 2)
@@ -279,7 +280,7 @@ export class Items {
     }
 
     #fillPicture(picture, entry) {
-        const hasThumbnail = this.layout === "grid" && this.#thumbnails?.canShow(entry)
+        const hasThumbnail = this.layout === "grid" && this.#thumbnails?.canShow(entry) && may("read", entry)
         const key = hasThumbnail ? entry.href + entry.etag : entry.type
         if (picture.dataset.key === key) return
         picture.dataset.key = key

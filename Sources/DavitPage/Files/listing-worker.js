@@ -41,8 +41,9 @@ const read = async ({ id, href, method, headers, body, locale, firstLimit }, sig
             times[index] = found.modified
             if (found.locks) locks.push([index, found.locks])
         })
+        const rights = batch.some((found) => found.rights !== undefined) ? batch.map((found) => found.rights) : undefined
         const message = {
-            id, sizes, times, locks,
+            id, sizes, times, locks, rights,
             hrefs: batch.map((found) => found.href).join("\n"), etags: batch.map((found) => found.etag).join("\n"),
         }
         postMessage(message, [sizes.buffer, times.buffer])

@@ -2,6 +2,7 @@
 
 import { forKey, keyText, named, offered, register } from "./actions.js"
 import { copyText } from "./clipboard.js"
+import { onForbidden, onSessionEnd } from "./dav.js"
 import { element, icon } from "./element.js"
 import { explain } from "./errors.js"
 import { Folder } from "./folder.js"
@@ -13,18 +14,25 @@ import { attempt, later, loadAhead } from "./load.js"
 import { openMenu } from "./menu.js"
 import { announce, clearBanner, showBanner, toast } from "./messages.js"
 import { language, page } from "./page.js"
+import { hasRights, isDropBox, may } from "./rights.js"
 import { searchBox } from "./search.js"
 import { readSetting, writeSetting } from "./settings.js"
 import { t } from "./strings.js"
 import { summary } from "./summary.js"
 import { toolbar } from "./toolbar.js"
 
+// Without a form, the browser asks for the password itself.
+const signIn = later(() => import("./signin.js"))
+onSessionEnd(async () => (await signIn()).signIn())
+
 // Modules that start with the page, each `{ start(app) }`. They import the rest on first use.
 const parts = [
+    // Only with a database of accounts: without one, accounts cannot be changed here.
+    page.hasAccounts && later(() => import("./people/start.js")),
     later(() => import("./upload/start.js")),
     later(() => import("./change/start.js")),
     later(() => import("./preview/start.js")),
-]
+].filter(Boolean)
 
 const folder = new Folder()
 const orders = ["name", "size", "modified"].flatMap((key) => [`${key} ascending`, `${key} descending`])
@@ -37,6 +45,8 @@ class App extends EventTarget {
     folder = folder
     /// The views by name: `items` is the view of the entries, with `decorate`, `nameElement`, `elementOf` and `focusOn`.
     views = {}
+    /// The items of the account menu, as for `openMenu`.
+    accountItems = []
     #preview
     #shown
 
@@ -182,8 +192,10 @@ const showState = () => {
         state.replaceChildren(nothing("search", t("core.nothingFound", { text: folder.query })))
     } else if (folder.filter) {
         state.replaceChildren(nothing("search", t("core.nothingMatches", { text: folder.filter })))
+    } else if (isDropBox(folder)) {
+        state.replaceChildren(nothing("upload", t("core.dropBox"), page.canWrite ? t("core.dropBoxHint") : ""))
     } else {
-        state.replaceChildren(nothing("folder", t("core.empty"), page.canWrite ? t("core.emptyHint") : ""))
+        state.replaceChildren(nothing("folder", t("core.empty"), page.canWrite && may("create", folder) ? t("core.emptyHint") : ""))
     }
 }
 const nothing = (name, ...texts) =>
@@ -211,6 +223,15 @@ folder.addEventListener("error", ({ detail }) => {
         showBanner(`${t("core.notRead", { name })} ${explain(detail)}`, { action: { label: t("core.retry"), run: () => folder.refresh() } })
     }
 })
+
+// The rights have changed since the folder was read.
+let again
+if (hasRights) {
+    onForbidden(() => {
+        clearTimeout(again)
+        again = setTimeout(() => { if (folder.state === "ready") folder.refresh() }, 200)
+    })
+}
 
 // Navigation
 

@@ -25,10 +25,11 @@ const usual = new RegExp(opened("response") + leaf("href") + opened("propstat") 
     + opened("resourcetype") + `(?:${opened("collection/")})?` + closed("resourcetype")
     + `(?:${leaf("getcontentlength")})?(?:${leaf("getlastmodified")})?(?:${leaf("getetag")})?`
     + opened("lockdiscovery/") + opened('lock-details xmlns:\\w+="[^"<]*"') + closed("lock-details")
+    + `(?:<(?:\\w+:)?rights xmlns:\\w+="[^"<]*">(\\d+)${closed("rights")})?`
     + closed("prop") + opened("status") + "HTTP/1.1 200 OK" + closed("status") + closed("propstat") + closed("response"), "y")
 
-/// Calls `take` for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, quota: {used,
-/// available}}.
+/// Calls `take` for each response: {href, status (of the response as a whole, or 0), size, modified, etag, locks, rights,
+/// quota: {used, available}}.
 export class MultistatusScanner {
     #take
     #rest = ""
@@ -83,10 +84,10 @@ export class MultistatusScanner {
         usual.lastIndex = open
         const found = usual.exec(all)
         if (!found) return false
-        const [, href, size = NaN, modified, etag = ""] = found
+        const [, href, size = NaN, modified, etag = "", rights] = found
         this.#take({
             href: href.trim(), status: 0, size: Number(size), modified: modified === undefined ? NaN : httpDate(modified), etag,
-            locks: undefined, quota: {},
+            locks: undefined, rights: rights === undefined ? undefined : Number(rights), quota: {},
         })
         return true
     }
@@ -147,6 +148,7 @@ export class MultistatusScanner {
             case "getcontentlength": this.#values.size = Number(value); break
             case "getlastmodified": this.#values.modified = httpDate(value); break
             case "getetag": this.#values.etag = value; break
+            case "rights": this.#values.rights = Number(value); break
             case "quota-used-bytes": this.#values.used = Number(value); break
             case "quota-available-bytes": this.#values.available = Number(value); break
             case "status": {

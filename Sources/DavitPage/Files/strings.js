@@ -2,17 +2,18 @@
 
 import { language, locale } from "./page.js"
 
-const read = async (name) => {
-    const texts = new Map()
-    const response = await fetch(new URL(`strings/${name}.txt`, import.meta.url))
-    if (!response.ok) return texts
+const texts = new Map()
+
+/// Adds the texts of a folder, which ends in a slash.
+export const loadTexts = async (folder) => {
+    const response = await fetch(new URL(`${folder}strings/${language}.txt`, import.meta.url))
+    if (!response.ok) return
     for (const line of (await response.text()).split("\n")) {
         const at = line.startsWith("#") ? -1 : line.indexOf(" = ")
         if (at > 0) texts.set(line.slice(0, at), line.slice(at + 3).replaceAll("\\n", "\n"))
     }
-    return texts
 }
-const texts = await read(language)
+await loadTexts("")
 const plural = new Intl.PluralRules(locale)
 
 /// Returns the text for a key. Replaces `{name}` with a value; `count` selects the plural form, `key.one` or `key.other`.

@@ -26,17 +26,20 @@ struct AboutView {
             &html)
         html.element("dt", strings.text(.modified))
         html.markup("<dd>")
-        html.time(member.info.modified)
+        if !member.info.isPassage { html.time(member.info.modified) }
         html.markup("</dd>\n")
         for lock in member.locks { appendFact(.locks, text(of: lock), &html) }
-        html.markup("</dl>\n<p><a class=\"simple-back\"")
-        html.attribute("href", page.href(of: name, isCollection: member.info.isCollection))
-        html.markup(member.info.isCollection ? ">" : " download>")
-        html.text(strings.text(member.info.isCollection ? .folder : .download))
-        html.markup("</a></p>\n")
+        html.markup("</dl>\n")
+        if member.info.isCollection || member.rights.mayRead {
+            html.markup("<p><a class=\"simple-back\"")
+            html.attribute("href", page.href(of: name, isCollection: member.info.isCollection))
+            html.markup(member.info.isCollection ? ">" : " download>")
+            html.text(strings.text(member.info.isCollection ? .folder : .download))
+            html.markup("</a></p>\n")
+        }
         if !page.visit.isReadOnly {
             appendForms(to: &html)
-            for lock in member.locks { appendUnlock(lock, to: &html) }
+            for lock in member.breakableLocks { appendUnlock(lock, to: &html) }
         }
         html.markup("<p>")
         page.cancelLink(.back, to: &html)
@@ -74,6 +77,21 @@ struct AboutView {
     }
 
     private func appendForms(to html: inout HTMLText) {
+        if member.rights.mayRename { appendRename(to: &html) }
+        var actions: [(FormAction, Phrase)] = []
+        if member.rights.mayMove { actions.append((.move, .moveAsk)) }
+        if member.rights.mayRead { actions.append((.copy, .copyAsk)) }
+        if member.rights.mayDelete { actions.append((.delete, .deleteAsk)) }
+        guard let first = actions.first else { return }
+        page.beginForm(first.0, " class=\"simple-selected\"", to: &html)
+        html.hiddenMember(name)
+        for (action, phrase) in actions {
+            page.button(phrase, sends: action, to: &html)
+        }
+        html.markup("</form>\n")
+    }
+
+    private func appendRename(to html: inout HTMLText) {
         page.beginForm(.rename, " class=\"simple-form\"", to: &html)
         html.hiddenMember(name)
         html.markup("<label>")
@@ -82,13 +100,6 @@ struct AboutView {
         html.attribute("value", name)
         html.markup("></label>\n")
         page.button(.rename, to: &html)
-        html.markup("</form>\n")
-        page.beginForm(.delete, " class=\"simple-selected\"", to: &html)
-        html.hiddenMember(name)
-        for (action, phrase) in [(FormAction.move, Phrase.moveAsk), (.copy, .copyAsk), (.delete, .deleteAsk)]
-        {
-            page.button(phrase, sends: action, to: &html)
-        }
         html.markup("</form>\n")
     }
 }

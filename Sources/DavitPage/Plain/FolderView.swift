@@ -11,6 +11,10 @@ struct FolderView {
     private let kept: [TrashEntry]
     private let strings: PageStrings
     private let canWrite: Bool
+    /// What the client may do with the folder, and with its members unless they have rights of their own.
+    private let rights: ClientRights
+    /// The actions on selected members. Members for which not all of them are permitted cannot be selected.
+    private let actions: [(FormAction, Phrase)]
 
     /// - Parameter kept: the trash entries of the members that a form has just deleted, which can be
     ///   restored.
@@ -20,6 +24,18 @@ struct FolderView {
         self.kept = kept
         strings = page.strings
         canWrite = !page.visit.isReadOnly
+        rights = page.visit.rights
+        let members = rights.inherited
+        var actions: [(FormAction, Phrase)] = []
+        if canWrite {
+            if members.mayDelete { actions.append((.delete, .deleteAsk)) }
+            if members.mayMove { actions.append((.move, .moveAsk)) }
+            if members.mayRead { actions.append((.copy, .copyAsk)) }
+            if members.mayRead, PageFeature.archive.isAvailable(for: page.visit) {
+                actions.append((.archive, .archiveGo))
+            }
+        }
+        self.actions = actions
     }
 
     // MARK: Above
@@ -28,13 +44,18 @@ struct FolderView {
         page.appendHead(to: &html)
         if let done = query.done { appendNotice(done.action, done.count, to: &html) }
         html.markup("<div class=\"simple-tools\">\n")
-        if canWrite {
+        if canWrite, rights.mayCreate {
             appendUpload(to: &html)
             appendNewFolder(to: &html)
         }
-        appendFind(to: &html)
-        html.markup("</div>\n<table>\n<thead><tr>")
-        if canWrite { html.markup("<td class=\"simple-pick\"></td>") }
+        if !rights.isDropBox { appendFind(to: &html) }
+        html.markup("</div>\n")
+        if canWrite, rights.isDropBox {
+            html.element("p", strings.text(.dropBox), " class=\"simple-note\"")
+            html.markup("\n")
+        }
+        html.markup("<table>\n<thead><tr>")
+        if !actions.isEmpty { html.markup("<td class=\"simple-pick\"></td>") }
         for (key, phrase, style) in Self.columns {
             appendColumn(key, phrase, style, to: &html)
         }
@@ -65,7 +86,7 @@ struct FolderView {
         html.markup("<div class=\"simple-notice\">")
         html.element("p", text, " role=\"status\"")
         html.markup("\n")
-        if !kept.isEmpty { appendUndo(to: &html) }
+        if !kept.isEmpty, rights.mayCreate { appendUndo(to: &html) }
         html.markup("</div>\n")
     }
 
@@ -141,8 +162,9 @@ struct FolderView {
 
     func append(_ entry: ListingEntry, to html: inout HTMLText) {
         let shown = DisplayName.text(entry.name)
+        let rights = page.visit.rights(ofMember: entry.name, isCollection: entry.isCollection)
         html.markup("<tr>")
-        if canWrite {
+        if !actions.isEmpty, rights == self.rights.inherited {
             var segment: [UInt8] = []
             PercentCoding.append(entry.name, to: &segment)
             html.markup(
@@ -150,6 +172,8 @@ struct FolderView {
             html.attribute("value", segment)
             html.attribute("aria-label", strings.text(.select, ["name": shown]))
             html.markup("></td>")
+        } else if !actions.isEmpty {
+            html.markup("<td class=\"simple-pick\"></td>")
         }
         html.markup("<th scope=\"row\" class=\"simple-name\"><a class=\"")
         html.markup(entry.isCollection ? "simple-folder\"" : "simple-file\"")
@@ -164,9 +188,9 @@ struct FolderView {
         html.markup("</a></th><td class=\"simple-size\">")
         if !entry.isCollection { html.text(ByteCount.text(entry.length)) }
         html.markup("</td><td class=\"simple-date\">")
-        html.time(entry.modified)
+        if entry.hasTime { html.time(entry.modified) }
         html.markup("</td><td class=\"simple-more\">")
-        if !entry.isCollection {
+        if !entry.isCollection, rights.mayRead {
             html.markup("<a download")
             html.attribute("href", page.href(of: entry.name))
             html.attribute("aria-label", strings.text(.downloadOf, ["name": shown]))
@@ -192,7 +216,7 @@ struct FolderView {
     ///   - available: the free space in bytes, if known.
     func appendFoot(_ selection: FolderSelection.Page?, available: Int64?, to html: inout HTMLText) {
         html.markup("</tbody>\n</table>\n")
-        if let selection, selection.entries.isEmpty {
+        if let selection, selection.entries.isEmpty, !rights.isDropBox {
             html.markup("<p class=\"simple-empty\">")
             html.text(
                 query.find.isEmpty
@@ -203,7 +227,7 @@ struct FolderView {
             html.element("p", strings.text(.cut), " class=\"simple-empty\" role=\"alert\"")
             html.markup("\n")
         }
-        if canWrite, selection?.entries.isEmpty == false { appendSelected(to: &html) }
+        if !actions.isEmpty, selection?.entries.isEmpty == false { appendSelected(to: &html) }
         html.markup("<p class=\"simple-sum\">")
         if let selection { appendSum(selection, to: &html) }
         if let available {
@@ -211,7 +235,9 @@ struct FolderView {
             html.text(strings.text(.free, ["size": ByteCount.text(available)]))
             html.markup("</span>")
         }
-        if selection?.entries.isEmpty == false, PageFeature.archive.isAvailable(for: page.visit) {
+        if selection?.entries.isEmpty == false, rights.mayDownloadAll,
+            PageFeature.archive.isAvailable(for: page.visit)
+        {
             page.link(.archiveAll, Array("?archive".utf8), to: &html)
         }
         if page.visit.hasTrash {
@@ -250,11 +276,9 @@ struct FolderView {
 
     /// Adds the actions on the selected rows.
     private func appendSelected(to html: inout HTMLText) {
-        page.beginForm(.delete, " id=\"selected\" class=\"simple-selected\"", to: &html)
+        page.beginForm(actions.first?.0 ?? .copy, " id=\"selected\" class=\"simple-selected\"", to: &html)
         html.element("span", strings.text(.selected))
         html.markup("\n")
-        var actions = [(FormAction.delete, Phrase.deleteAsk), (.move, .moveAsk), (.copy, .copyAsk)]
-        if PageFeature.archive.isAvailable(for: page.visit) { actions.append((.archive, .archiveGo)) }
         for (action, phrase) in actions {
             page.button(phrase, sends: action, to: &html)
         }

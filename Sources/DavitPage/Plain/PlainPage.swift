@@ -28,7 +28,7 @@ struct PlainPage {
     }
 
     /// The title from the settings; without one, `Files`.
-    var rootName: String { settings.title ?? "Files" }
+    var rootName: String { settings.shownTitle }
 
     private var title: [UInt8] { visit.path.isRoot ? Array(rootName.utf8) : Array(visit.path.name) }
 
@@ -75,7 +75,15 @@ struct PlainPage {
         html.attribute("aria-label", strings.text(.above))
         html.markup("><ol>")
         appendBreadcrumbs(to: &html)
-        html.markup("</ol></nav>\n<h1>")
+        html.markup("</ol></nav>\n")
+        if PageFeature.account.isAvailable(for: visit), let user = visit.request.principal {
+            html.markup("<p class=\"simple-user\"><bdi>")
+            html.text(user)
+            html.markup("</bdi> ")
+            link(.account, Array("?\(AccountRoute.query)".utf8), to: &html)
+            html.markup("</p>\n")
+        }
+        html.markup("<h1>")
         if visit.path.isRoot {
             html.text(settings.header ?? rootName)
         } else {

@@ -25,7 +25,20 @@ struct TrashView {
         isNewest = edge == nil
     }
 
-    private var canWrite: Bool { !page.visit.isReadOnly }
+    /// Whether the client may restore an entry, and delete it permanently.
+    private func mayChange(_ entry: TrashEntry) -> (restores: Bool, purges: Bool) {
+        if page.visit.isReadOnly { return (false, false) }
+        let rights = page.visit.rights(ofTrashed: entry)
+        return (rights.mayCreate, rights.mayDelete)
+    }
+
+    /// What the client may do with at least one entry.
+    private var may: (restores: Bool, purges: Bool) {
+        entries.reduce((false, false)) { found, entry in
+            let may = mayChange(entry)
+            return (found.0 || may.restores, found.1 || may.purges)
+        }
+    }
 
     func append(to html: inout HTMLText) {
         html.element("h2", strings.text(.trash))
@@ -45,15 +58,16 @@ struct TrashView {
     }
 
     private func appendTable(to html: inout HTMLText) {
+        let may = may
         html.markup("<table>\n<thead><tr>")
-        if canWrite { html.markup("<td class=\"simple-pick\"></td>") }
+        if may.restores || may.purges { html.markup("<td class=\"simple-pick\"></td>") }
         appendColumn(.name, "simple-name", to: &html)
         appendColumn(.size, "simple-size", to: &html)
         appendColumn(.trashWhen, "simple-date", to: &html)
         html.markup("</tr></thead>\n<tbody>\n")
-        for entry in entries { appendRow(entry, to: &html) }
+        for entry in entries { appendRow(entry, in: may, to: &html) }
         html.markup("</tbody>\n</table>\n")
-        if canWrite { appendForms(to: &html) }
+        if may.restores || may.purges { appendForms(may, to: &html) }
     }
 
     private func appendColumn(_ phrase: Phrase, _ style: StaticString, to html: inout HTMLText) {
@@ -64,10 +78,15 @@ struct TrashView {
         html.markup("</th>")
     }
 
-    private func appendRow(_ entry: TrashEntry, to html: inout HTMLText) {
+    /// - Parameter offered: the actions below the table. An entry can be selected if all of them are permitted.
+    private func appendRow(
+        _ entry: TrashEntry, in offered: (restores: Bool, purges: Bool), to html: inout HTMLText
+    ) {
         let shown = DisplayName.text(Array(entry.path.name))
         html.markup("<tr>")
-        if canWrite {
+        if offered != (false, false), mayChange(entry) != offered {
+            html.markup("<td class=\"simple-pick\"></td>")
+        } else if offered != (false, false) {
             html.markup("<td class=\"simple-pick\"><input type=\"checkbox\" form=\"selected\" name=\"id\"")
             html.attribute("value", entry.id)
             html.attribute("aria-label", strings.text(.select, ["name": shown]))
@@ -95,11 +114,17 @@ struct TrashView {
     }
 
     /// Adds one form that restores the selected entries, or purges them after a confirmation.
-    private func appendForms(to html: inout HTMLText) {
-        page.beginForm(.restore, " id=\"selected\" class=\"simple-selected\"", to: &html)
+    private func appendForms(_ may: (restores: Bool, purges: Bool), to html: inout HTMLText) {
+        page.beginForm(
+            may.restores ? .restore : .purge, " id=\"selected\" class=\"simple-selected\"", to: &html)
         html.element("span", strings.text(.selected))
         html.markup("\n")
-        page.button(.restore, to: &html)
+        if may.restores { page.button(.restore, to: &html) }
+        if may.purges { appendPurge(to: &html) }
+        html.markup("</form>\n")
+    }
+
+    private func appendPurge(to html: inout HTMLText) {
         html.markup("<details class=\"simple-ask\"><summary>")
         html.text(strings.text(.purgeAsk))
         html.markup("</summary>\n<div>\n")
@@ -108,6 +133,6 @@ struct TrashView {
         html.markup("\n")
         page.button(
             .purgeGo, sends: .purge, " class=\"simple-danger\" name=\"confirmed\" value=\"yes\"", to: &html)
-        html.markup("</div></details>\n</form>\n")
+        html.markup("</div></details>\n")
     }
 }

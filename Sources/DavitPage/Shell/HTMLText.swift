@@ -1,5 +1,6 @@
 internal import DavitHTTP
 internal import DavitListing
+internal import DavitQRCode
 internal import DavitServer
 
 /// Builds HTML. Markup comes only from string literals; everything else is escaped.
@@ -32,6 +33,9 @@ struct HTMLText {
     }
 
     mutating func attribute(_ name: StaticString, _ value: String) { attribute(name, Array(value.utf8)) }
+
+    /// Adds a QR code as a drawing, which consists of numbers only.
+    mutating func drawing(_ code: QRCode) { bytes.append(contentsOf: code.svg().utf8) }
 
     /// Adds JSON in a script element. ``JSONWriter`` has escaped all characters that HTML would interpret.
     mutating func json(_ json: JSONWriter) { bytes.append(contentsOf: json.bytes) }

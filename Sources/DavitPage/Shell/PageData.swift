@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 
 /// The data that the document contains for the scripts, as JSON.
@@ -27,6 +28,11 @@ struct PageData {
             $0.member("prologue", settings.prologue)
             $0.member("epilogue", settings.epilogue)
             $0.member("footer", settings.footer)
+            $0.member("rights", visit.hasRights ? visit.rights.number : nil)
+            $0.member("hasAccounts", visit.hasAccountDatabase)
+            $0.member(
+                "isAdministrator",
+                visit.hasAccountDatabase && visit.rights(at: .root, isCollection: true).mayManage)
         }
         html.json(json)
     }

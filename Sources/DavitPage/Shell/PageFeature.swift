@@ -1,5 +1,6 @@
 internal import DavitArchive
 internal import DavitEngine
+internal import DavitHTTP
 internal import DavitQRCode
 
 /// Features of a share beyond plain WebDAV. The page uses this list with scripts (`features` in its data) and
@@ -19,6 +20,8 @@ enum PageFeature: String, CaseIterable, Sendable {
     case archive
     /// `?qr` returns the address of a folder as a QR code.
     case qr
+    /// `?account` shows the account of the visitor, who can sign out there.
+    case account
 
     /// Whether the share provides the feature to its visitor.
     func isAvailable(for visit: PageContext) -> Bool {
@@ -29,6 +32,7 @@ enum PageFeature: String, CaseIterable, Sendable {
         case .trash: visit.hasTrash
         case .archive: ArchiveLibrary.isAvailable
         case .qr: QRCodeLibrary.isAvailable
+        case .account: visit.request.hasAccountPage && visit.request.principal != nil
         }
     }
 

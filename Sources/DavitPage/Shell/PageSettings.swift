@@ -6,6 +6,8 @@ public struct PageSettings: Hashable, Sendable {
     /// The name of the share, used as the title and the first breadcrumb. Nil for the name of the shared
     /// folder.
     public var title: String?
+    /// ``title``, or `Files` without one.
+    package var shownTitle: String { title ?? "Files" }
     /// The heading of the root; nil for ``title``.
     public var header: String?
     /// Text above the listing of the root, such as a few words of help. Line breaks are kept, and an empty

@@ -22,6 +22,14 @@ package enum CredentialMask {
         return WireField(name: field.name, value: isKnown ? "\(scheme) \(mask)" : mask)
     }
 
+    /// Whether the content of a request and that of its response are omitted: the forms of the account pages and the
+    /// interface for administration contain passwords and codes, and their responses keys, recovery codes and app passwords.
+    static func hidesContent(method: String, target: String) -> Bool {
+        guard method == "POST", let question = target.firstIndex(of: "?") else { return false }
+        let query = target[target.index(after: question)...].prefix { $0 != "&" }
+        return ["account", "accounts", "app-passwords"].contains(query)
+    }
+
     /// Masks the user information before `@` in the authority of each URL.
     static func withoutUser(_ text: String) -> String {
         guard text.contains("://"), text.contains("@") else { return text }

@@ -44,7 +44,7 @@ struct ExchangeRecord {
         if isWithheld {
             text.append("~ withheld\n")
         } else {
-            Self.append(content.finish(), to: &text)
+            Self.append(finish(&content), to: &text)
             if !isRequestComplete { text.append("~ gap request\n") }
         }
         guard let answer else {
@@ -56,8 +56,17 @@ struct ExchangeRecord {
         for status in interim { text += "# first: \(status)\n".utf8 }
         text += "< \(answer.status ?? 0)\n".utf8
         Self.append(answer.fields, mark: "< ", to: &text)
-        Self.append(answerContent.finish(), to: &text)
+        Self.append(finish(&answerContent), to: &text)
         return text
+    }
+
+    /// Ends a sample. The digest of a short secret would be sufficient to guess it, so it is omitted too.
+    private func finish(_ sample: inout ContentSample) -> RecordedContent {
+        let content = sample.finish()
+        guard CredentialMask.hidesContent(method: method, target: head.words[1]), sample.count > 0 else {
+            return content
+        }
+        return .omitted(count: sample.count, digest: nil)
     }
 
     private static func append(_ fields: [WireField], mark: StaticString, to text: inout [UInt8]) {

@@ -4,9 +4,16 @@ internal import DavitHTTP
 
 /// The stored verifier of a password.
 struct AccountSecret: Equatable, Sendable {
-    private var hash: PasswordHash?
+    /// The text of a scrypt hash, which is parsed for each comparison: with many accounts, parsing all of them would take
+    /// most of the start, and twice the memory. Empty if there are Digest secrets.
+    private var hashText = ""
     private var digests: [DigestSecret]
     private let realm: [UInt8]
+    /// Whether the password has the form of an app password. False for a hash that was not made by this version.
+    private(set) var hasAppPasswordForm = false
+
+    /// Follows a hash whose password has the form of an app password.
+    static let appPasswordFormMark = "$app-form"
 
     /// Stores Digest secrets if a Digest scheme is enabled, else a scrypt hash. A scrypt hash in addition to
     /// Digest secrets would not protect the password any better, because Digest secrets are easier to attack,
@@ -22,29 +29,40 @@ struct AccountSecret: Equatable, Sendable {
             let secret = try? DigestSecret(user: user, realm: realm, password: password, algorithm: algorithm)
             if let secret { digests.append(secret) }
         }
+        hasAppPasswordForm = AppPassword(password) != nil
         guard digests.isEmpty else { return }
-        do throws(CryptoError) { hash = try PasswordHash(of: password) } catch { throw .failed }
+        do throws(CryptoError) { hashText = try PasswordHash(of: password).text } catch { throw .failed }
     }
 
-    /// Parses `$scrypt$ln=N,r=N,p=N$SALT$HASH`, or `$digest$sha-256=HEX,md5=HEX$REALM` with one or both
-    /// digests.
-    init(parsing text: String, settings: AuthenticationSettings) throws(Accounts.Problem) {
+    /// Parses `$scrypt$ln=N,r=N,p=N$SALT$HASH`, possibly with ``appPasswordFormMark``, or
+    /// `$digest$sha-256=HEX,md5=HEX$REALM` with one or both digests.
+    /// - Parameter isValid: whether a scrypt hash is known to be valid, because the database contains only such.
+    init(
+        parsing text: String, settings: AuthenticationSettings, isValid: Bool = false
+    ) throws(Accounts.Problem) {
+        if isValid, text.hasPrefix("$scrypt$") {
+            (realm, digests) = ([], [])
+            hasAppPasswordForm = text.hasSuffix(Self.appPasswordFormMark)
+            hashText = hasAppPasswordForm ? String(text.dropLast(Self.appPasswordFormMark.count)) : text
+            return
+        }
         realm = Array(settings.realm.utf8)
         digests = []
         if text.hasPrefix("$scrypt$") {
-            do throws(PasswordHash.ParseError) { hash = try PasswordHash(parsing: text) } catch {
+            hasAppPasswordForm = text.hasSuffix(Self.appPasswordFormMark)
+            let hashText =
+                hasAppPasswordForm ? String(text.dropLast(Self.appPasswordFormMark.count)) : text
+            do throws(PasswordHash.ParseError) { _ = try PasswordHash(parsing: hashText) } catch {
                 throw .badHash
             }
+            self.hashText = hashText
             return
         }
         let parts = text.split(separator: "$", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0].isEmpty, parts[1] == "digest" else { throw .badHash }
         for part in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2,
-                let algorithm = DigestSecret.Algorithm.allCases.first(where: { $0.keptName == pair[0] }),
-                !digests.contains(where: { $0.algorithm == algorithm }),
-                let secret = DigestSecret(digits: Array(pair[1].utf8), algorithm: algorithm)
+            guard let secret = DigestSecret(storedText: part),
+                !digests.contains(where: { $0.algorithm == secret.algorithm })
             else { throw .badHash }
             digests.append(secret)
         }
@@ -59,7 +77,7 @@ struct AccountSecret: Equatable, Sendable {
         for algorithm in DigestSecret.Algorithm.allCases {
             let secret = try DigestSecret(
                 user: user, realm: Array(realm.utf8), password: password, algorithm: algorithm)
-            parts.append("\(algorithm.keptName)=\(String(decoding: secret.digits, as: UTF8.self))")
+            parts.append(secret.storedText)
         }
         return "$digest$\(parts.joined(separator: ","))$\(realm)"
     }
@@ -73,13 +91,19 @@ struct AccountSecret: Equatable, Sendable {
         digests.first { $0.algorithm == algorithm }
     }
 
+    /// Whether the account password can be used with Digest.
+    var isForDigest: Bool { !digests.isEmpty }
+
     /// Whether ``matches(_:of:)`` takes only microseconds and may run on an event loop.
-    var isQuick: Bool { hash == nil }
+    var isQuick: Bool { hashText.isEmpty }
 
     /// Whether `password` is correct. The time taken does not reveal the stored value.
     func matches(_ password: [UInt8], of user: [UInt8]) -> Bool {
         do throws(CryptoError) {
-            if let hash { return try hash.matches(password) }
+            if !hashText.isEmpty {
+                guard let hash = try? PasswordHash(parsing: hashText) else { return false }
+                return try hash.matches(password)
+            }
             guard let kept = digests.first else { return false }
             let candidate = try DigestSecret(
                 user: user, realm: realm, password: password, algorithm: kept.algorithm)
@@ -109,9 +133,22 @@ extension AuthenticationSettings.Scheme {
     }
 }
 
+extension DigestSecret {
+    /// The text form in files and databases: the algorithm and the digits.
+    var storedText: String { "\(algorithm.storedName)=\(String(decoding: digits, as: UTF8.self))" }
+
+    /// Parses the text that ``storedText`` returns; returns nil if it has another form.
+    init?(storedText text: Substring) {
+        let pair = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pair.count == 2, let algorithm = Algorithm.allCases.first(where: { $0.storedName == pair[0] })
+        else { return nil }
+        self.init(digits: Array(pair[1].utf8), algorithm: algorithm)
+    }
+}
+
 extension DigestSecret.Algorithm {
-    /// The name of the algorithm in an accounts file.
-    fileprivate var keptName: String {
+    /// The name of the algorithm in files and databases.
+    fileprivate var storedName: String {
         switch self {
         case .sha256: "sha-256"
         case .md5: "md5"
@@ -131,11 +168,17 @@ struct AccountSecret: Equatable, Sendable {
         padded = password + [UInt8](repeating: 0, count: max(0, Accounts.limitBytes - password.count))
     }
 
-    init(parsing text: String, settings: AuthenticationSettings) throws(Accounts.Problem) {
+    init(
+        parsing text: String, settings: AuthenticationSettings, isValid: Bool = false
+    ) throws(Accounts.Problem) {
         throw .needsOpenSSL
     }
 
     func allows(_ scheme: AuthenticationSettings.Scheme) -> Bool { scheme == .basic }
+
+    var isForDigest: Bool { false }
+
+    var hasAppPasswordForm: Bool { false }
 
     var isQuick: Bool { true }
 

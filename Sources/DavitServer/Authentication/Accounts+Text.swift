@@ -7,7 +7,10 @@ extension Accounts {
     /// Returns a hash for ``add(name:hash:)`` that supports Basic only. Blocks for 50 to 100 ms.
     package static func scryptText(password: String) throws(Problem) -> String {
         #if TLS
-        do throws(CryptoError) { return try PasswordHash(of: Array(password.utf8)).text } catch {
+        let password = Array(password.utf8)
+        // Otherwise the password would be refused without a comparison, because it looks like a wrong app password.
+        let mark = AppPassword(password) == nil ? "" : AccountSecret.appPasswordFormMark
+        do throws(CryptoError) { return try PasswordHash(of: password).text + mark } catch {
             throw .failed
         }
         #else

@@ -1,3 +1,4 @@
+package import DavitAccess
 internal import DavitHTTP
 internal import Synchronization
 
@@ -36,23 +37,105 @@ public struct Accounts: Sendable {
     /// Maximum length of a name and of a password, in bytes.
     public static let limitBytes = 256
 
+    /// An account of a database.
+    package struct Entry: Sendable {
+        package let name: String
+        /// As in ``Accounts/add(name:hash:)``.
+        package let hash: String
+        /// Whether requests can use the password of the account. If not, they need an app password.
+        package let allowsAccountPassword: Bool
+        package let appPasswords: [AppPasswordEntry]
+
+        package init(
+            name: String, hash: String, allowsAccountPassword: Bool = true,
+            appPasswords: [AppPasswordEntry] = []
+        ) {
+            self.name = name
+            self.hash = hash
+            self.allowsAccountPassword = allowsAccountPassword
+            self.appPasswords = appPasswords
+        }
+    }
+
+    /// An app password of an account in a database.
+    package struct AppPasswordEntry: Sendable {
+        package let id: String
+        /// The text that ``AppPassword/secret(account:realm:)`` returns.
+        package let secret: String
+        package let limit: AccessLimit?
+        /// When it expires, in seconds since 1970; nil if it does not.
+        package let expiry: Int64?
+
+        package init(id: String, secret: String, limit: AccessLimit? = nil, expiry: Int64? = nil) {
+            self.id = id
+            self.secret = secret
+            self.limit = limit
+            self.expiry = expiry
+        }
+    }
+
     struct Account: Sendable {
         var name: String
         var secret: AccountSecret
-        /// See ``HTTPRequest/credentialNumber``.
+        /// See ``Entry/allowsAccountPassword``.
+        var allowsAccountPassword = true
+        var appPasswords: [AppPasswordCredential] = []
+        /// The ``HTTPRequest/credentialNumber`` of the password of the account.
         var number: UInt64 = 0
+
+        /// Whether a scheme works for the account. If its password is not accepted, only app passwords remain, which work
+        /// with all schemes.
+        func allows(_ scheme: AuthenticationSettings.Scheme) -> Bool {
+            !allowsAccountPassword || secret.allows(scheme)
+        }
+
+        /// Keeps the numbers of the credentials that are the same in `previous`, and assigns new numbers to the others.
+        /// - Returns: the numbers in `previous` that are no longer used.
+        mutating func number(keepingThoseOf previous: Account?) -> Set<UInt64> {
+            var revoked = Set(previous?.appPasswords.map(\.number) ?? [])
+            if let previous, previous.secret == secret {
+                number = previous.number
+                // Sessions continue, but not requests with the password alone.
+                if previous.allowsAccountPassword, !allowsAccountPassword { revoked.insert(number) }
+            } else {
+                number = Accounts.nextNumber()
+                if let previous { revoked.insert(previous.number) }
+            }
+            for (index, password) in appPasswords.enumerated() {
+                guard let known = previous?.appPasswords.first(where: { $0.isSame(as: password) }) else {
+                    continue
+                }
+                appPasswords[index] = known
+                revoked.remove(known.number)
+            }
+            return revoked
+        }
+    }
+
+    enum Standing {
+        case account(Account)
+        case disabled
+        /// There is no account with this name.
+        case unknown
     }
 
     private static let lastNumber = Atomic<UInt64>(0)
 
+    /// Returns a number that no credential has had in this process.
+    package static func nextNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
+
     let settings: AuthenticationSettings
     private var list: [Account] = []
-    private var indexByName: [[UInt8]: Int] = [:]
-    /// Accounts by their user name digests (RFC 7616 §3.4.4), in hexadecimal.
+    /// Names that are canonically equivalent in Unicode are one name.
+    private var indexByName: [String: Int] = [:]
+    private var disabled: Set<String> = []
+    /// Accounts that can use Digest by their user name digests (RFC 7616 §3.4.4), in hexadecimal.
     private var indexByHash: [[UInt8]: Int] = [:]
+    /// How many accounts prevent each scheme from being offered.
+    private var unsupported: [AuthenticationSettings.Scheme: Int] = [:]
     /// Secrets of the previous accounts that ``add(name:password:)`` may reuse; nil if there are none, and
     /// after the accounts have been numbered.
-    private var reusable: [[UInt8]: AccountSecret]?
+    private var reusable: [String: AccountSecret]?
 
     /// Creates an empty list. The settings determine which verifiers are stored.
     public init(_ settings: AuthenticationSettings = AuthenticationSettings()) { self.settings = settings }
@@ -72,13 +155,11 @@ public struct Accounts: Sendable {
     /// Adds an account. Blocks for 50 to 100 ms if no Digest scheme is enabled.
     /// - Throws: ``Problem``; the list is then unchanged.
     public mutating func add(name: String, password: String) throws(Problem) {
-        let password = Array(password.utf8)
         try check(name)
-        guard !password.isEmpty else { throw .emptyPassword }
-        guard password.count <= Self.limitBytes else { throw .tooLong }
-        for byte in password where byte < 32 || byte == 127 { throw .controlCharacter }
+        try Self.check(password: password)
+        let password = Array(password.utf8)
         let user = Array(name.utf8)
-        if let known = reusable?[user], known.matches(password, of: user) { return add(name, known) }
+        if let known = reusable?[name], known.matches(password, of: user) { return add(name, known) }
         add(name, try AccountSecret(user: user, password: password, settings: settings))
     }
 
@@ -90,36 +171,134 @@ public struct Accounts: Sendable {
         add(name, try AccountSecret(parsing: hash, settings: settings))
     }
 
+    /// Checks that a password can be used, without hashing it.
+    package static func check(password: String) throws(Problem) {
+        guard !password.isEmpty else { throw .emptyPassword }
+        guard password.utf8.count <= limitBytes else { throw .tooLong }
+        if password.utf8.contains(where: \.isControl) { throw .controlCharacter }
+    }
+
     private func check(_ name: String) throws(Problem) {
+        if let problem = Self.problem(ofName: name) { throw problem }
+        guard indexByName[name] == nil else { throw .duplicate }
+    }
+
+    /// Returns the reason why a name cannot be that of an account, or nil if it can.
+    package static func problem(ofName name: String) -> Problem? {
         let bytes = Array(name.utf8)
-        guard !bytes.isEmpty, !bytes.contains(UInt8(ascii: ":")) else { throw .badName }
-        guard bytes.count <= Self.limitBytes else { throw .tooLong }
-        for byte in bytes where byte < 32 || byte == 127 { throw .controlCharacter }
-        guard indexByName[bytes] == nil else { throw .duplicate }
+        guard !bytes.isEmpty, !bytes.contains(UInt8(ascii: ":")) else { return .badName }
+        guard bytes.count <= limitBytes else { return .tooLong }
+        return bytes.contains(where: \.isControl) ? .controlCharacter : nil
+    }
+
+    /// Refuses a name: it cannot sign in by any means, even if another program confirms its identity.
+    package mutating func disable(_ name: String) { disabled.insert(name) }
+
+    /// The local standing of a name whose identity another program has confirmed.
+    func standing(of name: [UInt8]) -> Standing {
+        guard let name = String(validating: name, as: UTF8.self) else { return .unknown }
+        if disabled.contains(name) { return .disabled }
+        return indexByName[name].map { .account(list[$0]) } ?? .unknown
     }
 
     private mutating func add(_ name: String, _ secret: AccountSecret) {
-        let bytes = Array(name.utf8)
-        for hash in AccountSecret.userHashes(of: bytes, realm: settings.realm) {
-            indexByHash[hash] = list.count
+        append(Account(name: name, secret: secret))
+    }
+
+    // MARK: Accounts of a database
+
+    /// Adds an account with its app passwords.
+    /// - Throws: ``Problem``; the list is then unchanged.
+    package mutating func add(_ entry: Entry) throws(Problem) {
+        try check(entry.name)
+        append(try account(entry))
+    }
+
+    /// Replaces the account `name`, adds it, or removes it if `entry` is nil. Takes constant time.
+    /// - Parameter isDisabled: whether an account that is removed is only disabled; see ``disable(_:)``.
+    /// - Returns: the ``HTTPRequest/credentialNumber`` of each credential that is no longer valid. If there is a problem
+    ///   with the entry, the account is removed.
+    mutating func update(
+        _ name: String, to entry: Entry?, isDisabled: Bool = false
+    ) -> (revoked: Set<UInt64>, problem: Problem?) {
+        if isDisabled { disabled.insert(name) } else { disabled.remove(name) }
+        var problem: Problem?
+        var new: Account?
+        let index = indexByName[name]
+        let previous = index.map { list[$0] }
+        if let index { remove(at: index) }
+        if let entry {
+            do throws(Problem) {
+                try check(entry.name)
+                new = try account(entry)
+            } catch {
+                problem = error
+            }
         }
-        indexByName[bytes] = list.count
-        list.append(Account(name: name, secret: secret))
+        guard var new else {
+            guard let previous else { return ([], problem) }
+            return (Set(previous.appPasswords.map(\.number) + [previous.number]), problem)
+        }
+        let revoked = new.number(keepingThoseOf: previous)
+        append(new)
+        return (revoked, nil)
+    }
+
+    private func account(_ entry: Entry) throws(Problem) -> Account {
+        var account = Account(
+            name: entry.name,
+            secret: try AccountSecret(
+                parsing: entry.hash, settings: settings, isValid: true),
+            allowsAccountPassword: entry.allowsAccountPassword)
+        let realm = Array(settings.realm.utf8)
+        for password in entry.appPasswords {
+            account.appPasswords.append(
+                try AppPasswordCredential(
+                    password, account: entry.name, realm: realm, number: Self.nextNumber()))
+        }
+        return account
+    }
+
+    // MARK: Indexes
+
+    private mutating func append(_ account: Account) {
+        index(account, at: list.count)
+        for scheme in settings.schemes where !account.allows(scheme) { unsupported[scheme, default: 0] += 1 }
+        list.append(account)
+    }
+
+    private mutating func remove(at position: Int) {
+        let account = list[position]
+        indexByName[account.name] = nil
+        for hash in userHashes(of: account) { indexByHash[hash] = nil }
+        for scheme in settings.schemes where !account.allows(scheme) { unsupported[scheme, default: 0] -= 1 }
+        let last = list.removeLast()
+        guard position < list.count else { return }
+        list[position] = last
+        index(last, at: position)
+    }
+
+    private mutating func index(_ account: Account, at position: Int) {
+        for hash in userHashes(of: account) { indexByHash[hash] = position }
+        indexByName[account.name] = position
+    }
+
+    private func userHashes(of account: Account) -> [[UInt8]] {
+        guard account.secret.isForDigest || !account.appPasswords.isEmpty else { return [] }
+        return AccountSecret.userHashes(of: Array(account.name.utf8), realm: settings.realm)
     }
 
     /// Assigns each account a number: its number in `previous` if the secret is unchanged, else a new one.
     /// - Returns: the numbers in `previous` that are no longer used.
     mutating func number(keepingThoseOf previous: Accounts?) -> Set<UInt64> {
         reusable = nil
-        var revoked = Set(previous?.list.map(\.number) ?? [])
+        var revoked: Set<UInt64> = []
         for index in list.indices {
-            let known = previous.flatMap { $0.indexByName[Array(list[index].name.utf8)].map($0.account(at:)) }
-            if let known, known.secret == list[index].secret {
-                list[index].number = known.number
-                revoked.remove(known.number)
-            } else {
-                list[index].number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-            }
+            let known = previous.flatMap { $0.indexByName[list[index].name].map($0.account(at:)) }
+            revoked.formUnion(list[index].number(keepingThoseOf: known))
+        }
+        for account in previous?.list ?? [] where indexByName[account.name] == nil {
+            revoked.formUnion(account.appPasswords.map(\.number) + [account.number])
         }
         return revoked
     }
@@ -128,14 +307,16 @@ public struct Accounts: Sendable {
 
     /// The schemes that every account supports, in the order of the settings.
     package var schemes: [AuthenticationSettings.Scheme] {
-        settings.schemes.filter { scheme in list.allSatisfy { $0.secret.allows(scheme) } }
+        settings.schemes.filter { unsupported[$0, default: 0] == 0 }
     }
 
     /// Returns the account named `name`. For an unknown name, returns another account with `isKnown` false,
     /// always the same one for the same name, so that checking an unknown name costs as much as checking an
     /// existing account. Returns nil only if the list is empty.
     func account(named name: [UInt8]) -> (account: Account, isKnown: Bool)? {
-        if let index = indexByName[name] { return (list[index], true) }
+        if let text = String(validating: name, as: UTF8.self), let index = indexByName[text] {
+            return (list[index], true)
+        }
         return placeholderAccount(for: name).map { ($0, false) }
     }
 

@@ -31,54 +31,90 @@ extension Authentication {
         let nonce = nonceGenerator.read(credentials.nonce)
         let found = state.withLock { state -> Found in
             guard let (account, isKnown) = Self.account(of: credentials.user, in: state.accounts),
-                state.schemes.contains(where: { $0.algorithm == algorithm }),
-                let secret = account.secret.digest(algorithm)
+                state.accounts.settings.schemes.contains(where: { $0.algorithm == algorithm })
             else { return .nothing }
+            let last = nonce.flatMap { state.nonces.credential(of: $0.number) }
+            let candidates = candidates(of: account, algorithm, first: last)
+            if candidates.isEmpty { return .nothing }
             let origin = Origin(request, name: isKnown ? Array(account.name.utf8) : credentials.user.bytes)
             // A client that has logged in before is not delayed by the failures of others at its address.
+            // An old nonce does not count, because its client may only know a password that has been revoked.
             let isEstablished =
-                isKnown && nonce.map { state.nonces.isKnown($0.number, account: origin.account) } ?? false
+                isKnown
+                && nonce.map {
+                    $0.time > now - Self.nonceLifetime
+                        && state.nonces.isKnown($0.number, account: origin.account)
+                } ?? false
             if !isEstablished,
                 let wait = state.failures.wait(address: origin.address, account: origin.account, now: now)
             {
                 return .wait(wait)
             }
-            return .account(account, isKnown: isKnown, secret, origin)
+            return .account(candidates, isKnown: isKnown, origin)
         }
         switch found {
         case .nothing: return refused
         case .wait(let seconds): return .refused(.tooMany(waitSeconds: seconds))
-        case .account(let account, let isKnown, let secret, let origin):
+        case .account(let candidates, let isKnown, let origin):
             let answer = Self.answer(credentials, method: request.method)
-            let isRight = (try? secret.verifies(credentials.response, for: answer)) ?? false
-            guard isRight && isKnown else {
+            let right = candidates.first {
+                (try? $0.secret.verifies(credentials.response, for: answer)) ?? false
+            }
+            guard let right, isKnown else {
                 recordFailure(origin, now: now)
                 return refused
             }
             // The client has proven that it knows the password. If its nonce cannot be used, it only needs a new
             // one (§3.3, stale).
             guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
-                take(credentials.count, of: nonce, origin, now: now)
+                take(credentials.count, of: nonce, origin, credential: right.login.number, now: now)
             else { return .refused(.credentials(isStale: true)) }
-            return .admitted(
-                name: account.name, number: account.number,
-                info: info(credentials, secret, nonce, now: now))
+            return .admitted(right.login, info: info(credentials, right.secret, nonce, now: now))
         }
+    }
+
+    /// A secret of an account, and what a client that knows it is admitted with.
+    private struct Candidate {
+        let secret: DigestSecret
+        let login: Login
     }
 
     private enum Found {
         case nothing
         case wait(Int64)
-        case account(Accounts.Account, isKnown: Bool, DigestSecret, Origin)
+        case account([Candidate], isKnown: Bool, Origin)
     }
 
-    private func take(_ count: UInt32, of nonce: NonceGenerator.Content, _ origin: Origin, now: Int64) -> Bool
-    {
+    /// Returns the secrets with which a client can answer a challenge: those of the password of the account and of its app
+    /// passwords.
+    /// - Parameter first: the number of the credential that is compared first, because it was right before.
+    private func candidates(
+        of account: Accounts.Account, _ algorithm: DigestSecret.Algorithm, first: UInt64?
+    ) -> [Candidate] {
+        var candidates: [Candidate] = []
+        if account.allowsAccountPassword, let secret = account.secret.digest(algorithm) {
+            candidates.append(Candidate(secret: secret, login: Login(account)))
+        }
+        guard let appPasswords, !account.appPasswords.isEmpty else { return candidates }
+        let seconds = appPasswords.seconds()
+        for password in account.appPasswords where !password.isExpired(at: seconds) {
+            for secret in password.secret.digests where secret.algorithm == algorithm {
+                candidates.append(Candidate(secret: secret, login: Login(account, password)))
+            }
+        }
+        guard let first else { return candidates }
+        return candidates.filter { $0.login.number == first } + candidates.filter { $0.login.number != first }
+    }
+
+    private func take(
+        _ count: UInt32, of nonce: NonceGenerator.Content, _ origin: Origin, credential: UInt64, now: Int64
+    ) -> Bool {
         let oldest = now - Self.nonceLifetime
         guard nonce.time > oldest else { return false }
         return state.withLock {
             $0.nonces.take(
-                count, of: nonce.number, time: nonce.time, account: origin.account, oldest: oldest)
+                count, of: nonce.number, time: nonce.time, account: origin.account, credential: credential,
+                oldest: oldest)
         }
     }
 

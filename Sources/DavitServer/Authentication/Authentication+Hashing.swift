@@ -24,24 +24,46 @@ extension Authentication {
         var continuation: CheckedContinuation<Turn, Never>
     }
 
+    /// The current load of the authentication, for statistics.
+    package struct Load: Hashable, Sendable {
+        /// Passwords that wait to be hashed, and those being hashed.
+        package var waiting = 0, hashing = 0
+        /// Addresses whose passwords are not checked because of earlier failures.
+        package var throttledAddresses = 0
+
+        package init() {}
+    }
+
+    package var load: Load {
+        let now = now()
+        return state.withLock { state in
+            var load = Load()
+            (load.waiting, load.hashing) = (state.queue.count, state.hashing)
+            load.throttledAddresses = state.failures.blockedAddresses(now: now)
+            return load
+        }
+    }
+
     /// Number of queued requests; for tests.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
     /// Decides about a request whose password must be hashed.
-    /// - Parameter first: the result of ``check(_:)``.
-    func decide(_ first: Attempt, for request: HTTPRequest) async -> Decision {
+    /// - Parameters:
+    ///   - first: the result of `check`.
+    ///   - check: checks the credentials in the request again.
+    func decide(_ first: Attempt, check: () -> Decision) async -> Decision {
         var attempt = first
         while true {
             // The accounts may have changed before this task was resumed.
             if let decision = await compare(attempt), isCurrent(attempt) { return decision }
-            let decision = check(request)
+            let decision = check()
             guard case .slow(let next) = decision else { return decision }
             attempt = next
         }
     }
 
     private func isCurrent(_ attempt: Attempt) -> Bool {
-        state.withLock { $0.generation == attempt.generation }
+        state.withLock { _ in generation.load(ordering: .relaxed) == attempt.generation }
     }
 
     /// Compares a password once for all concurrent requests that carry it and come from the same address.
@@ -79,7 +101,7 @@ extension Authentication {
         let now = now()
         let (isCurrent, wait) = state.withLock { state in
             (
-                state.generation == attempt.generation,
+                generation.load(ordering: .relaxed) == attempt.generation,
                 state.failures.wait(
                     address: attempt.origin.address, account: attempt.origin.account, now: now)
             )

@@ -1,27 +1,35 @@
+package import DavitAccess
 internal import DavitCrypto
 public import DavitHTTP
 internal import Synchronization
 
 /// Requires an account, authenticated with Basic (RFC 7617) or Digest (RFC 7616).
 ///
+/// An account in a database can have app passwords: random passwords for one device or program, which are verified without
+/// scrypt, work with Basic and Digest, and can be limited to a folder and rights.
+///
+/// Requests without credentials can be permitted what rules for anonymous clients grant. Wrong credentials are never treated as
+/// none.
+///
 /// Without valid credentials, every method is answered with 401 and one challenge per scheme before any other
 /// processing, because some clients never offer a password to a server that once responded without a
 /// challenge (RFC 9110 §11.6.1). A Digest response for another target is answered with 400. Repeated failures
 /// are answered with 429 for increasing periods, during which credentials are not checked, except those of
 /// clients that have already logged in. With valid credentials, `request.principal` is the name of the
-/// account.
+/// account, and `request.identity` also has the limit of an app password.
 ///
 /// A password is compared with a scrypt hash on another thread. The result is cached: for five minutes if
 /// the password is right, for 15 minutes if it is wrong. The cache keys are derived with a secret key. Few
 /// passwords are hashed at a time; the others wait in a queue of limited length. A client that queues too
 /// many passwords is answered with 429. If the queue is full, the request with the lowest priority is
 /// answered with 503. Cached passwords are never queued.
+///
+/// A user whom a trusted proxy has authenticated (``IdentityFields``) needs no credentials, and credentials in
+/// the request are then ignored: the proxy may have checked them.
 public final class Authentication: Middleware {
     /// The state that changes between requests.
     struct State {
         var accounts: Accounts
-        /// Incremented each time the accounts are replaced.
-        var generation = 0
         var schemes: [AuthenticationSettings.Scheme]
         var cache = CredentialCache()
         /// Passwords that are being hashed or are queued, each with the other requests that carry the same
@@ -37,14 +45,43 @@ public final class Authentication: Middleware {
         var nonces = NonceCountTable()
     }
 
+    /// What a request is admitted with.
+    struct Login: Sendable {
+        var name: String
+        /// The ``HTTPRequest/credentialNumber``.
+        var number: UInt64
+        /// Nil if the client used the password of the account.
+        var appPassword: AppPasswordCredential?
+
+        init(_ account: Accounts.Account) { (name, number) = (account.name, account.number) }
+
+        init(_ account: Accounts.Account, _ appPassword: AppPasswordCredential) {
+            name = account.name
+            number = appPassword.number
+            self.appPassword = appPassword
+        }
+
+        func admit(_ request: HTTPRequest) {
+            if let appPassword {
+                request.setIdentity(appPassword.identity)
+            } else {
+                request.principal = name
+            }
+            request.credentialNumber = number
+        }
+    }
+
     enum Decision: Sendable {
-        /// - Parameters:
-        ///   - number: the account's ``HTTPRequest/credentialNumber``.
-        ///   - info: the value of Authentication-Info, after Digest.
-        case admitted(name: String, number: UInt64, info: [UInt8]?)
+        /// - Parameter info: the value of Authentication-Info, after Digest.
+        case admitted(Login, info: [UInt8]?)
         case refused(Refusal)
         /// The password must be hashed.
         case slow(Attempt)
+        /// The password must be verified elsewhere.
+        case external(ExternalLogins.Attempt)
+        /// The password was verified elsewhere.
+        /// - Parameter number: the ``HTTPRequest/credentialNumber``.
+        case admittedElsewhere(Principal, number: UInt64)
     }
 
     enum Refusal: Equatable, Sendable {
@@ -57,6 +94,8 @@ public final class Authentication: Middleware {
         case busy
         /// Too many passwords from the same address are queued.
         case lineFull
+        /// The password is verified elsewhere, by a service that does not respond.
+        case unavailable(seconds: Int64)
         /// The client disconnected while its password was queued.
         case cancelled
     }
@@ -77,15 +116,29 @@ public final class Authentication: Middleware {
     let nonceGenerator = NonceGenerator()
     let opaque = HexText.encode(RandomBytes.make(count: 8))
     #endif
-    private let optionsFields: HTTPFields
+    let optionsFields: HTTPFields
     let work: any BlockingWorkRunner
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
-    private let limitLog: LimitLog
+    let limitLog: LimitLog
+    /// Whether users whom a trusted proxy has authenticated are signed in.
+    let admitsForwarded: Bool
+    /// Verifies the passwords of users without an account here; nil to refuse them.
+    let external: ExternalLogins?
+    /// Returns the rights to its target that a request without credentials has. Without any, it must sign in.
+    private let anonymousRights: (@Sendable (HTTPRequest) -> Rights)?
+    /// Nil without a database of accounts.
+    let appPasswords: AppPasswordServices?
     let keys = CredentialKeys()
     /// Maximum number of concurrent hashes. Each occupies a thread and, with the standard cost, 32 MiB of
     /// memory.
     let hashesAtATime: Int
+    /// Asked in this order about requests without an Authorization field.
+    private let authenticators: [any RequestAuthenticator]
     let tickets = Atomic<UInt64>(0)
+    /// Identifies this object among all of the process, also those that no longer exist.
+    let serial = Accounts.nextNumber()
+    /// Incremented with each change of the accounts, while the lock of `state` is held; can be read without it.
+    let generation = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - optionsFields: fields added to 401 responses to OPTIONS, for clients that read the server's
@@ -106,23 +159,39 @@ public final class Authentication: Middleware {
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration in seconds.
     ///   - limitLog: logs requests refused because too many passwords are queued.
+    ///   - authenticators: asked in this order about requests without an Authorization field.
+    ///   - admitsForwarded: whether users whom a trusted proxy has authenticated are signed in.
+    ///   - external: verifies the passwords of users without an account here; nil to refuse them.
+    ///   - appPasswords: nil without a database of accounts.
+    ///   - anonymousRights: returns the rights to its target that a request without credentials has; nil if all requests
+    ///     need credentials.
     ///   - now: returns the nanoseconds of a monotonic clock.
     package init(
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
-        limitLog: LimitLog = LimitLog { _ in },
+        limitLog: LimitLog = LimitLog { _ in }, authenticators: [any RequestAuthenticator] = [],
+        admitsForwarded: Bool = false, external: ExternalLogins? = nil,
+        appPasswords: AppPasswordServices? = nil,
+        anonymousRights: (@Sendable (HTTPRequest) -> Rights)? = nil,
         now: @escaping @Sendable () -> Int64
     ) throws(Accounts.Problem) {
         realm = Array(accounts.settings.realm.utf8)
         var accounts = accounts
         _ = accounts.number(keepingThoseOf: nil)
-        state = Mutex(State(accounts: accounts, schemes: try Self.schemes(of: accounts)))
+        let schemes = try Self.schemes(of: accounts)
+        guard external == nil || schemes.contains(.basic) else { throw .noScheme }
+        state = Mutex(State(accounts: accounts, schemes: schemes))
         self.optionsFields = optionsFields
         self.work = work
         self.hashesAtATime = max(1, hashesAtATime)
         self.report = report
         self.limitLog = limitLog
+        self.authenticators = authenticators
+        self.admitsForwarded = admitsForwarded
+        self.external = external
+        self.appPasswords = appPasswords
+        self.anonymousRights = anonymousRights
         self.now = now
     }
 
@@ -154,10 +223,29 @@ public final class Authentication: Middleware {
         return state.withLock { state in
             let revoked = accounts.number(keepingThoseOf: state.accounts)
             state.accounts = accounts
-            state.generation += 1
+            generation.add(1, ordering: .releasing)
             state.schemes = schemes
             state.cache = CredentialCache()
             return revoked
+        }
+    }
+
+    /// Replaces one account, adds it, or removes it if `entry` is nil. Other clients are not affected.
+    /// - Returns: as ``replace(with:)``. An account that cannot be used, or that no configured scheme works for, is
+    ///   removed, and `problem` is the reason.
+    package func update(
+        _ name: String, to entry: Accounts.Entry?, isDisabled: Bool = false
+    ) -> (revoked: Set<UInt64>, problem: Accounts.Problem?) {
+        state.withLock { state in
+            var (revoked, problem) = state.accounts.update(name, to: entry, isDisabled: isDisabled)
+            if state.accounts.schemes.isEmpty {
+                revoked.formUnion(state.accounts.update(name, to: nil, isDisabled: true).revoked)
+                problem = .noScheme
+            }
+            state.schemes = state.accounts.schemes
+            generation.add(1, ordering: .releasing)
+            state.cache.forget(account: Array(name.utf8).hashValue, revoked: revoked)
+            return (revoked, problem)
         }
     }
 
@@ -167,11 +255,65 @@ public final class Authentication: Middleware {
     // MARK: Requests
 
     public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
+        if admitsForwarded, let identity = request.forwardedIdentity {
+            try admit(identity, request)
+            return try next.respond(to: request).map(Self.withoutSharedCaching)
+        }
+        if !request.contains(.authorization), let anonymousRights {
+            let rights = anonymousRights(request)
+            if !rights.isEmpty, !authenticators.contains(where: { $0.claims(request) }) {
+                return try anonymousReply(to: request, rights, next)
+            }
+        }
+        if let login = remembered(request) {
+            login.admit(request)
+            return try next.respond(to: request)
+        }
+        if !authenticators.isEmpty, let reply = try ask(authenticators, request, next) { return reply }
         let decision = check(request)
-        guard case .slow(let attempt) = decision else { return try reply(to: request, decision, next) }
-        return .pending { () async throws(HTTPError) in
-            let decision = await self.decide(attempt, for: request)
-            return try await self.reply(to: request, decision, next).response()
+        switch decision {
+        case .slow(let attempt):
+            return .pending { () async throws(HTTPError) in
+                let decision = await self.decide(attempt) { self.check(request) }
+                return try await self.reply(to: request, decision, next).response()
+            }
+        case .external(let attempt):
+            return .pending { () async throws(HTTPError) in
+                let decision = await self.decide(attempt)
+                return try await self.reply(to: request, decision, next).response()
+            }
+        default: return try reply(to: request, decision, next)
+        }
+    }
+
+    /// Signs a request in as the user whom a trusted proxy has authenticated. The user needs no account here,
+    /// but must not have one that is disabled.
+    private func admit(_ identity: ForwardedIdentity, _ request: HTTPRequest) throws(HTTPError) {
+        guard Accounts.problem(ofName: identity.name) == nil else {
+            throw HTTPError(.badRequest, "The proxy sent an invalid user name.")
+        }
+        switch state.withLock({ $0.accounts.standing(of: Array(identity.name.utf8)) }) {
+        case .disabled: throw HTTPError(.forbidden, "This account is disabled.")
+        case .account(let account): request.credentialNumber = account.number
+        case .unknown: break
+        }
+        request.identity = Principal(.account, identity.name, groups: identity.groups)
+    }
+
+    /// Handles a request of a client that has not signed in. If it lacks a right, the response is a challenge, because an
+    /// account may have it.
+    private func anonymousReply(
+        to request: HTTPRequest, _ rights: Rights, _ next: some Handler
+    ) throws(HTTPError) -> Reply {
+        request.identity = .anonymous
+        return try next.respond(to: request).map { response in
+            switch response.status {
+            case .forbidden: self.answer(.credentials(isStale: false), to: request)
+            // What the client may not list does not exist for it.
+            case .notFound where !rights.contains(.list):
+                self.answer(.credentials(isStale: false), to: request)
+            default: response
+            }
         }
     }
 
@@ -179,23 +321,34 @@ public final class Authentication: Middleware {
         to request: HTTPRequest, _ decision: Decision, _ next: some Handler
     ) throws(HTTPError) -> Reply {
         switch decision {
-        case .admitted(let name, let number, let info):
-            request.principal = name
-            request.credentialNumber = number
+        case .admitted(let login, let info):
+            if let password = login.appPassword { report(useOf: password, request) }
+            login.admit(request)
             let reply = try next.respond(to: request)
             guard let info else { return reply }
             return reply.map { $0.with(authenticationInfo: info) }
         case .refused(let refusal): return .ready(answer(refusal, to: request))
-        case .slow: return .ready(answer(.busy, to: request))
+        case .admittedElsewhere(let principal, let number):
+            request.identity = principal
+            request.credentialNumber = number
+            return try next.respond(to: request)
+        case .slow, .external: return .ready(answer(.busy, to: request))
         }
+    }
+
+    private func report(useOf password: AppPasswordCredential, _ request: HTTPRequest) {
+        guard let appPasswords, password.isReportDue(now: now()) else { return }
+        appPasswords.didUse(
+            AppPasswordUse(
+                account: password.identity.principal.name ?? "", id: password.id,
+                address: request.peerAddress, number: password.number, expiry: password.expiry))
     }
 
     /// Checks the credentials; records failures and consumes nonce counts. Call this once per request, and
     /// again only after the decision `slow`.
     func check(_ request: HTTPRequest) -> Decision {
         // With two fields, a proxy and this server could evaluate different ones.
-        guard request.count(of: .authorization) == 1 else { return .refused(.credentials(isStale: false)) }
-        let decision = request.withValue(of: .authorization) { value -> Decision in
+        let decision = request.withOnlyValue(of: .authorization) { value -> Decision in
             if value.startsIgnoringCase(with: "basic ") { return checkBasic(value, request) }
             #if TLS
             if let credentials = DigestCredentials(parsing: value) {
@@ -205,65 +358,6 @@ public final class Authentication: Middleware {
             return .refused(.credentials(isStale: false))
         }
         return decision ?? .refused(.credentials(isStale: false))
-    }
-
-    // MARK: Responses
-
-    private func answer(_ refusal: Refusal, to request: HTTPRequest) -> HTTPResponse {
-        switch refusal {
-        case .credentials(let isStale):
-            var response = HTTPResponse.text(
-                "Authentication required.\n", status: .unauthorized)
-            if request.method == .options { response.fields.appendMissing(optionsFields) }
-            appendChallenges(to: &response.fields, isStale: isStale)
-            return response
-        case .tooMany(let seconds):
-            var response = HTTPResponse.text(
-                "Too many failed logins from your address. Try again in \(seconds) s.\n",
-                status: .tooManyRequests)
-            response.fields.append(.retryAfter, seconds)
-            return response
-        case .otherTarget:
-            return .text("These Digest credentials are for another request target.\n", status: .badRequest)
-        case .busy, .cancelled:
-            if case .busy = refusal { logRefusal("logins waiting", request) }
-            return .error(
-                .serviceUnavailable, "The server is too busy to check the password. Try again later.")
-        case .lineFull:
-            logRefusal("logins waiting from one address", request)
-            var response = HTTPResponse.text(
-                "Too many logins from your address are waiting. Try again later.\n", status: .tooManyRequests)
-            response.fields.append(.retryAfter, Int64(1))
-            return response
-        }
-    }
-
-    private func logRefusal(_ cause: StaticString, _ request: HTTPRequest) {
-        // The log only compares times with each other, so a monotonic clock is suitable.
-        let now = Timestamp(seconds: self.now() / 1_000_000_000)
-        limitLog.refused(cause, account: nil, address: request.peerAddress, now: now)
-    }
-
-    /// Appends one field per challenge, because some clients read only the first challenge of a list.
-    private func appendChallenges(to fields: inout HTTPFields, isStale: Bool) {
-        let schemes = state.withLock { $0.schemes }
-        #if TLS
-        let nonce = schemes.contains(where: \.isDigest) ? nonceGenerator.make(now: now()) : nil
-        #endif
-        for scheme in schemes {
-            #if TLS
-            if let algorithm = scheme.algorithm {
-                guard let nonce else { continue }
-                fields.append(.wwwAuthenticate, challenge(algorithm, nonce, isStale: isStale))
-                continue
-            }
-            #endif
-            // Use the same realm for the entire server; otherwise clients ask for the password again in each
-            // folder.
-            fields.append(
-                .wwwAuthenticate,
-                #"Basic realm="\#(String(decoding: realm, as: UTF8.self))", charset="UTF-8""#)
-        }
     }
 }
 

@@ -20,7 +20,8 @@ public struct AuthenticationSettings: Hashable, Sendable {
     /// Digest secrets that were created for the previous realm.
     public var realm = "davit"
     /// The offered schemes, in this order; clients choose the first or the strongest. Digest is offered only
-    /// if every account has a secret for it, because clients that choose it do not fall back to Basic.
+    /// if every account password that is accepted has a secret for it, because clients that choose it do not
+    /// fall back to Basic. App passwords work with all schemes.
     public var schemes: [Scheme] = CryptoLibrary.isAvailable ? [.digestSHA256, .digestMD5, .basic] : [.basic]
 
     /// Creates settings with the realm `davit` and with Digest and Basic, or Basic alone without OpenSSL.

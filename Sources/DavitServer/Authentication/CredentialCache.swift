@@ -19,10 +19,10 @@ struct CredentialKeys: Sendable {
 
     /// Returns the key for a name and a password, which does not depend on their encoding in the field; nil
     /// if OpenSSL fails.
-    func key(user: [UInt8], password: [UInt8]) -> Key? {
-        // The leading zero byte keeps these keys distinct from those of field values, which never begin with
-        // it.
-        let pair = [0] + user + [UInt8(ascii: ":")] + password
+    /// - Parameter isFromForm: with a second factor, a password can be right in a form and wrong in a field.
+    func key(user: [UInt8], password: [UInt8], isFromForm: Bool) -> Key? {
+        // The first byte keeps these keys distinct from those of field values, which never begin with it.
+        let pair = [isFromForm ? 1 : 0] + user + [UInt8(ascii: ":")] + password
         return key(for: pair.span)
     }
     #else
@@ -33,7 +33,7 @@ struct CredentialKeys: Sendable {
     /// Returns nil; without hashed passwords no caching is needed.
     func key(for value: borrowing Span<UInt8>) -> Key? { nil }
 
-    func key(user: [UInt8], password: [UInt8]) -> Key? { nil }
+    func key(user: [UInt8], password: [UInt8], isFromForm: Bool) -> Key? { nil }
     #endif
 }
 
@@ -44,17 +44,21 @@ struct CredentialKeys: Sendable {
 struct CredentialCache: Sendable {
     enum Found {
         /// - Parameters:
-        ///   - number: the number of the account.
         ///   - peer: the address from which the credentials were verified.
-        case right(name: String, number: UInt64, peer: String)
+        ///   - expiry: when they must be verified again.
+        case right(Authentication.Login, peer: String, expiry: Int64)
         case wrong
     }
 
-    private struct Entry: Sendable {
-        /// The name of the account; nil if the credentials were wrong.
-        var name: String?
-        var number: UInt64
+    private struct VerifiedEntry: Sendable {
+        var login: Authentication.Login
         var peer: String
+        var expiry: Int64
+    }
+
+    private struct RejectedEntry: Sendable {
+        /// The hash value of the account name.
+        var account: Int
         var expiry: Int64
     }
 
@@ -68,27 +72,37 @@ struct CredentialCache: Sendable {
     static let limit = 2048
 
     /// Separate tables, so that wrong credentials cannot evict right ones.
-    private var right = BoundedCache<CredentialKeys.Key, Entry>(limit: limit)
-    private var wrong = BoundedCache<CredentialKeys.Key, Entry>(limit: limit)
+    private var right = BoundedCache<CredentialKeys.Key, VerifiedEntry>(limit: limit)
+    private var wrong = BoundedCache<CredentialKeys.Key, RejectedEntry>(limit: limit)
 
     func look(for key: CredentialKeys.Key, now: Int64) -> Found? {
-        if let entry = right[key], entry.expiry > now, let name = entry.name {
-            return .right(name: name, number: entry.number, peer: entry.peer)
+        if let entry = right[key], entry.expiry > now {
+            return .right(entry.login, peer: entry.peer, expiry: entry.expiry)
         }
         if let entry = wrong[key], entry.expiry > now { return .wrong }
         return nil
     }
 
+    /// - Parameter lifetime: in nanoseconds; at most ``rightLifetime`` is used.
     mutating func keep(
-        _ key: CredentialKeys.Key, right account: Accounts.Account, peer: String, now: Int64
+        _ key: CredentialKeys.Key, right login: Authentication.Login, peer: String, lifetime: Int64,
+        now: Int64
     ) {
-        right.set(
-            Entry(
-                name: account.name, number: account.number, peer: peer, expiry: now + Self.rightLifetime),
-            for: key)
+        let expiry = now + min(lifetime, Self.rightLifetime)
+        right.set(VerifiedEntry(login: login, peer: peer, expiry: expiry), for: key)
     }
 
-    mutating func keep(wrong key: CredentialKeys.Key, now: Int64) {
-        wrong.set(Entry(name: nil, number: 0, peer: "", expiry: now + Self.wrongLifetime), for: key)
+    /// - Parameter account: the hash value of the account name.
+    mutating func keep(wrong key: CredentialKeys.Key, account: Int, now: Int64) {
+        wrong.set(RejectedEntry(account: account, expiry: now + Self.wrongLifetime), for: key)
+    }
+
+    /// Forgets what may no longer be true after a change of an account.
+    /// - Parameters:
+    ///   - account: the hash value of the account name.
+    ///   - revoked: the numbers of credentials that are no longer valid.
+    mutating func forget(account: Int, revoked: Set<UInt64>) {
+        right.removeAll { revoked.contains($0.login.number) }
+        wrong.removeAll { $0.account == account }
     }
 }

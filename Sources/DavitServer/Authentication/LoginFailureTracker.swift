@@ -53,6 +53,9 @@ package struct LoginFailureTracker: Sendable {
         return until > now ? (until - now - 1) / Self.second + 1 : nil
     }
 
+    /// The number of addresses whose passwords are not checked now. O(n).
+    package func blockedAddresses(now: Int64) -> Int { addresses.count(where: { $0.blockedUntil > now }) }
+
     /// Whether the address has failures that are not yet forgotten.
     package func hasFailed(address: Int, now: Int64) -> Bool {
         guard let record = addresses[address] else { return false }

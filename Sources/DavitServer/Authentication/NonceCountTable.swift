@@ -5,6 +5,8 @@ package struct NonceCountTable: Sendable {
     private struct Record: Sendable {
         /// The hash value of the account name.
         var account: Int
+        /// The number of the credential of the first response.
+        var credential: UInt64
         var time: Int64
         var highest: UInt32
         /// Bit n is set if the count `highest - n` was received.
@@ -28,6 +30,9 @@ package struct NonceCountTable: Sendable {
     /// Whether this account has already used this nonce with a correct response.
     package func isKnown(_ number: UInt64, account: Int) -> Bool { records[number]?.account == account }
 
+    /// Returns the number of the credential that was used first with a nonce; nil if none was.
+    package func credential(of number: UInt64) -> UInt64? { records[number]?.credential }
+
     /// Records a count.
     ///
     /// - Parameters:
@@ -37,12 +42,13 @@ package struct NonceCountTable: Sendable {
     /// - Returns: false if the count was or may have been used before, or if the nonce belongs to another
     ///   account.
     package mutating func take(
-        _ count: UInt32, of number: UInt64, time: Int64, account: Int, oldest: Int64
+        _ count: UInt32, of number: UInt64, time: Int64, account: Int, credential: UInt64 = 0, oldest: Int64
     ) -> Bool {
         guard var record = records[number] else {
             guard number > forgotten else { return false }
             if records.count >= Self.limit { makeRoom(oldest: oldest) }
-            records[number] = Record(account: account, time: time, highest: count, seen: 1)
+            records[number] = Record(
+                account: account, credential: credential, time: time, highest: count, seen: 1)
             return true
         }
         guard record.account == account else { return false }

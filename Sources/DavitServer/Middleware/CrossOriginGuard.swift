@@ -14,9 +14,9 @@ public struct CrossOriginGuard: Middleware {
 
     /// - Parameters:
     ///   - origins: origins whose requests are allowed, in the form `https://app.example`.
-    ///   - names: host names of this server in addition to the one in Host, for example if a proxy changes
-    ///     Host.
-    ///   - secureNames: those of `names` that browsers reach only over TLS, even if a proxy terminates it.
+    ///   - names: names of this server in addition to the one in Host, for example if a proxy changes Host: the host, with
+    ///     the port if it is not the default of the scheme.
+    ///   - secureNames: the hosts of those that browsers reach only over TLS, even if a proxy terminates it, without ports.
     public init(allowing origins: [String] = [], names: [String] = [], secureNames: [String] = []) {
         self.init(
             allowing: Set(origins.map { Array($0.utf8) }), names: ServerNames(names, secure: secureNames))

@@ -6,19 +6,18 @@ public import DavitHTTP
 /// browser by pointing its own host name at the address of this server (DNS rebinding). The browser then
 /// sends the page's name in Host, so names other than `localhost` must be configured.
 public struct HostGuard<Next: Handler>: Handler {
-    /// Accepted host names in lower case.
-    private let names: [[UInt8]]
+    private let hosts: AcceptedHosts
     private let next: Next
 
     /// - Parameter names: host names without port that are accepted in addition to IP literals and
     ///   `localhost`.
     public init(names: [String], next: Next) {
-        self.names = [Array("localhost".utf8)] + names.map { Array($0.lowercased().utf8) }
+        hosts = AcceptedHosts(names: names)
         self.next = next
     }
 
     public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
-        guard isForUs(request) else {
+        guard hosts.accept(request) else {
             var fields = HTTPFields()
             fields.append(.contentType, "text/plain; charset=utf-8")
             let text = "This server is not configured for this host name.\n"
@@ -27,14 +26,25 @@ public struct HostGuard<Next: Handler>: Handler {
         }
         return try next.respond(to: request)
     }
+}
+
+/// The hosts that requests without an account may name.
+package struct AcceptedHosts: Sendable {
+    /// Accepted host names in lower case.
+    private let names: [[UInt8]]
+
+    /// - Parameter names: as for ``HostGuard``.
+    package init(names: [String]) {
+        self.names = [Array("localhost".utf8)] + names.map { Array($0.lowercased().utf8) }
+    }
 
     /// Whether the host of the request is accepted. The absolute form overrides Host (RFC 9112 §3.2.2).
     /// HTTP/1.0 requests may have neither; browsers always send Host.
     ///
     /// The host reported by a trusted proxy is checked in addition to Host, not instead of it. Otherwise a
     /// proxy that passes on such a field from a page would defeat this check.
-    private func isForUs(_ request: HTTPRequest) -> Bool {
-        if let forwarded = request.forwardedOrigin?.host, !isKnown(forwarded.span) { return false }
+    package func accept(_ request: HTTPRequest) -> Bool {
+        if let forwarded = request.forwardedHost, !isKnown(forwarded.span) { return false }
         if let authority = request.authority { return isKnown(authority.span) }
         if let kind = request.hostKind, kind != .name { return true }
         return request.withValue(of: .host) { isKnown($0) } ?? true

@@ -12,13 +12,16 @@ package enum RequestInitiator: Sendable {
 
 /// The names of a server in addition to the one in Host.
 package struct ServerNames: Sendable {
-    /// All names, in lower case.
-    fileprivate let names: [[UInt8]]
+    /// All names. Without a port, the port is the default of the scheme.
+    fileprivate let names: [HostField]
     /// The names that browsers reach only over TLS.
     fileprivate let secure: [[UInt8]]
 
+    /// - Parameters:
+    ///   - names: hosts, each with the port if it is not the default of the scheme.
+    ///   - secure: the hosts that browsers reach only over TLS, without ports.
     package init(_ names: [String], secure: [String]) {
-        self.names = names.map { Array($0.lowercased().utf8) }
+        self.names = names.compactMap { HostField(parsing: $0.utf8.span) }
         self.secure = secure.map { Array($0.lowercased().utf8) }
     }
 }
@@ -57,10 +60,13 @@ extension HTTPRequest {
         // is possible behind a proxy that terminates TLS.
         if isSecure, !isPageSecure { return false }
         let isSecureName = names.secure.contains(page.host)
-        if names.names.contains(page.host), isPageSecure || !isSecureName { return true }
+        let isName = names.names.contains {
+            $0.matches(page, isSecure: isPageSecure, otherIsSecure: isPageSecure)
+        }
+        if isName, isPageSecure || !isSecureName { return true }
         if isSecureName, !isPageSecure, page.port == nil { return false }
         // Forms of other sites cannot set proxy fields.
-        let hosts = [forwardedOrigin?.host, authority ?? bytes(of: .host)]
+        let hosts = [forwardedHost, authority ?? bytes(of: .host)]
         return hosts.contains { host in
             guard let host, let server = HostField(parsing: host.span) else { return false }
             return server.isSameServer(as: page)

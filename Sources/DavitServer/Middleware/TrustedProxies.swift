@@ -10,6 +10,9 @@ public import DavitHTTP
 /// The result determines ``DavitHTTP/HTTPRequest/peerAddress``, ``DavitHTTP/HTTPRequest/isSecure`` and
 /// ``DavitHTTP/HTTPRequest/host``. A path prefix removed by the proxies is part of
 /// ``DavitHTTP/HTTPRequest/mountPath`` while the request is handled.
+///
+/// ``IdentityFields`` name the user whom a proxy has authenticated. They are removed from every request, so
+/// that no handler reads those that another client has sent.
 public struct TrustedProxies: Middleware {
     /// The fields that the proxies set.
     public enum Fields: String, CaseIterable, Sendable {
@@ -28,24 +31,34 @@ public struct TrustedProxies: Middleware {
     private let networks: [IPNetwork]
     private let trustsLocalSockets: Bool
     private let fields: Fields
+    private let identityFields: IdentityFields?
 
     /// - Parameters:
     ///   - networks: the addresses of the proxies. Never include networks of clients: a trusted peer can
     ///     claim any address.
     ///   - trustsLocalSockets: whether all peers on Unix sockets of this server are trusted.
-    public init(networks: [IPNetwork], trustsLocalSockets: Bool = false, fields: Fields = .either) {
+    ///   - identityFields: the fields in which the proxies report the user; nil if they do not.
+    public init(
+        networks: [IPNetwork], trustsLocalSockets: Bool = false, fields: Fields = .either,
+        identityFields: IdentityFields? = nil
+    ) {
         self.networks = networks
         self.trustsLocalSockets = trustsLocalSockets
         self.fields = fields
+        self.identityFields = identityFields
     }
 
     public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
-        learn(request)
+        let isTrusted = trusts(peer: request.connectionPeerAddress)
+        if isTrusted { learn(request) }
+        if let identityFields {
+            let identity = try identityFields.take(from: request, isTrusted: isTrusted)
+            request.forwardedOrigin?.identity = identity
+        }
         return try next.respond(to: request)
     }
 
     private func learn(_ request: HTTPRequest) {
-        guard trusts(peer: request.connectionPeerAddress) else { return }
         let hasOlder =
             request.contains(.xForwardedFor) || request.contains(.xForwardedProto)
             || request.contains(.xForwardedHost) || request.contains(.xForwardedPrefix)

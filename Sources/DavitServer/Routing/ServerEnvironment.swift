@@ -19,6 +19,8 @@ public struct ServerEnvironment: Sendable {
     public let temporaryFiles: TemporaryFiles
     /// The hosts of the public URLs in lower case: names of this server in addition to its addresses.
     public let publicHosts: [String]
+    /// The public hosts, each with its port if the public URL has one.
+    public let publicAuthorities: [String]
     /// The public hosts that clients reach over TLS, even if a proxy terminates it.
     public let securePublicHosts: [String]
     /// Origins of other sites whose pages may use the server, in the form `https://app.example`.
@@ -35,8 +37,8 @@ public struct ServerEnvironment: Sendable {
 
     /// - Parameter log: must not block for long; the default logs nothing.
     public init(
-        work: any BlockingWorkRunner, publicHosts: [String] = [], securePublicHosts: [String] = [],
-        pageOrigins: [String] = [],
+        work: any BlockingWorkRunner, publicHosts: [String] = [], publicAuthorities: [String] = [],
+        securePublicHosts: [String] = [], pageOrigins: [String] = [],
         temporaryFiles: TemporaryFiles = .none,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool,
         log: @escaping LogLine = { _, _, _ in }
@@ -44,6 +46,7 @@ public struct ServerEnvironment: Sendable {
         self.work = work
         self.temporaryFiles = temporaryFiles
         self.publicHosts = publicHosts
+        self.publicAuthorities = publicAuthorities
         self.securePublicHosts = securePublicHosts
         self.pageOrigins = pageOrigins
         self.background = background

@@ -318,6 +318,22 @@ public final class ShareState: Sendable {
         return index.withLock { index in index.uploads.values.filter { $0.progress.expiry <= now } }
     }
 
+    /// The uploads that are not complete, and the bytes received for them. Cost: linear in the number of all
+    /// uploads.
+    package var openUploads: (count: Int, bytes: Int64) {
+        guard hasUploads else { return (0, 0) }
+        return index.withLock { index in
+            index.uploads.values.reduce(into: (count: 0, bytes: Int64(0))) { sum, upload in
+                if upload.progress.isComplete { return }
+                sum.count += 1
+                sum.bytes += upload.progress.offset
+            }
+        }
+    }
+
+    /// The number of locks, including expired ones that have not been removed yet.
+    package var storedLockCount: Int { lockCount.load(ordering: .relaxed) }
+
     // MARK: Intents
 
     /// Returns the renames that a crash may have interrupted, oldest first.

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitXML
 
 /// Tests of the content of a request as a whole.

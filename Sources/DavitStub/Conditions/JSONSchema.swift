@@ -1,3 +1,5 @@
+internal import DavitSQLite
+
 /// A subset of JSON Schema (draft 2020-12): values, objects, arrays, strings, numbers and combinations, without
 /// references.
 final class JSONSchema: Sendable {

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitXML
 
 /// A condition of a rule: a part of the request, and tests of it. The same conditions select rules (`when`) and

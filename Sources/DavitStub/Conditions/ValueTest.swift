@@ -1,3 +1,5 @@
+internal import DavitSQLite
+
 /// A test of one value.
 enum ValueTest: Sendable {
     case equals(JSONValue)

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitServer
 
 /// The control interface of a stub server below `/.davit/`: a JSON API, and the page that uses it. Only for

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 
 extension StubRequest {
     /// The request in JSON, as in the API.

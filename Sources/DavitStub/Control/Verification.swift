@@ -1,5 +1,6 @@
 internal import DavitFaults
 internal import DavitHTTP
+internal import DavitSQLite
 
 /// Counts the recorded requests that have a method, a path and other properties, and compares the number.
 struct Verification {

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitServer
 
 /// Answers requests for a collection of JSON objects, or for one of them.

@@ -1,5 +1,6 @@
 internal import DavitFaults
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitServer
 
 /// Finds the rule for one request, and answers by it.

@@ -1,5 +1,6 @@
 internal import DavitFaults
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitServer
 internal import DavitSite
 

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 internal import DavitSystem
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import DavitHTTP
 package import DavitRecording
+internal import DavitSQLite
 
 /// Rules made from recorded exchanges: one rule for all requests with the same method, target and other
 /// properties that decide about the response, with the responses in the order in which they were recorded.

@@ -1,5 +1,6 @@
 internal import DavitFaults
 internal import DavitHTTP
+internal import DavitSQLite
 
 /// A rule that has been checked, with everything that is needed to apply it.
 final class CompiledRule: Sendable {

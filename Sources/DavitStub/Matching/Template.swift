@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 
 /// The text of a reply with placeholders in double braces.
 ///

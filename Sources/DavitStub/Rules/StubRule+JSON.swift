@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitSQLite
 
 /// The JSON form of a rule, as in the API and in the database.
 extension StubRule {

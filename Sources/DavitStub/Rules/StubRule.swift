@@ -1,4 +1,5 @@
 public import DavitHTTP
+internal import DavitSQLite
 
 /// A rule of a stub server: which requests it matches, and how they are answered.
 public struct StubRule: Hashable, Sendable {

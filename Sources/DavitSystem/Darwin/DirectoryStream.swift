@@ -4,7 +4,7 @@ internal import Darwin
 internal import Dispatch
 
 /// Reports changes to the members of directories through FSEvents, with one stream for everything below the
-/// root.
+/// roots.
 ///
 /// An event may combine several changes of a name, so a creation flag is ignored and a removal flag must be
 /// checked by the receiver. ``drain(_:)`` must be called by one thread at a time; the other methods by any
@@ -44,9 +44,9 @@ internal import Dispatch
     /// Stopped and released in `deinit`; its functions can be called on any thread.
     nonisolated(unsafe) private let stream: FSEventStreamRef
 
-    /// - Parameter root: an ancestor of all directories that will be watched; absolute and without links.
+    /// - Parameter roots: contain all directories that will be watched; absolute and without links.
     /// - Throws: an error if no stream can be created or started.
-    package init(root: [UInt8]) throws(SystemError) {
+    package init(roots: [[UInt8]]) throws(SystemError) {
         // The stream owns one reference, so that a callback in progress keeps the inbox alive.
         var context = unsafe FSEventStreamContext()
         unsafe context.info = Unmanaged.passRetained(inbox).toOpaque()
@@ -56,7 +56,7 @@ internal import Dispatch
         let flags =
             kFSEventStreamCreateFlagFileEvents | kFSEventStreamCreateFlagWatchRoot
             | kFSEventStreamCreateFlagNoDefer
-        guard let folder = Self.paths(root) else {
+        guard let folder = Self.paths(roots) else {
             throw SystemError(errno: ENOMEM, call: "CFArrayCreateMutable")
         }
         let created = unsafe FSEventStreamCreate(
@@ -80,12 +80,14 @@ internal import Dispatch
         unsafe FSEventStreamRelease(stream)
     }
 
-    /// Returns an array of one path. Conversions from Swift arrays and strings would need Foundation.
-    private static func paths(_ path: [UInt8]) -> CFArray? {
-        let text = unsafe CFStringCreateWithBytes(
-            nil, path, path.count, CFStringBuiltInEncodings.UTF8.rawValue, false)
-        let array = unsafe CFArrayCreateMutable(nil, 1, &kCFTypeArrayCallBacks)
-        if let text { unsafe CFArrayAppendValue(array, Unmanaged.passUnretained(text).toOpaque()) }
+    /// Converts an array of paths. Conversions from Swift arrays and strings would need Foundation.
+    private static func paths(_ paths: [[UInt8]]) -> CFArray? {
+        let array = unsafe CFArrayCreateMutable(nil, paths.count, &kCFTypeArrayCallBacks)
+        for path in paths {
+            let text = unsafe CFStringCreateWithBytes(
+                nil, path, path.count, CFStringBuiltInEncodings.UTF8.rawValue, false)
+            if let text { unsafe CFArrayAppendValue(array, Unmanaged.passUnretained(text).toOpaque()) }
+        }
         return array
     }
 
@@ -156,7 +158,7 @@ internal import Dispatch
 package final class DirectoryWatch: Sendable {
     private let woken = Latch(count: 1)
 
-    package init(root: [UInt8]) throws(SystemError) {}
+    package init(roots: [[UInt8]]) throws(SystemError) {}
 
     /// - Throws: an error, always.
     package func watch(_ directory: borrowing FileDescriptor) throws(SystemError) -> Int32 {

@@ -32,6 +32,11 @@ package enum Clock {
         #endif
     }
 
+    #if os(Linux)
+    /// Returns the time since the system was started, including the time in which it was suspended.
+    static func sinceBoot() -> Int64 { read(CLOCK_BOOTTIME) }
+    #endif
+
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         // The call fails only for a clock that does not exist.

@@ -57,6 +57,16 @@ public final class ExclusiveFolder: Sendable {
         return unsafe String(cString: resolved)
     }
 
+    /// Whether a path names something, which can be a link that leads nowhere.
+    /// - Throws: an error if this cannot be determined.
+    package static func hasEntry(at path: String) throws(SystemError) -> Bool {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 { return true }
+        let error = SystemError(errno: errno, call: "lstat")
+        if error.code == .noEntry { return false }
+        throw error
+    }
+
     /// Creates a folder and its missing parents (mode 0700).
     package static func makeFolders(_ path: String) throws(SystemError) {
         var ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }

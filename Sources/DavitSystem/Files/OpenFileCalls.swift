@@ -131,9 +131,7 @@ extension FileDescriptor {
 
     /// Returns the bytes available to this process and the bytes used on the volume.
     package borrowing func space() throws(SystemError) -> (available: Int64, used: Int64) {
-        let number = rawValue
-        var volume = statvfs()
-        _ = try FileCall.run("fstatvfs") { unsafe fstatvfs(number, &volume) }
+        let volume = try volume()
         #if DAVIT_FAULTS
         if let available = FileFaults.plan?.availableBytes { return (available, 0) }
         #endif
@@ -145,6 +143,18 @@ extension FileDescriptor {
         let blocks = UInt64(volume.f_blocks)
         let free = UInt64(volume.f_bfree)
         return (bytes(UInt64(volume.f_bavail)), bytes(blocks > free ? blocks - free : 0))
+    }
+
+    /// Whether the volume is mounted read-only.
+    package borrowing func isOnReadOnlyVolume() throws(SystemError) -> Bool {
+        try volume().f_flag & UInt(ST_RDONLY) != 0
+    }
+
+    private borrowing func volume() throws(SystemError) -> statvfs {
+        let number = rawValue
+        var volume = statvfs()
+        _ = try FileCall.run("fstatvfs") { unsafe fstatvfs(number, &volume) }
+        return volume
     }
 }
 

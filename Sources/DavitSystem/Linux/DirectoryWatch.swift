@@ -22,12 +22,12 @@ package final class DirectoryWatch: Sendable {
     private let waker: FileDescriptor
     private let mask: UInt32
 
-    /// - Parameter root: not used on this system.
+    /// - Parameter roots: not used on this system.
     /// - Throws: an error if the user has too many inotify instances, or no descriptor is left.
-    package convenience init(root: [UInt8]) throws(SystemError) { try self.init(mask: Self.everything) }
+    package convenience init(roots: [[UInt8]]) throws(SystemError) { try self.init(mask: Self.everything) }
 
     /// Creates a watch that reports only the creation, removal and renaming of members.
-    /// - Throws: the errors that ``init(root:)`` throws.
+    /// - Throws: the errors that ``init(roots:)`` throws.
     package static func ofNames() throws(SystemError) -> DirectoryWatch { try DirectoryWatch(mask: names) }
 
     private init(mask: Int32) throws(SystemError) {

@@ -31,6 +31,11 @@ public enum ServiceManager {
         return (0..<count).map { firstSocket + $0 }
     }
 
+    /// Whether notifications are sent to an abstract socket, which is not a file.
+    package static var usesAbstractSocket: Bool {
+        Environment.variable("NOTIFY_SOCKET")?.hasPrefix("@") == true
+    }
+
     /// Reports that the service is ready: after startup, and again after ``reloading()``.
     public static func ready() { notify("READY=1") }
 

@@ -41,8 +41,23 @@ public enum ErrorBody {
         case searchGrammarSupported
         /// 403 for a query schema request with an unsupported grammar.
         case searchGrammarDiscoverySupported
+        /// 403, with the privileges that the client lacks (RFC 3744 §7.1.1).
+        case needPrivileges([MissingPrivilege])
         /// 409 for SEARCH, with each invalid scope.
         case searchScopeValid([Failure])
+    }
+
+    /// A privilege that the client lacks.
+    public struct MissingPrivilege: Hashable, Sendable {
+        /// The percent-encoded href of the resource.
+        public var href: [UInt8]
+        /// The local name of the privilege, in the namespace `DAV:`.
+        public var privilege: String
+
+        public init(href: [UInt8], privilege: String) {
+            self.href = href
+            self.privilege = privilege
+        }
     }
 
     /// A resource that caused the error, and its status.
@@ -95,6 +110,19 @@ public enum ErrorBody {
             output.open("search-scope-valid")
             for failure in failures { write(failure, to: output) }
             output.close("search-scope-valid")
+        case .needPrivileges(let missing):
+            output.open("need-privileges")
+            for missing in missing {
+                output.open("resource")
+                output.open("href")
+                output.bytes(Href.sanitize(missing.href))
+                output.close("href")
+                output.markup("<D:privilege><D:")
+                output.bytes(Array(missing.privilege.utf8))
+                output.markup("/></D:privilege>")
+                output.close("resource")
+            }
+            output.close("need-privileges")
         case .validSyncToken: output.markup("<D:valid-sync-token/>")
         case .syncTraversalSupported: output.markup("<D:sync-traversal-supported/>")
         }

@@ -5,7 +5,6 @@ import DavitJournal
 import DavitServer
 import DavitStore
 import DavitTesting
-import Synchronization
 import Testing
 
 /// What a client with limited rights sees of a share, through every method that reads.
@@ -70,6 +69,30 @@ struct ScopedShareTests {
         #expect(hrefs(nobody) == ["/"])
     }
 
+    static let refusals: [(method: String, target: String, condition: String)] = [
+        ("PUT", "/read/file", "<D:href>/read/file</D:href><D:privilege><D:write/></D:privilege>"),
+        ("PUT", "/read/new", "<D:href>/read/</D:href><D:privilege><D:bind/></D:privilege>"),
+        ("MKCOL", "/read/new", "<D:href>/read/</D:href><D:privilege><D:bind/></D:privilege>"),
+        ("DELETE", "/read/file", "<D:href>/read/</D:href><D:privilege><D:unbind/></D:privilege>"),
+        // The client may not list the collection.
+        ("MKCOL", "/secret/new", ""), ("PUT", "/secret/file", ""),
+    ]
+
+    /// 403 states the privilege that the client lacks (RFC 3744 §7.1.1), unless that would reveal a name.
+    @Test(arguments: refusals)
+    func refusalsNameThePrivilege(method: String, target: String, condition: String) async throws {
+        let share = try share()
+        let response = try await share.client.send(method, target, principal: "ann")
+        #expect(response.status == 403)
+        let text = response.text
+        if condition.isEmpty {
+            #expect(!text.contains("need-privileges"))
+        } else {
+            #expect(
+                text.contains("<D:need-privileges><D:resource>\(condition)</D:resource></D:need-privileges>"))
+        }
+    }
+
     @Test func searchFindsWhatMayBeListed() async throws {
         let share = try share()
         let body = """
@@ -93,10 +116,10 @@ struct ScopedShareTests {
         for method in ["GET", "HEAD", "PROPFIND", "DELETE", "PROPPATCH", "UNLOCK"] {
             let hidden = try await share.client.send(
                 method, target, [("Depth", "0"), ("Lock-Token", "<urn:x>")],
-                body: method == "PROPPATCH" ? Array(AccessTableTests.patchBody.utf8) : nil, principal: "ann")
+                body: method == "PROPPATCH" ? Array(AccessWay.patchBody.utf8) : nil, principal: "ann")
             let missing = try await share.client.send(
                 method, "/open/missing", [("Depth", "0"), ("Lock-Token", "<urn:x>")],
-                body: method == "PROPPATCH" ? Array(AccessTableTests.patchBody.utf8) : nil, principal: "ann")
+                body: method == "PROPPATCH" ? Array(AccessWay.patchBody.utf8) : nil, principal: "ann")
             #expect(hidden.status == missing.status, "\(method) \(target)")
         }
     }
@@ -203,14 +226,14 @@ struct ScopedShareTests {
         let share = try share()
         let locked = try await share.client.send(
             "LOCK", "/", [("Depth", "infinity")],
-            text: AccessTableTests.lockBody.replacing(
+            text: AccessWay.lockBody.replacing(
                 "</D:lockinfo>", with: "<D:owner>the owner</D:owner></D:lockinfo>"), principal: "root")
         #expect(locked.status == 200)
         let refused = try await share.client.send("PUT", "/open/file", text: "x", principal: "ann")
         #expect(refused.status == 423)
         #expect(hrefs(refused) == ["/open/file"])
         let second = try await share.client.send(
-            "LOCK", "/open/file", text: AccessTableTests.lockBody, principal: "ann")
+            "LOCK", "/open/file", text: AccessWay.lockBody, principal: "ann")
         #expect(second.status == 423)
         #expect(hrefs(second) == ["/open/file"])
         let shown = try await share.client.send(
@@ -302,36 +325,4 @@ struct ScopedShareTests {
                 "open/file", "open/sub/file", "read/file", "deep/way/room/file", "! read/names/unread",
             ])
     }
-}
-
-/// Writes the path of each content in a collection on a line.
-private struct DownloadPage: CollectionPage {
-    func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
-        let traversal = try await visit.traversal()
-        let lines = try await visit.offload {
-            var lines: [UInt8] = []
-            while true {
-                switch traversal.next() {
-                case .found(let found):
-                    if found.info.isCollection { break }
-                    if case .failure = traversal.open(found) { lines += Array("! ".utf8) }
-                    lines += found.path + [10]
-                case .obstacle(let path, _): lines += Array("! ".utf8) + path + [10]
-                case .end: return lines
-                }
-            }
-        }
-        return HTTPResponse(status: .ok, body: .bytes(lines))
-    }
-}
-
-/// A policy whose rules can be replaced.
-private final class ChangingPolicy: AccessPolicy {
-    private let rules: Mutex<AccessRules>
-
-    init(_ rules: [AccessRule]) { self.rules = Mutex(try! AccessRules(rules)) }
-
-    func replace(_ rules: [AccessRule]) { self.rules.withLock { $0 = try! AccessRules(rules) } }
-
-    func view(of principal: Principal) -> any AccessView { rules.withLock { $0 }.view(of: principal) }
 }

@@ -97,15 +97,24 @@ struct AuthenticationFixture {
         private let refused = Mutex<[LimitRefusal]>([])
         var refusals: [LimitRefusal] { refused.withLock { $0 } }
         func add(_ refusal: LimitRefusal) { refused.withLock { $0.append(refusal) } }
+
+        private let used = Mutex<[AppPasswordUse]>([])
+        var uses: [AppPasswordUse] { used.withLock { $0 } }
+        func add(_ use: AppPasswordUse) { used.withLock { $0.append(use) } }
     }
 
-    init(_ accounts: Accounts, work: any BlockingWorkRunner = InlineWork(), fields: HTTPFields = HTTPFields())
-        throws
-    {
+    /// - Parameter hasAppPasswords: whether app passwords are accepted; the clock also determines when they expire.
+    init(
+        _ accounts: Accounts, work: any BlockingWorkRunner = InlineWork(), fields: HTTPFields = HTTPFields(),
+        hasAppPasswords: Bool = false
+    ) throws {
+        let services = AppPasswordServices(
+            seconds: { [clock] in clock.now / 1_000_000_000 }, didUse: { [reports] in reports.add($0) })
         authentication = try Authentication(
             accounts: accounts, optionsFields: fields, work: work,
             report: { [reports] in reports.add($1) },
-            limitLog: LimitLog { [reports] in reports.add($0) }, now: { [clock] in clock.now })
+            limitLog: LimitLog { [reports] in reports.add($0) },
+            appPasswords: hasAppPasswords ? services : nil, now: { [clock] in clock.now })
         handler = Greeter().applying(authentication)
     }
 
@@ -113,12 +122,19 @@ struct AuthenticationFixture {
     func send(
         _ fields: [String], method: String = "GET", target: String = "/f", from peer: String = "192.0.2.1"
     ) async throws -> HTTPResponse {
+        try await exchange(fields, method: method, target: target, from: peer).response
+    }
+
+    /// Sends a request and returns it as the handler received it.
+    func exchange(
+        _ fields: [String], method: String = "GET", target: String = "/f", from peer: String = "192.0.2.1"
+    ) async throws -> (request: HTTPRequest, response: HTTPResponse) {
         let request = try HTTPRequest(
             parsing: Array(
                 (["\(method) \(target) HTTP/1.1", "Host: a"] + fields + ["", ""]).joined(separator: "\r\n")
                     .utf8))
         request.peerAddress = peer
-        return try await handler.respond(to: request).response()
+        return (request, try await handler.respond(to: request).response())
     }
 
     func basic(_ pair: String, from peer: String = "192.0.2.1") async throws -> HTTPResponse {

@@ -506,5 +506,20 @@ struct DigestAuthenticationTests {
         _ = try unsafe head.withUnsafeBytes { try unsafe parser.parse($0, into: request) }
         #expect(try await handler.respond(to: request).response().status == .unauthorized)
     }
+
+    /// The client of an old nonce may only know a password that has been revoked, so it waits like others.
+    @Test func oldNoncesDoNotEscapeTheDelay() async throws {
+        let gate = try Self.makeGate()
+        var old = try await Self.begin(gate)
+        #expect(try await gate.send([old.field]).status == .noContent)
+        gate.clock.advance(seconds: 301)
+        var fresh = try await Self.begin(gate)
+        #expect(try await gate.send([fresh.field]).status == .noContent)
+        for guess in 0..<6 { _ = try await gate.basic("Mufasa:\(guess)") }
+        old.count = "00000002"
+        fresh.count = "00000002"
+        #expect(try await gate.send([old.field]).status == .tooManyRequests)
+        #expect(try await gate.send([fresh.field]).status == .noContent)
+    }
 }
 #endif

@@ -24,6 +24,8 @@ struct LoginFailureTrackerTests {
         #expect(ledger.wait(address: 1, account: 5, now: 0) == 1)
         #expect(ledger.wait(address: 1, account: 5, now: second - 1) == 1)
         #expect(ledger.wait(address: 1, account: 5, now: second) == nil)
+        #expect(ledger.blockedAddresses(now: second - 1) == 1)
+        #expect(ledger.blockedAddresses(now: second) == 0)
         // Other addresses do not wait.
         #expect(ledger.wait(address: 2, account: 9, now: 0) == nil)
     }

@@ -8,6 +8,7 @@ import { canonical, isWithin, parentOf } from "../href.js"
 import { attempt, later } from "../load.js"
 import { toast } from "../messages.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { load, remove, save } from "../storage.js"
 import { t } from "../strings.js"
 
@@ -69,6 +70,7 @@ class Clipboard {
         if (event.defaultPrevented || event.target.closest?.("input, textarea, [contenteditable], dialog")) return
         const id = event.clipboardData.getData(type)
         if (!id || event.clipboardData.files.length > 0 || read()?.id !== id || this.#app.folder.query) return
+        if (!may("create", this.#app.folder)) return
         event.preventDefault()
         attempt(() => this.paste())
     }

@@ -3,6 +3,7 @@
 import { element, icon } from "../element.js"
 import { parentOf, visible } from "../href.js"
 import { attempt, later } from "../load.js"
+import { may } from "../rights.js"
 import { t } from "../strings.js"
 
 const transfers = later(() => import("./transfer.js"))
@@ -13,7 +14,7 @@ let dragged
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
 
 const canDrop = (target, isCopy) =>
-    !dragged.some((entry) => entry.isFolder && target.startsWith(entry.href))
+    may("read", ...dragged) && !dragged.some((entry) => entry.isFolder && target.startsWith(entry.href))
     && (isCopy || dragged.some((entry) => parentOf(entry.href) !== target))
 
 export const startDragging = (app) => {
@@ -32,7 +33,7 @@ export const startDragging = (app) => {
     }
     const targetOf = (event) => {
         const found = event.target.closest?.("[data-drop-href]")
-        const isCopy = isApple ? event.altKey : event.ctrlKey
+        const isCopy = (isApple ? event.altKey : event.ctrlKey) || !may("move", ...dragged)
         return found && canDrop(found.dataset.dropHref, isCopy) ? { found, isCopy } : undefined
     }
 

@@ -7,6 +7,7 @@ import { explain } from "../errors.js"
 import { visible } from "../href.js"
 import { toast } from "../messages.js"
 import { has } from "../page.js"
+import { may } from "../rights.js"
 import { t } from "../strings.js"
 import { showFailures, update, work } from "./work.js"
 
@@ -50,7 +51,7 @@ const removeNow = async (app, entries, isKept) => {
     if (done.length + missing.length > 0) {
         const count = done.length + missing.length
         const text = count === 1 ? t("change.deletedOne", { name: visible((done[0] ?? missing[0]).item.name) }) : t("change.deletedMany", { count })
-        toast(text, ids.length > 0 ? { action: { label: t("change.undo"), run: () => restore(app, href, ids, entries) } } : {})
+        toast(text, ids.length > 0 && may("create", folder) ? { action: { label: t("change.undo"), run: () => restore(app, href, ids, entries) } } : {})
     }
     await showFailures(app, t("change.notDeleted", { count: real.length }), real, async (again) => {
         // Use the current entries, because the list may be outdated.

@@ -4,6 +4,7 @@ import { register } from "../actions.js"
 import { styleSheet } from "../element.js"
 import { attempt, later } from "../load.js"
 import { has, page } from "../page.js"
+import { may, mayDownloadAll } from "../rights.js"
 import { t } from "../strings.js"
 import { clipboard } from "./clipboard.js"
 import { startDragging } from "./drag.js"
@@ -30,54 +31,56 @@ export const start = (app) => {
     startSlowClick(app)
 }
 
-const one = ({ entries }) => entries.length === 1
 const isFolderShown = ({ folder }) => folder.query === ""
+const mayCreate = (context) => isFolderShown(context) && may("create", context.folder)
 
 const registerChanges = (app) => {
     register({
         id: "new-folder", label: "change.newFolder", icon: "new-folder", key: "Alt+n", group: "new", order: 10, scope: "folder",
-        enabled: isFolderShown, run: async () => (await create()).newFolder(app),
+        enabled: mayCreate, run: async () => (await create()).newFolder(app),
     })
     register({
         id: "new-file", label: "change.newFile", icon: "new-file", key: "Alt+t", group: "new", order: 20, scope: "folder",
-        isBar: false, enabled: isFolderShown, run: async () => (await create()).newFile(app),
+        isBar: false, enabled: (context) => mayCreate(context) && may("change", context.folder),
+        run: async () => (await create()).newFile(app),
     })
     register({
-        id: "rename", label: "change.rename", icon: "rename", key: "F2", group: "edit", order: 10, enabled: one,
+        id: "rename", label: "change.rename", icon: "rename", key: "F2", group: "edit", order: 10, enabled: ({ entries }) => entries.length === 1 && may("rename", ...entries),
         run: async ({ entries }) => (await renaming()).rename(app, entries[0]),
     })
     register({
-        id: "move", label: "change.moveTo", icon: "move", group: "edit", order: 20,
+        id: "move", label: "change.moveTo", icon: "move", group: "edit", order: 20, enabled: ({ entries }) => may("move", ...entries),
         run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: false }),
     })
     register({
-        id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false,
+        id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false, enabled: ({ entries }) => may("read", ...entries),
         run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: true }),
     })
     // Selected text takes precedence over selected entries.
     const hasNoText = () => getSelection().isCollapsed
     register({
         id: "cut", label: "change.cut", icon: "cut", key: "Mod+x", group: "edit", order: 40, isBar: false,
-        enabled: hasNoText, run: ({ entries }) => clipboard.take(entries, true),
+        enabled: ({ entries }) => hasNoText() && may("move", ...entries), run: ({ entries }) => clipboard.take(entries, true),
     })
     register({
         id: "copy", label: "change.copy", icon: "copy", key: "Mod+c", group: "edit", order: 50, isBar: false,
-        enabled: hasNoText, run: ({ entries }) => clipboard.take(entries, false),
+        enabled: ({ entries }) => hasNoText() && may("read", ...entries), run: ({ entries }) => clipboard.take(entries, false),
     })
     // No shortcut: the browser's paste event shows whether the clipboard contains files instead.
     register({
         id: "paste", label: ({ folder }) => t("change.paste", { count: clipboard.hrefs.length, name: folder.href }), icon: "paste",
-        group: "new", order: 30, scope: "folder", enabled: (context) => isFolderShown(context) && clipboard.hrefs.length > 0,
+        group: "new", order: 30, scope: "folder", enabled: (context) => mayCreate(context) && clipboard.hrefs.length > 0,
         // Not awaited, so that another paste can start before this one ends.
         run: () => void attempt(() => clipboard.paste()),
     })
     register({
         id: "delete", label: "change.delete", icon: "delete", key: ["Delete", "Mod+Backspace"], group: "edit", order: 90, isDanger: true,
-        run: async ({ entries }) => (await removal()).remove(app, entries),
+        enabled: ({ entries }) => may("remove", ...entries), run: async ({ entries }) => (await removal()).remove(app, entries),
     })
     register({
         id: "break-lock", label: "change.breakLock", icon: "lock", group: "edit", order: 80, isBar: false,
-        enabled: ({ entries }) => has("locks") && entries.length === 1 && entries[0].locks.length > 0,
+        enabled: ({ entries }) => has("locks") && entries.length === 1 && entries[0].locks.length > 0
+            && (may("manage", entries[0]) || entries[0].locks.every(({ principal }) => principal === page.user)),
         run: async ({ entries }) => (await locks()).breakLock(app, entries[0].href),
     })
 }
@@ -85,12 +88,12 @@ const registerChanges = (app) => {
 const registerDownloads = () => {
     register({
         id: "download", label: "change.download", icon: "download", group: "transfer", order: 10,
-        enabled: ({ entries }) => has("archive") || entries.every((entry) => !entry.isFolder),
+        enabled: ({ entries }) => may("read", ...entries) && (has("archive") || entries.every((entry) => !entry.isFolder)),
         run: async ({ entries, folder }) => (await downloads()).download(folder, entries),
     })
     register({
         id: "download-folder", label: "change.downloadFolder", icon: "download", group: "transfer", order: 20, scope: "folder",
-        isBar: false, enabled: (context) => has("archive") && isFolderShown(context) && context.folder.entries.size > 0,
+        isBar: false, enabled: (context) => has("archive") && isFolderShown(context) && context.folder.entries.size > 0 && mayDownloadAll(context.folder),
         run: async ({ folder }) => (await downloads()).downloadFolder(folder.href),
     })
 }
@@ -134,7 +137,7 @@ const startSlowClick = (app) => {
         const href = pressed
         timer = setTimeout(() => attempt(async () => {
             const entry = app.folder.entry(href)
-            if (entry && app.folder.selection.has(href)) (await renaming()).rename(app, entry)
+            if (entry && may("rename", entry) && app.folder.selection.has(href)) (await renaming()).rename(app, entry)
         }), pause)
     })
     for (const type of ["dblclick", "dragstart", "keydown"]) body.addEventListener(type, () => clearTimeout(timer))

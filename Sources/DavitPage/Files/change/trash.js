@@ -7,6 +7,7 @@ import { explain } from "../errors.js"
 import { canonical, nameOf, parentOf, pathText, visible } from "../href.js"
 import { announce, toast } from "../messages.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { bytes, dateTime, relativeTime, t } from "../strings.js"
 import { showFailures, work } from "./work.js"
 
@@ -23,6 +24,8 @@ const read = async (href) => {
             id: text(response, own, "id"), href: canonical(new URL(text(response, "DAV:", "href"), location.href).pathname),
             deleted: Date.parse(text(response, own, "deleted")), principal: text(response, own, "principal"),
             isOverwritten: text(response, own, "reason") === "overwritten", size: length === "" ? NaN : Number(length),
+            rights: text(response, "urn:davit:property", "rights") === "" ? undefined
+                : Number(text(response, "urn:davit:property", "rights")),
             isFolder: response.getElementsByTagNameNS("DAV:", "collection").length > 0,
         }
     }).filter(({ id }) => id !== "").reverse()
@@ -94,8 +97,8 @@ class Trash {
             icon(entry.isFolder ? "folder" : "file"),
             element("div.trash-text", {}, element("bdi", {}, name), element("small", { title: dateTime(entry.deleted) }, about)),
             page.canWrite && element("div.trash-actions", {},
-                button(t("change.restore"), "change.restoreName", once(() => this.restore([entry]))),
-                button(t("change.purge"), "change.purgeName", () => this.purge([entry]))))
+                may("create", entry) && button(t("change.restore"), "change.restoreName", once(() => this.restore([entry]))),
+                may("remove", entry) && button(t("change.purge"), "change.purgeName", () => this.purge([entry]))))
     }
 
     get selected() {
@@ -108,10 +111,10 @@ class Trash {
         const focused = document.activeElement?.dataset?.do
         const button = (id, label, run, kind, isOff) => element(`button.${kind}`, { type: "button", "data-do": id, disabled: isOff, onclick: run }, label)
         this.bar.replaceChildren(...(!page.canWrite || this.entries.length === 0 ? [] : [
-            button("restore", t("change.restore"), once(() => this.restore(this.selected)), "primary", chosen.length === 0),
-            button("purge", t("change.purge"), () => this.purge(this.selected), "plain", chosen.length === 0),
+            button("restore", t("change.restore"), once(() => this.restore(this.selected)), "primary", chosen.length === 0 || !may("create", ...chosen)),
+            button("purge", t("change.purge"), () => this.purge(this.selected), "plain", chosen.length === 0 || !may("remove", ...chosen)),
             chosen.length > 0 && element("span.count", {}, t("core.selected", { count: chosen.length })),
-            button("empty", t("change.emptyTrash"), () => this.purge(this.entries, true), "plain", false),
+            may("remove", ...this.entries) && button("empty", t("change.emptyTrash"), () => this.purge(this.entries, true), "plain", false),
         ].filter(Boolean)))
         if (focused) this.bar.querySelector(`[data-do="${focused}"]:not(:disabled)`)?.focus()
     }

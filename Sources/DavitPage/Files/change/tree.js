@@ -8,6 +8,7 @@ import { nameOf, parentOf, visible } from "../href.js"
 import { attempt, later } from "../load.js"
 import { announce } from "../messages.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { t } from "../strings.js"
 
 const create = later(() => import("./create.js"))
@@ -18,7 +19,11 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
     const tree = new Tree(app)
     const note = element("p.field-error", { id: "tree-note", role: "status" })
     const make = element("button.plain", { type: "button" }, icon("new-folder"), t("change.newFolder"))
-    const show = () => { note.textContent = problem(tree.chosen) ?? "" }
+    const reason = () => problem(tree.chosen) ?? (may("create", tree.items.get(tree.chosen)) ? undefined : t("change.noRightTo"))
+    const show = () => {
+        note.textContent = reason() ?? ""
+        make.disabled = !may("create", tree.items.get(tree.chosen))
+    }
     make.addEventListener("click", () => attempt(async () => {
         const { newFolder } = await create()
         await tree.open(tree.chosen)
@@ -31,7 +36,7 @@ export const chooseFolder = async (app, { title, action, problem = () => undefin
         title, body: element("div", {}, tree.element, note, make), className: "choose-folder",
         actions: [
             { label: t("core.cancel"), value: false },
-            { label: action, value: true, kind: "primary", isReady: () => { show(); return !problem(tree.chosen) } },
+            { label: action, value: true, kind: "primary", isReady: () => { show(); return !reason() } },
         ],
     })
     await tree.start(app.folder.href)
@@ -65,14 +70,14 @@ class Tree {
         this.choose(this.items.has(href) ? href : page.root)
     }
 
-    make(href, name, level) {
+    make(href, name, level, rights) {
         const group = element("ul", { role: "group", hidden: true })
         const label = element("span.tree-label", {}, element("span.tree-arrow", {}, icon("chevron")), icon("folder"), element("bdi", {}, visible(name)))
         const item = element("li", {
             role: "treeitem", tabindex: "-1", "aria-expanded": "false", "aria-selected": "false", "aria-level": String(level),
             "aria-label": visible(name), "data-href": href,
         }, label, group)
-        this.items.set(href, { item, group, level, name, isRead: false })
+        this.items.set(href, { item, group, level, name, rights, isRead: false })
         return item
     }
 
@@ -91,9 +96,10 @@ class Tree {
         try {
             const { entries } = await propfind(href)
             const ordered = new Array(entries.length)
+            known.rights = entries[0].rights
             for (const entry of entries.slice(1)) ordered[entry.rank] = entry
             const folders = ordered.filter((entry) => entry?.isFolder)
-            known.group.replaceChildren(...folders.map((entry) => this.make(entry.href, entry.name, known.level + 1)))
+            known.group.replaceChildren(...folders.map((entry) => this.make(entry.href, entry.name, known.level + 1, entry.rights)))
             if (folders.length === 0) known.item.removeAttribute("aria-expanded")
         } catch (error) {
             known.isRead = false

@@ -10,6 +10,7 @@ import { attempt, later } from "../load.js"
 import { announce, toast } from "../messages.js"
 import { freeName } from "../names.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { readSetting, writeSetting } from "../settings.js"
 import { bytes as size, dateTime, t } from "../strings.js"
 import { decode, encode, LineEnds } from "./encoding.js"
@@ -23,7 +24,7 @@ export const show = async (view) => {
     if (entry.size > editable) return fail(t("preview.tooLarge", { size: size(editable) }))
     const lock = new EditLock(entry.href)
     // Lock before reading, so that no other client writes in between.
-    await lock.take()
+    if (may("change", entry)) await lock.take()
     const file = await load(entry.href, signal).catch((error) => {
         lock.end()
         throw error
@@ -55,7 +56,7 @@ class Editor {
 
     constructor(view, file, lock) {
         Object.assign(this, { view, file, lock, href: view.entry.href, saved: file.plain })
-        this.isReadOnly = !page.canWrite || lock.isForeign
+        this.isReadOnly = !page.canWrite || !may("change", view.entry) || lock.isForeign
         this.numbers = element("pre.editor-numbers", { "aria-hidden": "true" })
         this.field = element("textarea.editor-text", {
             wrap: "off", spellcheck: "false", autocomplete: "off", autocapitalize: "off",

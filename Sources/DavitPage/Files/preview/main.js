@@ -8,6 +8,7 @@ import { later } from "../load.js"
 import { openMenu } from "../menu.js"
 import { announce } from "../messages.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { bytes, dateTime, t } from "../strings.js"
 import { languageOf } from "./languages.js"
 
@@ -130,7 +131,7 @@ export class Viewer {
         this.entry = entry
         this.showPlace()
         this.fixed.replaceChildren(
-            iconButton("download", t("change.download"), () => this.app.run("download", this.app.context([entry]))),
+            ...(may("read", entry) ? [iconButton("download", t("change.download"), () => this.app.run("download", this.app.context([entry])))] : []),
             iconButton("more", t("core.actionsFor", { name: visible(entry.name) }), ({ currentTarget }) => this.menu(currentTarget)),
             this.closeButton())
         const kind = this.isEdited ? "editor" : kindOf(entry)
@@ -140,6 +141,7 @@ export class Viewer {
             read: () => this.address.replace(entry.href), open: this.address.open,
         }
         announce(visible(entry.name))
+        if (!may("read", entry)) return this.showOther(entry, t("preview.noRight"))
         if (kind === "other") return this.showOther(entry)
         const module = await kinds[kind]()
         if (signal.aborted) return
@@ -157,7 +159,7 @@ export class Viewer {
             element("p", {}, element("bdi", {}, visible(entry.name))),
             element("p.soft", {}, [bytes(entry.size), dateTime(entry.modified)].filter(Boolean).join(" · ")),
             element("p.soft", {}, text),
-            element("a.primary", { href: entry.href, download: entry.name }, icon("download"), t("change.download"))))
+            may("read", entry) && element("a.primary", { href: entry.href, download: entry.name }, icon("download"), t("change.download"))))
     }
 
     menu(at) {

@@ -4,6 +4,7 @@ import { DavError } from "../dav.js"
 import { element, icon, iconButton } from "../element.js"
 import { announce } from "../messages.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { readSetting, writeSetting } from "../settings.js"
 import { bytes, t } from "../strings.js"
 import { decode } from "./encoding.js"
@@ -102,7 +103,7 @@ export const show = async (view) => {
             button.setAttribute("aria-pressed", String(isOn))
             return button
         }
-        const canEdit = page.canWrite && total <= editable && known.length >= total
+        const canEdit = page.canWrite && may("change", view.entry) && total <= editable && known.length >= total
         tools.replaceChildren(...[
             isMarkdown && toggle(isSource ? "eye" : "code", t(isSource ? "preview.rendered" : "preview.source"), false, () => {
                 isSource = !isSource

@@ -1,6 +1,6 @@
 // Sends requests with upload progress, which fetch does not provide, and waits for an unreachable server.
 
-import { DavError, refusal } from "../dav.js"
+import { DavError, refusal, renewing } from "../dav.js"
 import { page } from "../page.js"
 
 export const isWrongDigest = (problem) => problem.status === 400 && problem.condition === "digest-mismatch"
@@ -19,7 +19,10 @@ for (const name of ["offline", "online"]) {
     globalThis.addEventListener?.(name, () => { for (const watch of running) watch(offlineMilliseconds) })
 }
 
-export function send(method, url, { fields = {}, body, onProgress, signal } = {}) {
+/// Sends a request; after the end of a session, again once the user has signed in.
+export const send = (method, url, options) => renewing(() => sendOnce(method, url, options))
+
+function sendOnce(method, url, { fields = {}, body, onProgress, signal } = {}) {
     return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         const request = new XMLHttpRequest()

@@ -3,6 +3,7 @@
 import { register } from "../actions.js"
 import { attempt, later } from "../load.js"
 import { page } from "../page.js"
+import { may } from "../rights.js"
 import { gather } from "./gather.js"
 import { askForFiles, askForFolder } from "./pick.js"
 import { count, share } from "./store.js"
@@ -36,16 +37,18 @@ export const start = (application) => {
     // Not awaited, so that the action can run again before the upload ends.
     register({
         id: "upload", label: "upload.files", icon: "upload", key: "Mod+u", group: "new", order: 20, scope: "folder", isPrimary: true,
-        run: (context) => void chooseFiles(context.folder.href),
+        enabled: ({ folder }) => may("create", folder), run: (context) => void chooseFiles(context.folder.href),
     })
     register({
         id: "upload-folder", label: "upload.folder", icon: "upload-folder", group: "new", order: 30, scope: "folder", isBar: false,
-        run: (context) => void chooseFolder(context.folder.href),
+        enabled: ({ folder }) => may("create", folder), run: (context) => void chooseFolder(context.folder.href),
     })
 
     // Files from outside the page; drag.js handles entries dragged within it.
     const hasFiles = (event) => [...event.dataTransfer?.types ?? []].includes("Files")
     const dropFolder = (event) => event.target.closest?.("[data-drop-href]")
+    // A step of the breadcrumbs to a folder without the right to create is no target, rather than the current folder.
+    const isAccepted = (event) => dropFolder(event) || (may("create", app.folder) && !event.target.closest?.(".trail a"))
 
     // Hide the overlay when files leave the window. Not all browsers fire an event for that, so also hide it when no dragover
     // event arrives for a second.
@@ -77,8 +80,8 @@ export const start = (application) => {
         addEventListener(type, (event) => {
             if (!hasFiles(event)) return
             event.preventDefault()
-            event.dataTransfer.dropEffect = "copy"
-            showVeil(event)
+            event.dataTransfer.dropEffect = isAccepted(event) ? "copy" : "none"
+            if (isAccepted(event)) showVeil(event)
         })
     }
     addEventListener("dragleave", (event) => {
@@ -89,6 +92,7 @@ export const start = (application) => {
         event.preventDefault()
         const folder = dropFolder(event)?.dataset.dropHref ?? app.folder.href
         hideVeil()
+        if (!isAccepted(event)) return
         startUpload({ folder, items: event.dataTransfer.items })
     })
 
@@ -96,6 +100,7 @@ export const start = (application) => {
         const items = [...event.clipboardData?.items ?? []].filter((item) => item.kind === "file")
         if (items.length === 0 || event.target.closest?.("input, textarea, [contenteditable]")) return
         event.preventDefault()
+        if (!may("create", app.folder)) return
         // Take the files from the items now: pasted images may exist only in the clipboard.
         const files = items.map((item) => item.getAsFile()).filter(Boolean)
         const found = gather(files)

@@ -1,0 +1,95 @@
+internal import Davit
+internal import DavitSandbox
+internal import DavitSystem
+
+/// What the process gives up when it starts.
+extension ServeCommand {
+    /// Changes to the user of `--run-as`, after opening the TCP sockets, because ports below 1024 may require root. Everything
+    /// else is opened by the new user: files of the state folder belong to it, and files that are reloaded are readable for it.
+    /// - Returns: a configuration with only the addresses and sockets.
+    func giveUpPrivileges() throws(CommandFailure) -> Configuration {
+        let user = try options.runAs.map { (given) throws(CommandFailure) in try given.process() }
+        var configuration = addresses()
+        // In a sandbox, neither names can be resolved nor addresses bound.
+        if user != nil || options.isSandboxed {
+            do throws(ServerError) { try configuration.openSockets() } catch {
+                throw CommandFailure(error, folder: options.folder)
+            }
+        }
+        guard let user else { return configuration }
+        do throws(SystemError) { try user.become() } catch {
+            throw .cannotRunAs(user.name, reason: error.description)
+        }
+        try checkFiles(of: user)
+        return configuration
+    }
+
+    /// Checks that the new user can read the configuration file and its password files, which were read by the former user:
+    /// otherwise the server would start, but no reload could succeed.
+    private func checkFiles(of user: ProcessUser) throws(CommandFailure) {
+        for path in files {
+            do throws(SystemError) { try ProcessPrivileges.checkReadPermission(path) } catch {
+                throw .cannotReload(path, user: user.name, reason: error.description)
+            }
+        }
+    }
+
+    /// Returns a configuration with only the addresses, and with the sockets of a service manager.
+    func addresses() -> Configuration {
+        var configuration = Configuration()
+        configuration.hosts = options.hosts
+        configuration.port = options.port
+        configuration.unixSocket = options.unixSocket.map { path in
+            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
+        }
+        configuration.inheritedSockets = ServiceManager.inheritedSockets()
+        if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }
+        return configuration
+    }
+
+    /// Restricts the process to what the server needs, before it starts any thread. Creates the folders that only the server uses,
+    /// because there are no rules for missing folders.
+    func enterSandbox() throws(CommandFailure) {
+        let states = try stateFolders()
+        for folder in states + [options.recordingFolder].compactMap({ $0 }) where !isShared(folder) {
+            // If this fails, the server reports it.
+            try? ExclusiveFolder.makeFolders(folder)
+        }
+        let gaps: [Sandbox.Gap]
+        do throws(SystemError) {
+            gaps = try options.sandbox(stateFolders: states, settings: files).enter()
+        } catch {
+            throw .cannotEnterSandbox(reason: error.description)
+        }
+        for gap in gaps {
+            let text =
+                switch gap {
+                case .files(let reason): "files and connections are not restricted: \(reason)"
+                case .systemCalls(let reason): "system calls are not restricted: \(reason)"
+                }
+            StandardStreams.writeError("davit: \(text)\n")
+        }
+    }
+
+    /// Returns the state folders that the server locks: those of the shares and, without `--state-dir`, also those of a server of
+    /// only a mounted folder.
+    private func stateFolders() throws(CommandFailure) -> [String] {
+        var paths: [String] = []
+        for share in options.eachShare {
+            let isDefault = share.stateFolder == nil
+            for folder in share.folders.prefix(isDefault ? .max : 1) {
+                paths.append(
+                    try StateAccess(folder: folder, stateFolder: share.stateFolder, isCreated: true).path)
+            }
+        }
+        return paths
+    }
+
+    /// Whether a folder is in one of the shared folders, where the server creates nothing for itself.
+    private func isShared(_ path: String) -> Bool {
+        options.eachShare.flatMap(\.folders).contains { folder in
+            guard let shared = try? ExclusiveFolder.canonical(folder) else { return false }
+            return StateFolder.isInside(path, share: shared)
+        }
+    }
+}
