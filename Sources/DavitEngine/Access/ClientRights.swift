@@ -5,13 +5,15 @@ internal import DavitStore
 /// The rights of a client to a resource, for user interfaces that show only permitted actions.
 ///
 /// As a number, it is the sum of the values of the rights, from 1 for `list` to 64 for `manage` in the order of
-/// ``DavitAccess/Right``, and 128 if the resource is fixed.
+/// ``DavitAccess/Right``, 128 if the resource is fixed, and 256 if it contains a mount point.
 public struct ClientRights: Hashable, Sendable {
     let rights: Rights
     /// Whether the resource is a collection that cannot be renamed, moved or removed, because rules refer to it or to
     /// something below it and the client may not manage it, because a folder is mounted there, or because the client has
     /// fewer rights to something below it.
     let isFixed: Bool
+    /// Whether a folder is mounted below the collection, so that it cannot be copied.
+    var containsMountPoint = false
 
     /// Without an access policy, a client has all rights.
     static let unrestricted = ClientRights(rights: .all, isFixed: false)
@@ -36,13 +38,15 @@ public struct ClientRights: Hashable, Sendable {
     /// that the client has rights to.
     public var mayDownloadAll: Bool { mayRead || rights.isEmpty }
 
-    public var number: Int64 { Int64(rights.rawValue) + (isFixed ? 128 : 0) }
+    public var number: Int64 { Int64(rights.rawValue) + (isFixed ? 128 : 0) + (containsMountPoint ? 256 : 0) }
 
     /// The rights that the members of a collection have, unless they have rights of their own.
     public var inherited: ClientRights { ClientRights(rights: rights, isFixed: false) }
 
     func intersection(_ other: ClientRights) -> ClientRights {
-        ClientRights(rights: rights.intersection(other.rights), isFixed: isFixed || other.isFixed)
+        ClientRights(
+            rights: rights.intersection(other.rights), isFixed: isFixed || other.isFixed,
+            containsMountPoint: containsMountPoint || other.containsMountPoint)
     }
 }
 
@@ -50,16 +54,17 @@ extension Share {
     /// Returns what the client may do with a resource.
     /// - Parameter path: a canonical path.
     func clientRights(at path: ResourcePath, isCollection: Bool) -> ClientRights {
+        let mounts = isCollection ? mountPoints(in: path) : .none
         guard let access else {
-            return ClientRights(rights: .all, isFixed: isCollection && hasMountPoint(in: path))
+            return ClientRights(rights: .all, isFixed: mounts != .none, containsMountPoint: mounts == .below)
         }
         let rights = access.rights(at: path)
         guard isCollection else { return ClientRights(rights: rights, isFixed: false) }
         let needed = rights.intersection([.read, .change, .delete])
         let isFixed =
-            hasMountPoint(in: path) || self.isFixed(path, for: rights)
+            mounts != .none || self.isFixed(path, for: rights)
             || !access.rightsThroughout(path).isSuperset(of: needed)
-        return ClientRights(rights: rights, isFixed: isFixed)
+        return ClientRights(rights: rights, isFixed: isFixed, containsMountPoint: mounts == .below)
     }
 
     /// Returns what the client may do with a trash entry.

@@ -168,10 +168,20 @@ public final class Share: Sendable {
     }
 
     /// Whether a folder is mounted at a path or below it, so that the resource cannot be moved, removed or replaced.
-    func hasMountPoint(in path: ResourcePath) -> Bool {
-        if mountPoints.isEmpty { return false }
+    func hasMountPoint(in path: ResourcePath) -> Bool { mountPoints(in: path) != .none }
+
+    /// Where folders are mounted in a resource; `below` also if one is mounted at the resource itself.
+    enum MountPoints { case none, itself, below }
+
+    func mountPoints(in path: ResourcePath) -> MountPoints {
+        if mountPoints.isEmpty { return .none }
         let key = path.equivalenceKey
-        return mountPoints.contains { key.contains($0) }
+        var found = MountPoints.none
+        for point in mountPoints where key.contains(point) {
+            if point != key { return .below }
+            found = .itself
+        }
+        return found
     }
 
     /// Whether what a client may do differs between resources: there is an access policy, or folders are mounted.

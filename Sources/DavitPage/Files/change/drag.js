@@ -14,7 +14,7 @@ let dragged
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
 
 const canDrop = (target, isCopy) =>
-    may("read", ...dragged) && !dragged.some((entry) => entry.isFolder && target.startsWith(entry.href))
+    may("copy", ...dragged) && !dragged.some((entry) => entry.isFolder && target.startsWith(entry.href))
     && (isCopy || dragged.some((entry) => parentOf(entry.href) !== target))
 
 export const startDragging = (app) => {

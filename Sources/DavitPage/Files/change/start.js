@@ -53,7 +53,7 @@ const registerChanges = (app) => {
         run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: false }),
     })
     register({
-        id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false, enabled: ({ entries }) => may("read", ...entries),
+        id: "copy-to", label: "change.copyTo", icon: "copy", group: "edit", order: 30, isBar: false, enabled: ({ entries }) => may("copy", ...entries),
         run: async ({ entries }) => (await transfers()).askAndTransfer(app, entries, { isCopy: true }),
     })
     // Selected text takes precedence over selected entries.
@@ -64,7 +64,7 @@ const registerChanges = (app) => {
     })
     register({
         id: "copy", label: "change.copy", icon: "copy", key: "Mod+c", group: "edit", order: 50, isBar: false,
-        enabled: ({ entries }) => hasNoText() && may("read", ...entries), run: ({ entries }) => clipboard.take(entries, false),
+        enabled: ({ entries }) => hasNoText() && may("copy", ...entries), run: ({ entries }) => clipboard.take(entries, false),
     })
     // No shortcut: the browser's paste event shows whether the clipboard contains files instead.
     register({
