@@ -55,20 +55,3 @@ extension AccountDirectory: RuleMover {
         return IntersectedView([view] + others.map { rules.view(of: principal, $0.placed(), at: $0.folder) })
     }
 }
-
-/// The rights that several views have in common.
-private struct IntersectedView: AccessView {
-    private let views: [any AccessView]
-
-    init(_ views: [any AccessView]) { self.views = views }
-
-    func rights(at path: ResourcePath) -> Rights {
-        views.reduce(.all) { $0.intersection($1.rights(at: path)) }
-    }
-
-    func rightsThroughout(_ path: ResourcePath) -> Rights {
-        views.reduce(.all) { $0.intersection($1.rightsThroughout(path)) }
-    }
-
-    func leadsToRights(_ path: ResourcePath) -> Bool { views.allSatisfy { $0.leadsToRights(path) } }
-}

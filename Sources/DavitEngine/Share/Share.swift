@@ -192,9 +192,16 @@ public final class Share: Sendable {
     /// Creates the view of the client of a request: the same stores and components, but only the resources that the client
     /// can see.
     private init(_ share: Share, _ policy: any AccessPolicy, for request: HTTPRequest) {
-        changeCount = share.accessChanges?.current ?? 0
         let principal = request.identity
-        let access = policy.view(of: principal)
+        let access: any AccessView
+        if let changes = share.accessChanges {
+            let view = RequestView(of: principal, policy, changes)
+            changeCount = view.changeCount
+            access = view
+        } else {
+            changeCount = 0
+            access = policy.view(of: principal)
+        }
         self.access = access
         self.principal = principal
         base = share

@@ -175,6 +175,51 @@ struct ChangingRightsTests {
         #expect(share.shell("cat p/* | cksum | cmp - sum && [ ! -e p/new ]") == 0)
     }
 
+    static let reads: [(method: String, fields: [(String, String)], body: String)] = [
+        ("PROPFIND", [("Depth", "infinity")], #"<propfind xmlns="DAV:"><allprop/></propfind>"#),
+        (
+            "SEARCH", [],
+            """
+            <D:searchrequest xmlns:D="DAV:"><D:basicsearch><D:select><D:prop><D:getetag/></D:prop></D:select>\
+            <D:from><D:scope><D:href>/p/</D:href><D:depth>infinity</D:depth></D:scope></D:from>\
+            </D:basicsearch></D:searchrequest>
+            """
+        ),
+        ("GET", [], ""), ("COPY", [("Destination", "/p2")], ""),
+    ]
+
+    private static func rules(secret: String) -> [AccessRule] {
+        [AccessRule(.user("ann"), .root, .edit), AccessRule(.user("ann"), path(secret), .none)]
+    }
+
+    /// A restricted folder that is moved with its rules into a collection is not visible to requests that read the collection.
+    @Test(arguments: reads.indices) func foldersThatWereRestrictedMeanwhileAreNotRead(index: Int) async throws
+    {
+        let (method, fields, body) = Self.reads[index]
+        let policy = ChangingPolicy(Self.rules(secret: "secret"))
+        let share = try TestShare { $0.access = policy }
+        #expect(share.shell("mkdir p secret && echo >p/f && echo >secret/hidden") == 0)
+        let moved = Mutex(false)
+        share.resources.watch { call in
+            guard call == .members(Self.path("p")) || call == .beginCopy else { return nil }
+            moved.withLock { moved in
+                guard !moved else { return }
+                #expect(share.shell("mv secret p") == 0)
+                policy.replace(Self.rules(secret: "p/secret"))
+                moved = true
+            }
+            return nil
+        }
+        let handler = IdentityHandler(
+            base: WebDAVHandler(share: share.share, page: DownloadPage()),
+            identity: Principal(.account, "ann"))
+        let response = try await TestClient(handler).send(method, "/p/", fields, text: body)
+        #expect(moved.withLock { $0 } && (200...207).contains(response.status), "\(response.status)")
+        #expect(!response.text.contains("hidden") && share.shell("[ ! -e p2/secret ]") == 0)
+        let visible = method == "GET" ? "f\n" : "/p/f"
+        if method != "COPY" { #expect(response.text.contains(visible)) }
+    }
+
     // MARK: Uploads
 
     private static let tus = ("Tus-Resumable", "1.0.0")
