@@ -23,6 +23,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try ReloadCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .doctor(let options):
+                return report { () throws(CommandFailure) in try DoctorCommand(options: options).run() }
             case .status(let options):
                 return report { () throws(CommandFailure) in try StatusCommand(options: options).run() }
             case .locks(let options):
@@ -63,7 +65,7 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, config, reload, account
     case appPassword = "app-password"
-    case group, access, check, status, locks, trash, password, replay, stub
+    case group, access, doctor, check, status, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -74,6 +76,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .appPassword: .appPassword
         case .group: .group
         case .access: .access
+        case .doctor: .doctor
         case .check: .check
         case .status: .status
         case .locks: .locks

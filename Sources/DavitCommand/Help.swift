@@ -3,8 +3,8 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, config, reload, account, appPassword, group, access, check, status, locks, trash,
-        password, replay, stub
+    case davit, serve, config, reload, account, appPassword, group, access, doctor, check, status, locks,
+        trash, password, replay, stub
 
     package var text: String {
         switch self {
@@ -16,6 +16,7 @@ package enum Help: Hashable, Sendable {
         case .appPassword: Self.appPasswordText
         case .group: Self.groupText
         case .access: Self.accessText
+        case .doctor: Self.doctorText
         case .check: Self.checkText
         case .status: Self.statusText
         case .locks: Self.locksText
@@ -38,6 +39,7 @@ package enum Help: Hashable, Sendable {
                davit app-password ACTION FOLDER [ARGUMENT...]
                davit group ACTION FOLDER [ARGUMENT...]
                davit access ACTION FOLDER [ARGUMENT...]
+               davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
@@ -62,6 +64,8 @@ package enum Help: Hashable, Sendable {
                             list, add and remove groups and their members
           access ACTION FOLDER
                             list, set, remove, explain and check rights in folders
+          doctor FOLDER     examine everything that a server needs, and print what to do
+                            about problems
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
           status FOLDER     print whether the server of a share is ready, and its load
