@@ -3,6 +3,7 @@ package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
     /// `davit serve --config`.
     case serveFile(ServeSources)
+    case setup(SetupOptions)
     case config(ConfigOptions)
     case reload(ReloadOptions)
     case doctor(DoctorOptions)
@@ -48,6 +49,7 @@ package struct Arguments {
             }
         case "--version": return .version
         case Subcommand.serve.rawValue: return try serve()
+        case Subcommand.setup.rawValue: return try setup()
         case Subcommand.config.rawValue: return try config()
         case Subcommand.reload.rawValue: return try reload()
         case Subcommand.doctor.rawValue: return try doctor()

@@ -23,6 +23,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try ReloadCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .setup(let options):
+                return report { () throws(CommandFailure) in try SetupCommand(options: options).run() }
             case .doctor(let options):
                 return report { () throws(CommandFailure) in try DoctorCommand(options: options).run() }
             case .status(let options):
@@ -63,13 +65,14 @@ package enum Command {
 
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, config, reload, account
+    case serve, setup, config, reload, account
     case appPassword = "app-password"
     case group, access, doctor, check, status, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
         case .serve: .serve
+        case .setup: .setup
         case .config: .config
         case .reload: .reload
         case .account: .account

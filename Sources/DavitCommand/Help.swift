@@ -3,13 +3,15 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, config, reload, account, appPassword, group, access, doctor, check, status, locks,
+    case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
+        locks,
         trash, password, replay, stub
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
+        case .setup: Self.setupText
         case .config: Self.configText
         case .reload: Self.reloadText
         case .account: Self.accountText
@@ -32,6 +34,7 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit serve --config FILE [OPTION...]
+               davit setup [FOLDER] [OPTION...]
                davit config check|show FILE
                davit config defaults|schema
                davit reload FOLDER [--state-dir FOLDER]
@@ -54,6 +57,8 @@ package enum Help: Hashable, Sendable {
 
         commands:
           serve FOLDER      share a folder
+          setup [FOLDER]    ask a few questions, and write a configuration file, the
+                            settings of a systemd service and the first account
           config ACTION     check or show a configuration file, or print its defaults
           reload FOLDER     make the server that shares FOLDER read its settings again
           account ACTION FOLDER
