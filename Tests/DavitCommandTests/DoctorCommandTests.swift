@@ -120,6 +120,7 @@ struct DoctorCommandTests {
             ])
     }
 
+    #if YAML
     @Test func invalidFileIsReportedWithItsMistakes() throws {
         let path = folder.path + "/davit.yaml"
         try SmallFile.write(Array("folder: /srv\nprot: 8080\n".utf8), to: path, mode: 0o600)
@@ -128,6 +129,7 @@ struct DoctorCommandTests {
         #expect(report.sections.map(\.check) == ["configuration", "clock", "limits"])
         #expect(findings(report, "configuration").first?.message.contains("prot") == true)
     }
+    #endif
 
     @Test func portOfTheRunningServerIsNoProblem() throws {
         let server = try WebServer(WebDAVShare(share, stateFolder: state), configuration: configuration())

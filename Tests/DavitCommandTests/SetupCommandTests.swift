@@ -131,6 +131,7 @@ struct SetupCommandTests {
 
     // MARK: Files
 
+    #if YAML && TLS
     @Test func configurationIsWrittenAndTheAccountCreated() throws {
         let given = options {
             $0.folder = "/srv/files"
@@ -200,6 +201,7 @@ struct SetupCommandTests {
             #expect(try !ExclusiveFolder.hasEntry(at: root + path), "\(path)")
         }
     }
+    #endif
 
     static let instances: [(folder: String, instance: String)] = [
         ("/srv/files", "srv-files"), ("/srv/my files", "srv-my\\x20files"), ("/.hidden", "\\x2ehidden"),
