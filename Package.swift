@@ -368,7 +368,8 @@ let package = Package(
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP", "DavitOIDC", "DavitPAM",
+                "Davit", "DavitCrypto", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP",
+                "DavitOIDC", "DavitPAM",
                 "DavitRecording",
                 "DavitTesting",
                 "DavitFileStore",

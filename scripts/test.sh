@@ -281,6 +281,7 @@ suite_ops() {
     section "ops"
     counted "ops" python3 Tests/Ops/ops.py
     counted "sandbox" python3 Tests/Ops/sandbox.py
+    counted "pages" python3 Tests/Ops/pages.py
 }
 
 suite_packages() {

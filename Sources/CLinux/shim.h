@@ -2,6 +2,7 @@
 #ifndef DAVIT_CLINUX_SHIM_H
 #define DAVIT_CLINUX_SHIM_H
 #ifdef __linux__
+#include "clock.h"
 #include "files.h"
 #include "network.h"
 #include "sandbox.h"

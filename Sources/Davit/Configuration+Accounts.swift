@@ -21,11 +21,7 @@ extension Configuration {
         with directory: AccountDirectory?, announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log,
         _ uses: AppPasswordUses?, asking authenticators: [any RequestAuthenticator] = [], isShare: Bool
     ) throws(ServerError) -> Authentication? {
-        if directory != nil, !accounts.isEmpty { throw .accountsInTwoPlaces }
-        if directory == nil, accounts.isEmpty, !authenticatesElsewhere {
-            try checkExposure()
-            return nil
-        }
+        guard try requiresAuthentication(hasDatabase: directory != nil) else { return nil }
         let checked: Accounts
         if let directory {
             checked = try directory.usableAccounts(authentication)
@@ -51,6 +47,16 @@ extension Configuration {
         } catch {
             throw .authenticationNotUsable(error)
         }
+    }
+
+    /// Whether clients must sign in. Without any accounts, they need not, which is permitted only on addresses of this machine.
+    /// - Parameter hasDatabase: whether a state folder contains a database of accounts.
+    /// - Throws: ``ServerError/accountsInTwoPlaces`` or ``ServerError/accountsNeeded(host:)``.
+    package func requiresAuthentication(hasDatabase: Bool) throws(ServerError) -> Bool {
+        if hasDatabase, !accounts.isEmpty { throw .accountsInTwoPlaces }
+        if hasDatabase || !accounts.isEmpty || authenticatesElsewhere { return true }
+        try checkExposure()
+        return false
     }
 
     /// Whether a trusted proxy authenticates users.

@@ -3,8 +3,10 @@ package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
     /// `davit serve --config`.
     case serveFile(ServeSources)
+    case setup(SetupOptions)
     case config(ConfigOptions)
     case reload(ReloadOptions)
+    case doctor(DoctorOptions)
     case check(CheckOptions)
     case status(StatusOptions)
     case locks(LocksOptions)
@@ -47,8 +49,10 @@ package struct Arguments {
             }
         case "--version": return .version
         case Subcommand.serve.rawValue: return try serve()
+        case Subcommand.setup.rawValue: return try setup()
         case Subcommand.config.rawValue: return try config()
         case Subcommand.reload.rawValue: return try reload()
+        case Subcommand.doctor.rawValue: return try doctor()
         case Subcommand.check.rawValue: return try check()
         case Subcommand.status.rawValue: return try status()
         case Subcommand.locks.rawValue: return try locks()

@@ -23,6 +23,10 @@ package enum Command {
                 return report { () throws(CommandFailure) in try ReloadCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .setup(let options):
+                return report { () throws(CommandFailure) in try SetupCommand(options: options).run() }
+            case .doctor(let options):
+                return report { () throws(CommandFailure) in try DoctorCommand(options: options).run() }
             case .status(let options):
                 return report { () throws(CommandFailure) in try StatusCommand(options: options).run() }
             case .locks(let options):
@@ -61,19 +65,21 @@ package enum Command {
 
 /// The commands of `davit`.
 package enum Subcommand: String, CaseIterable, Sendable {
-    case serve, config, reload, account
+    case serve, setup, config, reload, account
     case appPassword = "app-password"
-    case group, access, check, status, locks, trash, password, replay, stub
+    case group, access, doctor, check, status, locks, trash, password, replay, stub
 
     package var help: Help {
         switch self {
         case .serve: .serve
+        case .setup: .setup
         case .config: .config
         case .reload: .reload
         case .account: .account
         case .appPassword: .appPassword
         case .group: .group
         case .access: .access
+        case .doctor: .doctor
         case .check: .check
         case .status: .status
         case .locks: .locks

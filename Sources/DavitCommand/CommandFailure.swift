@@ -27,6 +27,12 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The server runs, but some checks of its health failed, which have already been printed.
     case notReady(failedChecks: Int)
     /// The state folder has no state.
+    /// `davit setup` got an answer that cannot be used.
+    case setupAnswer(question: String, problem: String)
+    /// `davit setup` may not replace a file.
+    case setupFileExists(String)
+    /// `davit doctor` has printed problems.
+    case doctorFoundProblems(count: Int)
     case noState(String, share: String)
     /// There is no lock with this token or path.
     case noLock(String, folder: String)
@@ -121,6 +127,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .noServer(let path): "no server uses state folder \(path)"
         case .notReady(1): "the server is not ready: 1 check failed"
         case .notReady(let count): "the server is not ready: \(count) checks failed"
+        case .setupAnswer(let question, let problem): "\(question): \(problem)"
+        case .setupFileExists(let path): "\(path) exists; nothing was changed"
+        case .doctorFoundProblems(1): "1 problem found"
+        case .doctorFoundProblems(let count): "\(count) problems found"
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
         case .serverSilent(let path, 0, let reason):
@@ -228,7 +238,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .badUser: "Choose another name or password, or create a new line with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noServer: "Start it with 'davit serve', or specify its state folder: --state-dir /some/folder"
-        case .noPassword, .notReady: nil
+        case .noPassword, .notReady, .doctorFoundProblems: nil
+        case .setupAnswer: "See 'davit setup --help'."
+        case .setupFileExists: "Choose another file with --config, or replace existing files with --force."
         case .unknownUser: "Create it: useradd --system NAME"
         case .unknownGroup: "Create it, or omit it to use the user's own group."
         case .runAsNeedsRoot: "Start davit as root, or omit --run-as to serve as the current user."

@@ -3,19 +3,22 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, config, reload, account, appPassword, group, access, check, status, locks, trash,
-        password, replay, stub
+    case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
+        locks,
+        trash, password, replay, stub
 
     package var text: String {
         switch self {
         case .davit: Self.davitText
         case .serve: Self.serveText
+        case .setup: Self.setupText
         case .config: Self.configText
         case .reload: Self.reloadText
         case .account: Self.accountText
         case .appPassword: Self.appPasswordText
         case .group: Self.groupText
         case .access: Self.accessText
+        case .doctor: Self.doctorText
         case .check: Self.checkText
         case .status: Self.statusText
         case .locks: Self.locksText
@@ -31,6 +34,7 @@ package enum Help: Hashable, Sendable {
 
         usage: davit serve FOLDER [OPTION...]
                davit serve --config FILE [OPTION...]
+               davit setup [FOLDER] [OPTION...]
                davit config check|show FILE
                davit config defaults|schema
                davit reload FOLDER [--state-dir FOLDER]
@@ -38,6 +42,7 @@ package enum Help: Hashable, Sendable {
                davit app-password ACTION FOLDER [ARGUMENT...]
                davit group ACTION FOLDER [ARGUMENT...]
                davit access ACTION FOLDER [ARGUMENT...]
+               davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
@@ -52,6 +57,8 @@ package enum Help: Hashable, Sendable {
 
         commands:
           serve FOLDER      share a folder
+          setup [FOLDER]    ask a few questions, and write a configuration file, the
+                            settings of a systemd service and the first account
           config ACTION     check or show a configuration file, or print its defaults
           reload FOLDER     make the server that shares FOLDER read its settings again
           account ACTION FOLDER
@@ -62,6 +69,8 @@ package enum Help: Hashable, Sendable {
                             list, add and remove groups and their members
           access ACTION FOLDER
                             list, set, remove, explain and check rights in folders
+          doctor FOLDER     examine everything that a server needs, and print what to do
+                            about problems
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
           status FOLDER     print whether the server of a share is ready, and its load

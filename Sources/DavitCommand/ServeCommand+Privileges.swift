@@ -16,12 +16,21 @@ extension ServeCommand {
                 throw CommandFailure(error, folder: options.folder)
             }
         }
-        guard let user else { return configuration }
+        if let user { try become(user) }
+        return configuration
+    }
+
+    /// Changes to the user of `--run-as`, if it is given.
+    func becomeServerUser() throws(CommandFailure) {
+        guard let given = options.runAs else { return }
+        try become(try given.process())
+    }
+
+    private func become(_ user: ProcessUser) throws(CommandFailure) {
         do throws(SystemError) { try user.become() } catch {
             throw .cannotRunAs(user.name, reason: error.description)
         }
         try checkFiles(of: user)
-        return configuration
     }
 
     /// Checks that the new user can read the configuration file and its password files, which were read by the former user:
@@ -62,12 +71,7 @@ extension ServeCommand {
             throw .cannotEnterSandbox(reason: error.description)
         }
         for gap in gaps {
-            let text =
-                switch gap {
-                case .files(let reason): "files and connections are not restricted: \(reason)"
-                case .systemCalls(let reason): "system calls are not restricted: \(reason)"
-                }
-            StandardStreams.writeError("davit: \(text)\n")
+            StandardStreams.writeError("davit: \(gap.text)\n")
         }
     }
 

@@ -156,7 +156,7 @@ package struct ServeCommand {
     }
 
     /// - Parameter sockets: contains only the addresses and sockets.
-    private func configuration(on sockets: Configuration) throws(CommandFailure) -> Configuration {
+    func configuration(on sockets: Configuration) throws(CommandFailure) -> Configuration {
         var configuration = sockets
         configuration.notifiesServiceManager = true
         configuration.proxies = options.proxies

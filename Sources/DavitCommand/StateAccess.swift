@@ -77,6 +77,41 @@ struct StateAccess {
         throw .serverSilent(path, process: owner ?? 0, reason: "the server does not accept connections")
     }
 
+    /// Returns the problems of the databases in the state folder, which this process checks without changing them unless a
+    /// server uses them; then that server checks its state. Blocks.
+    /// - Returns: nil if there is no state yet.
+    func quickCheck() throws(CommandFailure) -> [String]? {
+        guard has(Self.fileName) else { return nil }
+        var owner: Int32?
+        for _ in 0..<Self.attempts {
+            switch try own() {
+            case .owned(let folder):
+                defer { withExtendedLifetime(folder) {} }
+                var problems: [String] = []
+                for name in [Self.fileName, SQLiteAccountStore.fileName] where has(name) {
+                    do throws(StateError) {
+                        let lines = try SQLiteStateStore.quickCheck(
+                            at: "\(path)/\(name)", hasLog: has("\(name)-wal"))
+                        problems += lines.map { "\(name): \($0)" }
+                    } catch {
+                        throw .stateUnreadable(path, reason: "\(name): \(error.text)")
+                    }
+                }
+                return problems
+            case .held(let process): owner = process
+            }
+            if let answer = try ServerConnection(path: path, owner: owner).ask(.check) { return answer }
+        }
+        throw .serverSilent(path, process: owner ?? 0, reason: "the server does not accept connections")
+    }
+
+    /// Whether the state folder contains a database of accounts.
+    var hasAccounts: Bool { has(SQLiteAccountStore.fileName) }
+
+    private func has(_ name: String) -> Bool {
+        (try? ExclusiveFolder.hasEntry(at: "\(path)/\(name)")) == true
+    }
+
     /// Passes requests to the server of the share, or handles them in this process. Blocks.
     /// - Parameter work: called with a function that sends a request, and returns nil if the server no longer
     ///   listens; `work` then also returns nil.

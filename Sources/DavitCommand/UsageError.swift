@@ -29,6 +29,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badSize(String, option: String)
     case badAge(String, option: String)
+    /// An option of `davit setup` whose value cannot be used.
+    case badSetupAnswer(option: String, problem: String)
     case badHome(String)
     case badMount(String)
     case badUser
@@ -95,6 +97,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSubject(let value):
             "WHO must be user:NAME, group:NAME, everyone or anonymous, not '\(value)'"
         case .badPath(let value): "'\(value)' is not a path in the share"
+        case .badSetupAnswer(let option, let problem): "\(option): \(problem)"
         case .badHome(let value): "--home requires FOLDER/{user}, not '\(value)'"
         case .badMount(let value): "--mount requires /PATH=FOLDER, not '\(value)'"
         case .badSession(let value): "'\(value)' is not the ID of a session"
@@ -183,6 +186,7 @@ package enum UsageError: Error, Hashable, Sendable {
             "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
+        case .badSetupAnswer: "See 'davit setup --help'."
         case .badHome: "For example: --home '/srv/home/{user}'"
         case .badMount: "For example: --mount /team=/srv/team"
         case .badUser:

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import DavitHTTP
 package import DavitStore
 
 /// A connection to the database; owns its `sqlite3` handle. Used by one thread at a time.
@@ -21,6 +22,25 @@ package import DavitStore
         }
         unsafe self.handle = handle
         unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
+    }
+
+    /// Opens an existing database that no other connection uses, for reading.
+    /// - Parameter hasLog: whether there is a write-ahead log; without one, SQLite creates no file next to the database.
+    init(reading path: String, hasLog: Bool) throws(StateError) {
+        // The name of the file is part of a URI.
+        var name: [UInt8] = Array("file:".utf8)
+        PercentCoding.append(Array(path.utf8), to: &name)
+        name += Array(hasLog ? "?mode=ro".utf8 : "?mode=ro&immutable=1".utf8)
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(
+            String(decoding: name, as: UTF8.self), &opened, flags, "unix-excl")
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = StateError(sqlite: opened)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
     }
 
     // The connection is released with its last statement; closing the last connection runs a checkpoint.

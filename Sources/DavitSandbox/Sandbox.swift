@@ -6,6 +6,14 @@ package struct Sandbox: Sendable {
     package enum Gap: Error, Hashable, Sendable {
         case files(reason: String)
         case systemCalls(reason: String)
+
+        /// A message for people.
+        package var text: String {
+            switch self {
+            case .files(let reason): "files and connections are not restricted: \(reason)"
+            case .systemCalls(let reason): "system calls are not restricted: \(reason)"
+            }
+        }
     }
 
     /// Folders in which the server creates, changes, moves and removes files and folders.
@@ -48,17 +56,24 @@ package struct Sandbox: Sendable {
             throw SystemError(errno: 16, call: "landlock_restrict_self")
         }
         try ProcessPrivileges.giveUpNewOnes()
-        var gaps: [Gap] = []
-        if FileAccessRules.isAvailable {
-            try restrictFiles()
-        } else {
-            gaps.append(.files(reason: "this needs Linux 5.19 or later with Landlock"))
-        }
+        var gaps = Self.gaps
+        if FileAccessRules.isAvailable { try restrictFiles() }
         if SystemCallFilter.isAvailable {
             do throws(SystemError) { try SystemCallFilter.install(connects: network.connects) } catch {
                 gaps.append(.systemCalls(reason: error.description))
             }
-        } else {
+        }
+        return gaps
+    }
+
+    /// The restrictions that this kernel or this build does not have. Whether the kernel supports filters of system calls is only
+    /// known after ``enter()``.
+    package static var gaps: [Gap] {
+        var gaps: [Gap] = []
+        if !FileAccessRules.isAvailable {
+            gaps.append(.files(reason: "this needs Linux 5.19 or later with Landlock"))
+        }
+        if !SystemCallFilter.isAvailable {
             gaps.append(.systemCalls(reason: "this build does not include libseccomp"))
         }
         return gaps
@@ -97,7 +112,7 @@ package struct Sandbox: Sendable {
     private static let linkLimit = 40
 
     /// Returns the folder that contains the file at a path.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

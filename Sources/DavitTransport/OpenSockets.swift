@@ -13,4 +13,11 @@ package enum OpenSockets {
         }
         return numbers
     }
+
+    /// Binds all endpoints, and closes the sockets.
+    package static func check(
+        _ endpoints: [TransportConfiguration.Endpoint], backlog: Int
+    ) throws(TransportError) {
+        _ = try ListeningSocket.bind(endpoints, backlog: backlog)
+    }
 }

@@ -37,6 +37,15 @@ extension Configuration {
         hasOpenSockets = true
     }
 
+    /// Binds the sockets of ``hosts`` and ``port`` as the start of a server does, and closes them.
+    /// - Throws: ``ServerError/cannotListen(_:)``.
+    package func checkSockets() throws(ServerError) {
+        if hosts.isEmpty { return }
+        do throws(TransportError) { try OpenSockets.check(endpoints, backlog: backlog) } catch {
+            throw .cannotListen(error)
+        }
+    }
+
     /// Returns the address of the first inherited socket that is reachable from other machines, or nil.
     func exposedInheritedSocket() -> String? {
         for number in inheritedSockets {

@@ -107,17 +107,12 @@ final class ServerCertificates: Sendable {
     ) throws(ServerError) -> TLSIdentity {
         switch source {
         case .files(let certificate, let key):
-            let chain = try read(certificate)
-            let keyFile = key == certificate ? chain : try read(key)
-            if !Self.isPrivate(mode: keyFile.mode) {
+            let files = CertificateFiles(certificate: certificate, key: key)
+            let (identity, isKeyPrivate) = try files.load()
+            if !isKeyPrivate {
                 log.warning("private key file is accessible to other users", ["file": key])
             }
-            do throws(TLSIdentity.Problem) {
-                return try TLSIdentity(chain: chain.bytes, key: keyFile.bytes)
-            } catch {
-                let isOfKey = if case .key = error { true } else { false }
-                throw .certificateNotUsable(path: isOfKey ? key : certificate, reason: error.text(key: key))
-            }
+            return identity
         case .pem(let certificate, let key):
             do throws(TLSIdentity.Problem) {
                 return try TLSIdentity(chain: certificate, key: key)
@@ -142,16 +137,7 @@ final class ServerCertificates: Sendable {
     }
 
     private func authorities(_ path: String) throws(ServerError) -> [Certificate] {
-        let file = try read(path)
-        do throws(Certificate.ReadError) { return try Certificate.read(pem: file.bytes) } catch {
-            throw .certificateNotUsable(path: path, reason: error.text)
-        }
-    }
-
-    private func read(_ path: String) throws(ServerError) -> SmallFile {
-        do throws(SystemError) { return try SmallFile(reading: path) } catch {
-            throw .certificateNotUsable(path: path, reason: "cannot read file: \(error.description)")
-        }
+        try CertificateFiles.certificates(in: path)
     }
 
     private var selfSigned: SelfSignedCertificates? {
@@ -165,10 +151,6 @@ final class ServerCertificates: Sendable {
         for case .files(let path, _) in configuration.identities { return path }
         return nil
     }
-
-    /// Whether a key file with this mode is private. Group read permission is accepted, because Debian uses
-    /// it for keys.
-    private static func isPrivate(mode: UInt32) -> Bool { mode & 0o027 == 0 }
 
     /// Logs a warning if the certificate is not valid now. The server starts nevertheless, because its clock
     /// can be wrong.

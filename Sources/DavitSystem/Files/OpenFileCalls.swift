@@ -145,6 +145,12 @@ extension FileDescriptor {
         return (bytes(UInt64(volume.f_bavail)), bytes(blocks > free ? blocks - free : 0))
     }
 
+    /// Returns the number of files that can still be created on the volume; nil if it has no such limit.
+    package borrowing func freeFiles() throws(SystemError) -> Int64? {
+        let volume = try volume()
+        return volume.f_files == 0 ? nil : Int64(clamping: UInt64(volume.f_favail))
+    }
+
     /// Whether the volume is mounted read-only.
     package borrowing func isOnReadOnlyVolume() throws(SystemError) -> Bool {
         try volume().f_flag & UInt(ST_RDONLY) != 0

@@ -39,6 +39,21 @@ package enum ProcessPrivileges {
         _ = try checked("access") { unsafe access(path, R_OK) }
     }
 
+    /// Checks that the user of this process can list a folder and add and remove files in it.
+    /// - Throws: the system error, such as `EACCES` or `EROFS`.
+    package static func checkChangePermission(_ folder: String) throws(SystemError) {
+        _ = try checked("access") { unsafe access(folder, R_OK | W_OK | X_OK) }
+    }
+
+    /// The name of the user of this process, or its number if it has no name.
+    package static var userName: String {
+        let user = geteuid()
+        guard let entry = unsafe getpwuid(user), let name = unsafe entry.pointee.pw_name else {
+            return "\(user)"
+        }
+        return unsafe String(cString: name)
+    }
+
     /// Ensures that programs which this process starts cannot gain privileges, such as those of set-user-ID programs.
     package static func giveUpNewOnes() throws(SystemError) {
         #if os(Linux)
