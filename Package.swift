@@ -140,10 +140,12 @@ let package = Package(
             ["DavitServer", "DavitStore", "DavitAccess", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         // Passwords of a directory.
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
+        // Requests to other services, and the JSON in their responses.
+        library("DavitWebClient", ["DavitSQLite", "DavitHTTP", libcurl]),
         // Signing in at an OpenID Connect provider.
         library(
             "DavitOIDC",
-            ["DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP", libcurl]),
+            ["DavitWebClient", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP"]),
         // Passwords of the system. The helper is written in C, because it may have permissions that the server does not
         // have: without a runtime library, there is less of it to trust.
         library("DavitPAM", ["DavitServer", "DavitSystem"]),
@@ -206,7 +208,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitSandbox", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub", "DavitFaults",
+                "Davit", "DavitSandbox", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub",
+                "DavitFaults",
                 "DavitControl",
                 "DavitRecording",
                 "DavitTransport", "DavitLogging",
@@ -296,9 +299,10 @@ let package = Package(
         tests(
             of: "DavitOIDC",
             [
-                "Davit", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem",
-                "DavitHTTP", openSSL,
+                "Davit", "DavitWebClient", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSQLite",
+                "DavitSystem", "DavitHTTP", openSSL,
             ]),
+        tests(of: "DavitWebClient", []),
         tests(of: "DavitPAM", ["DavitTesting", "DavitServer"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
@@ -368,7 +372,8 @@ let package = Package(
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP", "DavitOIDC", "DavitPAM",
+                "Davit", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP", "DavitOIDC",
+                "DavitPAM",
                 "DavitRecording",
                 "DavitTesting",
                 "DavitFileStore",
