@@ -33,7 +33,7 @@ func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
-let libcurl: Target.Dependency = .target(name: "CCURL", condition: .when(traits: ["OIDC"]))
+let libcurl: Target.Dependency = .target(name: "CCURL", condition: .when(traits: ["OIDC", "ACME"]))
 let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
 let seccomp: Target.Dependency = .target(
     name: "CSeccomp", condition: .when(platforms: [.linux], traits: ["Sandbox"]))
@@ -53,6 +53,8 @@ let package = Package(
         .library(name: "DavitLDAP", targets: ["DavitLDAP"]),
         // Signing in with OpenID Connect, with the package trait `OIDC`.
         .library(name: "DavitOIDC", targets: ["DavitOIDC"]),
+        // Certificates of an ACME authority, with the package trait `ACME`.
+        .library(name: "DavitACME", targets: ["DavitACME"]),
         // Passwords of the system, with the package trait `PAM`, and the program that it needs.
         .library(name: "DavitPAM", targets: ["DavitPAM"]),
         .executable(name: "davit-pam-helper", targets: ["davit-pam-helper"]),
@@ -67,6 +69,10 @@ let package = Package(
         .trait(name: "LDAP", description: "Passwords of a directory, through libldap"),
         .trait(
             name: "OIDC", description: "Signing in with OpenID Connect, through libcurl",
+            enabledTraits: ["TLS"]),
+        .trait(
+            name: "ACME",
+            description: "Certificates of an ACME authority such as Let's Encrypt, through libcurl",
             enabledTraits: ["TLS"]),
         .trait(name: "PAM", description: "Passwords of the system, through a helper program with libpam"),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
@@ -140,10 +146,16 @@ let package = Package(
             ["DavitServer", "DavitStore", "DavitAccess", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         // Passwords of a directory.
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
+        // Requests to other services, and the JSON in their responses.
+        library("DavitWebClient", ["DavitSQLite", "DavitHTTP", libcurl]),
         // Signing in at an OpenID Connect provider.
         library(
             "DavitOIDC",
-            ["DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP", libcurl]),
+            ["DavitWebClient", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP"]),
+        // Certificates of an ACME authority.
+        library(
+            "DavitACME",
+            ["DavitWebClient", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP"]),
         // Passwords of the system. The helper is written in C, because it may have permissions that the server does not
         // have: without a runtime library, there is less of it to trust.
         library("DavitPAM", ["DavitServer", "DavitSystem"]),
@@ -206,7 +218,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitSandbox", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub", "DavitFaults",
+                "Davit", "DavitSandbox", "DavitACME", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub",
+                "DavitFaults",
                 "DavitControl",
                 "DavitRecording",
                 "DavitTransport", "DavitLogging",
@@ -296,9 +309,13 @@ let package = Package(
         tests(
             of: "DavitOIDC",
             [
-                "Davit", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem",
-                "DavitHTTP", openSSL,
+                "Davit", "DavitWebClient", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSQLite",
+                "DavitSystem", "DavitHTTP", openSSL,
             ]),
+        tests(of: "DavitWebClient", []),
+        tests(
+            of: "DavitACME",
+            ["DavitWebClient", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitPAM", ["DavitTesting", "DavitServer"]),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
@@ -368,7 +385,7 @@ let package = Package(
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitCrypto", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP",
+                "Davit", "DavitACME", "DavitCrypto", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP",
                 "DavitOIDC", "DavitPAM",
                 "DavitRecording",
                 "DavitTesting",

@@ -37,7 +37,7 @@ def marked(text):
 # Words in capitals that are not arguments.
 NAMES = {"TLS", "HTTP", "HTTPS", "TCP", "URL", "URI", "ID", "JSON", "YAML", "PEM", "ASCII", "UTF", "RFC", "SIGTERM", "SIGHUP", "SIGINT",
          "LDAP", "PAM", "OIDC", "DN", "QR", "HAR", "SQLite", "XML", "ZIP", "CPU", "IP", "GET", "HEAD", "PUT", "MOVE", "DELETE", "PROPFIND",
-         "DS", "XDG", "STATE", "HOME", "CLI", "API", "DNS", "ACL", "MIB"}
+         "ACME", "DS", "XDG", "STATE", "HOME", "CLI", "API", "DNS", "ACL", "MIB"}
 
 
 def summary(commands, name):

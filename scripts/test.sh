@@ -127,7 +127,7 @@ without_foundation() {
 unit_shards=(
     '^DavitEngineTests\.'
     '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
-    '^(Davit(Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
+    '^(Davit(ACME|Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebClient|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
 )
 
 # unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.
@@ -194,12 +194,13 @@ suite_tls() {
 # The traits that are off by default, in a folder of their own, because each change of the traits recompiles everything.
 suite_identity() {
     section "identity"
-    local flags=("${swift_flags[@]}" --traits default,LDAP,OIDC,PAM --scratch-path .build/identity)
+    local flags=("${swift_flags[@]}" --traits default,ACME,LDAP,OIDC,PAM --scratch-path .build/identity)
     step "build with the identity traits" swift_build "${flags[@]}" --build-tests || return
     step "tests with the identity traits" env SWIFT_DETERMINISTIC_HASHING=1 \
         DAVIT_PAM_HELPER="$PWD/.build/identity/debug/davit-pam-helper" "$SWIFT" test "${flags[@]}" --skip-build \
-        --filter 'DavitLDAPTests|DavitOIDCTests|DavitPAMTests|ExternalLogin|IdentityFields|ForwardedUser|ArgumentsTests'
+        --filter 'DavitACMETests|DavitLDAPTests|DavitOIDCTests|DavitPAMTests|ExternalLogin|IdentityFields|ForwardedUser|ArgumentsTests'
     counted "OpenID Connect" env DAVIT="$PWD/.build/identity/debug/davit" Tests/Identity/oidc.sh
+    counted "ACME" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/acme.py
 }
 
 suite_lint() {

@@ -32,6 +32,23 @@ static inline CURLcode davit_curl_set_receiver(
     return code;
 }
 
+/* Sets the function that receives each line of the head of the response, and its last argument. */
+static inline CURLcode davit_curl_set_head_receiver(
+    CURL *handle, size_t (*receive)(char *bytes, size_t size, size_t count, void *context), void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, receive);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+    return code;
+}
+
+/* Sets the function that is called during a transfer, which ends if the result is not 0, and its first argument. */
+static inline CURLcode davit_curl_set_progress(
+    CURL *handle, int (*progress)(void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t), void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    return code;
+}
+
 /* The least version of TLS, as an option. */
 static const long davit_curl_tls_1_2 = CURL_SSLVERSION_TLSv1_2;
 

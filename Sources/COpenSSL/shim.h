@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -105,6 +106,37 @@ static inline EVP_PKEY *davit_make_p256_public_key(const unsigned char *point, s
         key = davit_make_public_key("EC", builder);
     OSSL_PARAM_BLD_free(builder);
     return key;
+}
+
+/* Writes the two numbers of an ECDSA signature, big-endian in `count` bytes each. */
+static inline int davit_split_signature(
+    const unsigned char *encoded, size_t encoded_count, unsigned char *numbers, int count) {
+    ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &encoded, (long)encoded_count);
+    int done = signature && BN_bn2binpad(ECDSA_SIG_get0_r(signature), numbers, count) == count
+        && BN_bn2binpad(ECDSA_SIG_get0_s(signature), numbers + count, count) == count;
+    ECDSA_SIG_free(signature);
+    return done;
+}
+
+/* Adds subjectAltName to a certificate signing request; the value is in OpenSSL's text form. */
+static inline int davit_add_alternative_names(X509_REQ *request, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, NULL, NULL, request, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, NID_subject_alt_name, value);
+    STACK_OF(X509_EXTENSION) *all = sk_X509_EXTENSION_new_null();
+    int done = extension && all && sk_X509_EXTENSION_push(all, extension) > 0
+        && X509_REQ_add_extensions(request, all) == 1;
+    sk_X509_EXTENSION_free(all);
+    X509_EXTENSION_free(extension);
+    return done;
+}
+
+/* Continues a handshake with the certificate for a challenge (RFC 8737): without a client certificate, and without a session
+   that could be resumed. */
+static inline int davit_use_challenge(SSL *session, SSL_CTX *context) {
+    SSL_set_verify(session, SSL_VERIFY_NONE, NULL);
+    SSL_set_options(session, SSL_OP_NO_TICKET);
+    return SSL_set_num_tickets(session, 0) == 1 && SSL_set_SSL_CTX(session, context) != NULL;
 }
 
 static inline int davit_print_name(BIO *bio, const X509_NAME *name) {

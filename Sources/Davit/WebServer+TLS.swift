@@ -12,19 +12,20 @@ extension ServerCertificates {
     {
         guard let tls = configuration.tls else { return nil }
         let hosts = try configuration.publicHosts() + configuration.hosts.filter { $0 != "*" && !$0.isEmpty }
-        return ServerCertificates(tls, hosts: hosts, folder: environment.certificateFolder, log: log)
+        return ServerCertificates(tls, hosts: hosts, folder: environment.stateBase, log: log)
     }
 }
 #endif
 
 extension ServerEnvironment {
-    /// The default folder for self-signed certificates.
-    fileprivate var certificateFolder: String? {
+    /// The folder in which a server stores its certificates: the state folder of the first share or, without one, that of the
+    /// user.
+    var stateBase: String? {
         var folder: String?
         forEachLifecycleObserver {
             if folder == nil, let share = $0 as? OpenShare { folder = share.folder.path }
         }
-        return (folder ?? StateFolderName.base(environment: Environment.variable)).map { $0 + "/tls" }
+        return folder ?? StateFolderName.base(environment: Environment.variable)
     }
 }
 

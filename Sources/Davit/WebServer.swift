@@ -40,9 +40,9 @@ public final class WebServer: Sendable {
     private let accessLog: LogFile?
     private let lifecycleObservers: LifecycleObservers
     let status: ServerStatus
-    /// Nil without ``Configuration/adminListener``.
-    private let adminServer: AdminServer?
-    private let runningAdmin = RunningAdminServer()
+    /// The servers of ``Configuration/adminListener`` and of ``Configuration/TLS/plainPort``.
+    private let sideServers: [any SideServer]
+    private let runningSideServers = RunningSideServers()
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -71,6 +71,9 @@ public final class WebServer: Sendable {
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
+        #if TLS
+        var certificateUpkeep: CertificateUpkeep?
+        #endif
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
             directory = try environment.accountDirectory(for: configuration.authentication)
@@ -101,8 +104,8 @@ public final class WebServer: Sendable {
             transport.proxies = try configuration.proxyNetworks()
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
-            transport.onStop = { [runningAdmin] in
-                runningAdmin.stop()
+            transport.onStop = { [runningSideServers] in
+                runningSideServers.stop()
                 lifecycleObservers.end()
             }
             transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
@@ -131,9 +134,23 @@ public final class WebServer: Sendable {
                 #endif
             }
             self.status = status
-            adminServer = try configuration.adminListener.map { (listener) throws(ServerError) in
-                try AdminServer(listener, status: status, log: log)
+            var sideServers: [any SideServer] = []
+            if let listener = configuration.adminListener {
+                sideServers.append(try AdminServer(listener, status: status, log: log))
             }
+            #if TLS
+            if let certificates {
+                let answers = certificates.answers
+                if let plain = try configuration.plainServer(of: lifecycleController, answers, log: log) {
+                    sideServers.append(plain)
+                }
+                if let upkeep = try CertificateUpkeep(certificates, log: log) {
+                    environment.addLifecycleObserver(upkeep)
+                    certificateUpkeep = upkeep
+                }
+            }
+            #endif
+            self.sideServers = sideServers
         } catch {
             lifecycleObservers.end()
             throw error
@@ -144,6 +161,9 @@ public final class WebServer: Sendable {
         hasAccountDatabase = directory != nil
         if let directory, let uses { follow(directory, uses, log: log) }
         if let authentication { followExternalLogins(of: authentication) }
+        #if TLS
+        certificateUpkeep?.onChange { [weak self] in _ = self?.reloadCertificatesAndReport() }
+        #endif
         #if TLS
         accountEndpoint?.sessions.onEnd { [weak self] numbers in
             self?.endRequests { numbers.contains($0.credentialNumber) }
@@ -188,16 +208,16 @@ public final class WebServer: Sendable {
     @discardableResult
     public func start() throws(ServerError) -> [BoundAddress] {
         let addresses: [BoundAddress]
-        var hasStartedAdmin = false
+        var hasStartedSideServers = false
         do throws(TransportError) {
             // Before the server listens, so that probes find out that it is not ready yet.
             if !isRunning {
-                try runningAdmin.start(adminServer)
-                hasStartedAdmin = true
+                try runningSideServers.start(sideServers)
+                hasStartedSideServers = true
             }
             addresses = try lifecycleController.start { lifecycleObservers.prepare() }
         } catch {
-            if hasStartedAdmin { runningAdmin.stop() }
+            if hasStartedSideServers { runningSideServers.stop() }
             throw .cannotListen(error)
         }
         lifecycleObservers.start()

@@ -82,7 +82,8 @@ enum OptionReload: Hashable, Sendable {
 
 /// The sections of the help and of the list of defaults.
 enum OptionSection: CaseIterable, Sendable {
-    case listening, access, tls, files, page, storage, clients, trash, durability, proxy, ldap, oidc, pam
+    case listening, access, tls, acme, files, page, storage, clients, trash, durability, proxy, ldap, oidc,
+        pam
     case logging, privileges, testing, other
 
     var title: String {
@@ -91,6 +92,7 @@ enum OptionSection: CaseIterable, Sendable {
         case .access: "access"
         case .tls:
             "TLS 1.2 and 1.3" + (CryptoLibrary.isAvailable ? "" : " (not included in this build)")
+        case .acme: "certificates of an ACME authority such as Let's Encrypt (package trait ACME)"
         case .files: "files served"
         case .page: "browser page"
         case .storage: "storage limits (SIZE in bytes, or with a suffix K, M, G or T)"

@@ -1,3 +1,4 @@
+internal import DavitACME
 internal import DavitEngine
 internal import DavitFileStore
 internal import DavitLogging
@@ -72,6 +73,39 @@ extension ServeOption {
             .init(
                 .tls, "WHICH", .choices(TLSOptions.Clients.self),
                 "whether client certificates are required or optional", standard: .value("required"))
+
+        case .acme:
+            .init(
+                .acme, "DOMAIN", .text,
+                "get a certificate for DOMAIN, and renew it; repeatable, for one certificate with several domains",
+                note:
+                    "The authority must reach the server on port 443 of DOMAIN, or with --acme-http on port 80",
+                isRepeatable: true)
+        case .acmeAgree: .init(.acme, .flag, "agree to the terms of service of the authority; required")
+        case .acmeEmail:
+            .init(
+                .acme, "ADDRESS", .text, "email address of the account at the authority",
+                standard: .described("none"))
+        case .acmeDirectory:
+            .init(
+                .acme, "URL", .text, "directory of the authority",
+                standard: .implied(ACMESettings.letsEncrypt))
+        case .acmeCA:
+            .init(
+                .acme, "FILE", .text,
+                "trusted certificate authorities for connections to the directory, in PEM",
+                standard: .described("those of the system"))
+        case .acmeHTTP:
+            .init(
+                .acme, "PORT", .number(0...65535),
+                "TCP port for plain HTTP, on which the authority can validate the domains; other requests are "
+                    + "redirected to https", standard: .described("none"))
+        case .acmeAccount:
+            .init(
+                .acme, "ID", .text, "key identifier of an external account, if the authority requires one",
+                standard: .described("none"))
+        case .acmeAccountKeyFile:
+            .init(.acme, "FILE", .text, "file with the key of the external account in Base64, mode 0600")
 
         case .allowExtensions:
             .init(

@@ -1,4 +1,5 @@
 internal import Davit
+internal import DavitACME
 internal import DavitFileStore
 internal import DavitLDAP
 internal import DavitOIDC
@@ -39,9 +40,12 @@ extension ServeOptions {
         if case .unixSocket(let socket) = adminAddress { sandbox.sockets.append(socket.path) }
         sandbox.temporary = [TemporaryDirectory.systemPath()]
         sandbox.replaceable =
-            [userFile, tls.clientAuthorities, ldap.settings?.authorities, oidc.settings?.authorities]
+            [
+                userFile, tls.clientAuthorities, tls.acme.settings?.authorities, ldap.settings?.authorities,
+                oidc.settings?.authorities,
+            ]
             .compactMap { $0 } + tls.certificates + tls.keys + settings
-        let connects = ldap.settings != nil || oidc.settings != nil
+        let connects = ldap.settings != nil || oidc.settings != nil || tls.acme.settings != nil
         if connects { sandbox.read += Sandbox.nameServices }
         sandbox.network.connects = connects
         sandbox.network.usesAbstractSockets = ServiceManager.usesAbstractSocket

@@ -25,6 +25,14 @@ enum ServeOption: String, CaseIterable, Sendable {
     case tlsSelfSigned = "--tls-self-signed"
     case tlsClientCA = "--tls-client-ca"
     case tlsClients = "--tls-clients"
+    case acme = "--acme"
+    case acmeAgree = "--acme-agree"
+    case acmeEmail = "--acme-email"
+    case acmeDirectory = "--acme-directory"
+    case acmeCA = "--acme-ca"
+    case acmeHTTP = "--acme-http"
+    case acmeAccount = "--acme-account"
+    case acmeAccountKeyFile = "--acme-account-key-file"
     case allowExtensions = "--allow-extensions"
     case noHidden = "--no-hidden"
     case macMetadata = "--mac-metadata"
@@ -131,7 +139,7 @@ extension Arguments {
     /// Puts the value of an option into the options of `davit serve`. A flag has no value.
     static func apply(
         _ option: ServeOption, _ value: String, _ options: inout ServeOptions, _ hosts: inout [String],
-        _ ldap: inout LDAPValues, _ oidc: inout OIDCValues
+        _ acme: inout ACMEValues, _ ldap: inout LDAPValues, _ oidc: inout OIDCValues
     ) throws(UsageError) {
         let name = option.rawValue
         switch option {
@@ -183,6 +191,11 @@ extension Arguments {
         case .record: options.recordingFolder = value
         case .faults: options.faultFile = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: option.range)
+        case .acme: acme.domains.append(value)
+        case .acmeAgree: acme.isAgreed = true
+        case .acmeHTTP: acme.plainPort = try Self.number(value, option: name, in: option.range)
+        case .acmeDirectory, .acmeEmail, .acmeCA, .acmeAccount, .acmeAccountKeyFile:
+            acme.values[option] = value
         case .ldap, .ldapBase, .ldapBind, .ldapPasswordFile, .ldapFilter, .ldapUserDN, .ldapGroupFilter,
             .ldapCA:
             ldap.values[option] = value

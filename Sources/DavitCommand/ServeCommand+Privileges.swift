@@ -6,7 +6,7 @@ internal import DavitSystem
 extension ServeCommand {
     /// Changes to the user of `--run-as`, after opening the TCP sockets, because ports below 1024 may require root. Everything
     /// else is opened by the new user: files of the state folder belong to it, and files that are reloaded are readable for it.
-    /// - Returns: a configuration with only the addresses and sockets.
+    /// - Returns: a configuration with only the addresses, sockets and TLS settings.
     func giveUpPrivileges() throws(CommandFailure) -> Configuration {
         let user = try options.runAs.map { (given) throws(CommandFailure) in try given.process() }
         var configuration = addresses()
@@ -43,11 +43,13 @@ extension ServeCommand {
         }
     }
 
-    /// Returns a configuration with only the addresses, and with the sockets of a service manager.
+    /// Returns a configuration with only the addresses, the sockets of a service manager, and the TLS settings, to which a port
+    /// for plain HTTP belongs.
     func addresses() -> Configuration {
         var configuration = Configuration()
         configuration.hosts = options.hosts
         configuration.port = options.port
+        configuration.tls = options.tls.configuration
         configuration.unixSocket = options.unixSocket.map { path in
             options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
         }

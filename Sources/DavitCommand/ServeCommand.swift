@@ -155,7 +155,7 @@ package struct ServeCommand {
         return share
     }
 
-    /// - Parameter sockets: contains only the addresses and sockets.
+    /// - Parameter sockets: contains only the addresses, sockets and TLS settings.
     func configuration(on sockets: Configuration) throws(CommandFailure) -> Configuration {
         var configuration = sockets
         configuration.notifiesServiceManager = true
@@ -192,7 +192,7 @@ package struct ServeCommand {
         if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
-        configuration.tls = options.tls.configuration
+        configuration.tls?.issuer = try options.tls.acme.issuer()
         configuration.tls?.certificateFault = certificateFault
         return configuration
     }

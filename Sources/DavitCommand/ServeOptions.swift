@@ -134,10 +134,11 @@ package struct TLSOptions: Hashable, Sendable {
     package var isSelfSigned = false
     package var clientAuthorities: String?
     package var clients: Clients?
+    package var acme = ACMEOptions()
 
     package init() {}
 
-    package var isOn: Bool { !certificates.isEmpty || isSelfSigned }
+    package var isOn: Bool { !certificates.isEmpty || isSelfSigned || acme.settings != nil }
 
     /// Checks the options for consistency.
     ///
@@ -157,7 +158,7 @@ package struct TLSOptions: Hashable, Sendable {
         if clients != nil, clientAuthorities == nil { throw .clientsWithoutAuthority }
     }
 
-    /// Nil without TLS.
+    /// Nil without TLS. Without what gets the certificate of ``acme``.
     var configuration: Configuration.TLS? {
         guard isOn else { return nil }
         var identities: [Configuration.TLS.Identity] = zip(certificates, keys).map {
@@ -165,6 +166,7 @@ package struct TLSOptions: Hashable, Sendable {
         }
         if isSelfSigned { identities.append(.selfSigned()) }
         var tls = Configuration.TLS(identities: identities)
+        tls.plainPort = acme.plainPort
         if let clientAuthorities {
             tls.clients =
                 clients == .optional

@@ -113,6 +113,7 @@ extension OptionSetting {
 struct ServeDraft {
     var options = ServeOptions(folder: "")
     private var hosts: [String] = []
+    private var acme = Arguments.ACMEValues()
     private var ldap = Arguments.LDAPValues()
     private var oidc = Arguments.OIDCValues()
     /// Whether limits of the trash turn it on.
@@ -125,7 +126,7 @@ struct ServeDraft {
                 if setting.option == .trash { hasTrash = false }
                 continue
             }
-            try Arguments.apply(setting.option, setting.value, &options, &hosts, &ldap, &oidc)
+            try Arguments.apply(setting.option, setting.value, &options, &hosts, &acme, &ldap, &oidc)
         }
     }
 
@@ -138,6 +139,7 @@ struct ServeDraft {
         if !hasTrash { options.trash = nil }
         var errors: [UsageError] = []
         do throws(UsageError) { try Arguments.checkDeployment(&options) } catch { errors.append(error) }
+        do throws(UsageError) { options.tls.acme = try acme.options() } catch { errors.append(error) }
         do throws(UsageError) { try options.tls.check() } catch { errors.append(error) }
         do throws(UsageError) { options.ldap = try ldap.options() } catch { errors.append(error) }
         do throws(UsageError) { options.oidc = try oidc.options(with: options) } catch {

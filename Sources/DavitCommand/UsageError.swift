@@ -72,6 +72,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badLDAP(String)
     /// The reason why the OpenID Connect options cannot be used.
     case badOIDC(String)
+    /// The reason why the ACME options cannot be used.
+    case badACME(String)
     /// A TLS option was given without a server certificate.
     case optionNeedsCertificate(String)
     case badTLSClients(String)
@@ -147,7 +149,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .needsLinux(let option): "\(option) requires Linux"
         case .conflict(let option, let other): "\(option) cannot be used with \(other)"
         case .incomplete(let option, let needs): "\(option) requires \(needs)"
-        case .badLDAP(let problem), .badOIDC(let problem): problem
+        case .badLDAP(let problem), .badOIDC(let problem), .badACME(let problem): problem
         case .certificatesAndKeys(let certificates, let keys):
             "each --tls-cert requires a --tls-key: found \(certificates) --tls-cert and \(keys) --tls-key"
         case .optionNeedsCertificate(let option): "\(option) requires a server certificate"
@@ -217,11 +219,13 @@ package enum UsageError: Error, Hashable, Sendable {
             "Build davit with the package trait \(trait): swift build -c release --traits default,\(trait)"
         case .badLDAP: "For example: --ldap ldaps://ldap.example.org --ldap-base dc=example,dc=org"
         case .badOIDC: "For example: --oidc-issuer https://login.example.org --oidc-client-id davit"
+        case .badACME: "For example: --acme files.example.org --acme-email admin@example.org --acme-agree"
         case .badRunAs: "For example: --run-as davit, or --run-as davit:www-data"
         case .needsLinux(let option): "Omit \(option)."
         case .conflict, .incomplete: "See 'davit \(command.rawValue) --help'."
         case .certificatesAndKeys: "Both can be the same file: --tls-cert server.pem --tls-key server.pem"
-        case .optionNeedsCertificate: "Add --tls-cert FILE --tls-key FILE, or --tls-self-signed."
+        case .optionNeedsCertificate:
+            "Add --tls-cert FILE --tls-key FILE, --tls-self-signed, or --acme DOMAIN."
         case .badTLSClients, .badCertificateFault, .clientsWithoutAuthority:
             "See 'davit \(command.rawValue) --help'."
         }

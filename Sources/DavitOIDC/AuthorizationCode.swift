@@ -2,6 +2,7 @@
 internal import DavitCrypto
 internal import DavitHTTP
 internal import DavitServer
+internal import DavitWebClient
 
 /// The response of a provider to a sign-in, and the request for its tokens (RFC 6749 §4.1, RFC 7636).
 enum AuthorizationCode: Hashable, Sendable {

@@ -2,6 +2,7 @@
 internal import DavitCrypto
 internal import DavitHTTP
 internal import DavitSQLite
+internal import DavitWebClient
 
 /// An ID token (OpenID Connect Core §2) in the compact form of RFC 7515 §3.1.
 struct IDToken: Sendable {

@@ -1,6 +1,7 @@
 #if TLS
 internal import DavitCrypto
 internal import DavitSQLite
+internal import DavitWebClient
 
 /// The keys with which a provider signs tokens (RFC 7517 §5), as far as they can be used.
 struct JSONWebKeys: Sendable {

@@ -1,5 +1,6 @@
 #if TLS
 internal import DavitSQLite
+internal import DavitWebClient
 
 /// What a provider publishes about itself (OpenID Connect Discovery §3).
 struct OIDCMetadata: Hashable, Sendable {

@@ -54,7 +54,7 @@ public final class OIDCProvider: SignInProvider {
         #if OIDC
         // libcurl writes to sockets that the provider may have closed.
         Signals.ignoreBrokenPipes()
-        fetcher = HTTPSClient(authorities: settings.authorities, allowsPlain: settings.allowsLoopback)
+        fetcher = OIDCClient(authorities: settings.authorities, allowsPlain: settings.allowsLoopback)
         wallClock = { Clock.wallNow() / 1_000_000_000 }
         monotonicClock = { Clock.coarseNow() / 1_000_000_000 }
         #else

@@ -2,6 +2,7 @@
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitSQLite
+internal import DavitWebClient
 
 /// The user of an ID token.
 enum OIDCUser {

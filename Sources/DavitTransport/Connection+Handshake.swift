@@ -71,6 +71,12 @@ extension Connection {
             sendUnsent()
             return isReadable && !isBroken
         case .done:
+            if channel.tls?.hasAnsweredChallenge == true {
+                // RFC 8737 §3: no data follows.
+                sendUnsent()
+                close()
+                return false
+            }
             endHandshake()
             return false
         case .failed(let failure):

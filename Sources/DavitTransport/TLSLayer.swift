@@ -50,6 +50,9 @@ internal import DavitSystem
         }
     }
 
+    /// Whether the handshake was the answer to a challenge of an ACME server.
+    var hasAnsweredChallenge: Bool { session.hasAnsweredChallenge }
+
     /// Whether buffered input is left.
     var hasInput: Bool { session.hasInput }
 

@@ -1,6 +1,7 @@
 #if TLS
 import DavitHTTP
 import DavitSQLite
+import DavitWebClient
 import Testing
 
 @testable import DavitOIDC

@@ -1,6 +1,7 @@
 #if TLS
 import DavitHTTP
 import DavitServer
+import DavitWebClient
 import Testing
 
 @testable import DavitOIDC

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The listener for health checks and metrics: a server of its own, with one event loop, so that it responds even if the
 /// loops of the main server are blocked.
-final class AdminServer: Sendable {
+final class AdminServer: SideServer {
     /// Programs that check health or collect metrics; a few of each are enough.
     private static let connectionLimit = 32
     /// Threads for checks and metrics, which read disks, and the number of requests that wait for one.
@@ -58,21 +58,6 @@ final class AdminServer: Sendable {
         http.waitUntilStopped()
         pool.shutdown()
     }
-}
-
-/// Holds the admin server while the main server runs, whose callbacks are created first. Otherwise it is empty, because the two
-/// servers would retain each other.
-final class RunningAdminServer: Sendable {
-    private let server = Mutex<AdminServer?>(nil)
-
-    /// Starts the server, if there is one.
-    func start(_ server: AdminServer?) throws(TransportError) {
-        try server?.start()
-        if let server { self.server.withLock { $0 = server } }
-    }
-
-    /// Stops the server, and returns when its threads have ended. Does nothing if none is running.
-    func stop() { server.withLock { $0.take() }?.stop() }
 }
 
 /// Asks the event loops of a server whether they are running. Concurrent requests share one poll, and its outcome is used for

@@ -22,14 +22,17 @@ extension Configuration {
         }
     }
 
-    /// Opens the sockets of ``hosts`` and ``port`` now and adds them to ``inheritedSockets``, so that the process can give up
+    /// Opens the sockets of ``TLS/plainPort`` now, and those of ``hosts`` and ``port``, which it adds to ``inheritedSockets``, so that the process can give up
     /// privileges, such as that for ports below 1024, before it creates a server. Does nothing the second time. The sockets stay
     /// open until the process ends.
     ///
     /// - Throws: ``ServerError/cannotListen(_:)``.
     public mutating func openSockets() throws(ServerError) {
-        if hasOpenSockets || hosts.isEmpty { return }
         do throws(TransportError) {
+            if plainSockets == nil, let plain = plainEndpoints {
+                plainSockets = try OpenSockets.open(plain, backlog: backlog)
+            }
+            if hasOpenSockets || hosts.isEmpty { return }
             inheritedSockets += try OpenSockets.open(endpoints, backlog: backlog)
         } catch {
             throw .cannotListen(error)

@@ -1,4 +1,5 @@
 public import DavitFaults
+public import DavitServer
 
 extension Configuration {
     /// The TLS settings of a server, for TLS 1.2 and 1.3 on all ports. Plain HTTP requests are redirected to
@@ -34,13 +35,21 @@ extension Configuration {
             case required(authorities: String)
         }
 
-        /// At least one identity. A client gets the first one with exactly the host name that it requests,
+        /// At least one identity, unless there is an ``issuer``. A client gets the first one with exactly the host name that it requests,
         /// otherwise the first one with a matching wildcard, otherwise the first one in the list.
         public var identities: [Identity]
         /// Whether client certificates are requested. The certificate of a client is in
         /// ``DavitHTTP/HTTPRequest/clientCertificate``. It does not replace an account: if there are
         /// accounts, the client also needs one.
         public var clients = Clients.off
+        /// Gets a certificate from elsewhere and renews it, such as from an ACME server; nil for none. Its certificate follows
+        /// ``identities``. Keys and certificates are stored in `acme` in the state folder of the first share, or in the
+        /// user's state folder if there is no share. Until there is a certificate, the server uses a temporary one that it
+        /// has signed itself, and is not ready.
+        public var issuer: (any CertificateIssuer)?
+        /// A TCP port for plain HTTP, on the same hosts; nil for none. It answers the challenges `http-01` of an ACME server,
+        /// and redirects all other requests to the same path with `https`. 0 selects a free port.
+        public var plainPort: UInt16?
         /// What is wrong with self-signed certificates, to test clients; nil for nothing. Such a certificate is
         /// not stored.
         public var certificateFault: CertificateFault?
@@ -49,6 +58,12 @@ extension Configuration {
         public init(_ identities: Identity..., clients: Clients = .off) {
             self.identities = identities
             self.clients = clients
+        }
+
+        /// Creates TLS settings with a certificate from elsewhere.
+        public init(issuer: any CertificateIssuer) {
+            identities = []
+            self.issuer = issuer
         }
 
         /// Creates TLS settings from a list of identities.

@@ -26,6 +26,15 @@ extension Configuration {
         hosts.map { TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port) }
     }
 
+    /// The TCP addresses of ``TLS/plainPort``; nil without it.
+    var plainEndpoints: [TransportConfiguration.Endpoint]? {
+        guard let port = tls?.plainPort else { return nil }
+        // Without own hosts, the server listens on inherited sockets, of which none is for plain HTTP.
+        return (hosts.isEmpty ? ["*"] : hosts).map {
+            TransportConfiguration.Endpoint(host: Self.unbracketed($0), port: port)
+        }
+    }
+
     func transport(log: Log, accessLog file: LogFile?) -> TransportConfiguration {
         var transport = TransportConfiguration(
             endpoints: hasOpenSockets ? [] : endpoints)

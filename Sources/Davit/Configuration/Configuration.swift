@@ -52,6 +52,8 @@ public struct Configuration: Sendable {
     public var inheritedSockets: [Int32] = []
     /// Whether the sockets of ``hosts`` are among ``inheritedSockets``; see ``openSockets()``.
     var hasOpenSockets = false
+    /// The sockets of ``TLS/plainPort``; nil unless ``openSockets()`` has opened them.
+    var plainSockets: [Int32]?
     /// The TLS settings; nil for plain HTTP.
     public var tls: TLS?
     /// The folder for request content that handlers read as files and that is too large for memory; nil for

@@ -11,8 +11,11 @@ final class ServerCertificates: Sendable {
     private let configuration: Configuration.TLS
     /// Hosts that a self-signed certificate covers, in addition to those of the machine.
     private let hosts: [String]
-    /// The default folder for the server's own authority; nil if there is none.
+    /// The folder that contains those for the server's own authority, `tls`, and for certificates of an issuer, `acme`; nil if
+    /// there is none.
     private let folder: String?
+    /// The answers to the challenges of an ACME server.
+    let answers = ChallengeAnswers()
     private let log: Log
     private let tickets: TicketKeys
     private let now: @Sendable () -> Timestamp
@@ -47,14 +50,21 @@ final class ServerCertificates: Sendable {
         let now = now()
         var identities: [TLSIdentity] = []
         for source in configuration.identities { identities.append(try identity(source, now: now)) }
+        let temporary = try addIssued(to: &identities, now: now)
         let clients = try clients()
         for identity in identities { warn(about: identity.certificate, now: now) }
+        if let temporary { identities.append(temporary) }
         do throws(TLSContext.Problem) {
-            let context = try TLSContext(identities: identities, clients: clients, tickets: tickets)
+            let context = try TLSContext(
+                identities: identities, clients: clients, tickets: tickets,
+                challenges: configuration.issuer == nil ? nil : answers.challenges)
             return Loaded(
                 context: context,
                 fingerprints: identities.map { (try? $0.certificate.fingerprint()) ?? [] },
-                period: Self.commonPeriod(of: identities.compactMap { try? $0.certificate.validity() }))
+                // No client trusts a temporary certificate.
+                period: temporary != nil
+                    ? now.adding(seconds: -3600)...now.adding(seconds: -1)
+                    : Self.commonPeriod(of: identities.compactMap { try? $0.certificate.validity() }))
         } catch {
             throw .certificateNotUsable(path: firstPath, reason: error.text)
         }
@@ -96,6 +106,39 @@ final class ServerCertificates: Sendable {
         return min(start, end)...end
     }
 
+    /// Adds the certificate of the issuer.
+    /// - Returns: a temporary certificate if there is none.
+    private func addIssued(
+        to identities: inout [TLSIdentity], now: Timestamp
+    ) throws(ServerError) -> TLSIdentity? {
+        guard let issuer = configuration.issuer else { return nil }
+        guard let folder = issuerFolder else { throw .noStateFolder }
+        do throws(CertificateIssuerError) {
+            if let issued = try issuer.certificate(in: folder) {
+                do throws(TLSIdentity.Problem) {
+                    identities.append(try TLSIdentity(chain: issued.chain, key: issued.key))
+                } catch { throw CertificateIssuerError(reason: error.text(key: nil)) }
+                return nil
+            }
+        } catch {
+            // A running server keeps its certificate.
+            if served.withLock({ !$0.isEmpty }) {
+                throw .certificateNotUsable(path: nil, reason: error.reason)
+            }
+            log.error("stored certificate cannot be used; requesting another", ["reason": error.reason])
+        }
+        do throws(CertificateGenerator.Problem) {
+            return TLSIdentity(try CertificateGenerator.makeSelfSigned(names: issuer.domains, now: now))
+        } catch {
+            throw .certificateNotUsable(path: nil, reason: error.text)
+        }
+    }
+
+    /// The issuer of a certificate, and the folder in which it stores it; nil without one.
+    var issuer: (any CertificateIssuer)? { configuration.issuer }
+    var issuerFolder: String? { folder.map { $0 + "/acme" } }
+    private var ownFolder: String? { folder.map { $0 + "/tls" } }
+
     /// Whether ``renewed()`` can ever return a context.
     var canRenew: Bool { selfSigned != nil && configuration.certificateFault == nil }
 
@@ -120,7 +163,7 @@ final class ServerCertificates: Sendable {
                 throw .certificateNotUsable(path: nil, reason: error.text(key: nil))
             }
         case .selfSigned(let given):
-            guard let maker = SelfSignedCertificates(folder: given ?? folder, hosts: hosts) else {
+            guard let maker = SelfSignedCertificates(folder: given ?? ownFolder, hosts: hosts) else {
                 throw .noStateFolder
             }
             if let fault = configuration.certificateFault { return try maker.identity(with: fault, now: now) }
@@ -142,7 +185,7 @@ final class ServerCertificates: Sendable {
 
     private var selfSigned: SelfSignedCertificates? {
         for case .selfSigned(let given) in configuration.identities {
-            return SelfSignedCertificates(folder: given ?? folder, hosts: hosts)
+            return SelfSignedCertificates(folder: given ?? ownFolder, hosts: hosts)
         }
         return nil
     }

@@ -63,6 +63,26 @@ internal import DavitHTTP
         guard unsafe X509_add_ext(handle, made, -1) == 1 else { throw CryptoError("X509_add_ext") }
     }
 
+    /// Adds a critical extension.
+    ///
+    /// - Parameters:
+    ///   - identifier: the object identifier, as numbers separated by dots.
+    ///   - value: the content in DER.
+    func addCriticalExtension(_ identifier: String, _ value: [UInt8]) throws(CryptoError) {
+        guard let object = unsafe OBJ_txt2obj(identifier, 1) else { throw CryptoError("OBJ_txt2obj") }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        guard let octets = unsafe ASN1_OCTET_STRING_new() else { throw CryptoError("ASN1_OCTET_STRING_new") }
+        defer { unsafe ASN1_OCTET_STRING_free(octets) }
+        guard unsafe ASN1_OCTET_STRING_set(octets, value, Int32(clamping: value.count)) == 1 else {
+            throw CryptoError("ASN1_OCTET_STRING_set")
+        }
+        guard let made = unsafe X509_EXTENSION_create_by_OBJ(nil, object, 1, octets) else {
+            throw CryptoError("X509_EXTENSION_create_by_OBJ")
+        }
+        defer { unsafe X509_EXTENSION_free(made) }
+        guard unsafe X509_add_ext(handle, made, -1) == 1 else { throw CryptoError("X509_add_ext") }
+    }
+
     /// Signs the certificate with SHA-256. The result shares the draft's memory, so the draft must not be
     /// changed afterwards.
     func signed(with key: PrivateKey) throws(CryptoError) -> Certificate {

@@ -19,6 +19,8 @@ package final class TLSContext: Sendable {
     /// unknown one.
     let contexts: [TLSServerContext]
     let tickets: TicketKeys
+    /// Nil if the server does not answer challenges of ACME servers.
+    let challenges: TLSChallenges?
 
     /// Whether a handshake may take too long for an event loop, because of an RSA key.
     package let handshakesSlowly: Bool
@@ -28,12 +30,15 @@ package final class TLSContext: Sendable {
     ///     with exactly this name, otherwise the first with a matching wildcard, otherwise the first one. The
     ///     selection is linear in their number.
     ///   - tickets: the same for all contexts of one server.
+    ///   - challenges: the answers to challenges of ACME servers; nil without any.
     package init(
-        identities: [TLSIdentity], clients: ClientCertificates = .off, tickets: TicketKeys
+        identities: [TLSIdentity], clients: ClientCertificates = .off, tickets: TicketKeys,
+        challenges: TLSChallenges? = nil
     ) throws(Problem) {
         guard !identities.isEmpty else { throw .noIdentity }
         if case .off = clients {} else if clients.authorities.isEmpty { throw .noAuthority }
         self.tickets = tickets
+        self.challenges = challenges
         handshakesSlowly = identities.contains { $0.key.signsSlowly }
         do throws(CryptoError) {
             let sessionContext = try Self.sessionContext(of: clients)
@@ -43,6 +48,8 @@ package final class TLSContext: Sendable {
                     try TLSServerContext(identity, clients: clients, sessionContext: sessionContext))
             }
             self.contexts = contexts
+            // Every handshake begins with the first one.
+            if let challenges { contexts[0].setChallenges(challenges) }
         } catch {
             throw .refused(error)
         }

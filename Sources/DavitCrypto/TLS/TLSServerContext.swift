@@ -19,6 +19,19 @@ internal import COpenSSL
         try setSessions(sessionContext)
     }
 
+    /// Creates the context for a challenge: only for the protocol `acme-tls/1`, without client certificates and sessions.
+    init(challenge identity: TLSIdentity) throws(CryptoError) {
+        guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw CryptoError("SSL_CTX_new") }
+        unsafe handle = made
+        certificate = identity.certificate
+        try setProtocol()
+        unsafe SSL_CTX_set_alpn_select_cb(handle, TLSChallenges.chooseProtocol, nil)
+        // Replaces the callback that would choose another identity.
+        unsafe davit_ctx_set_server_name_callback(handle) { _, _, _ in SSL_TLSEXT_ERR_OK }
+        try setIdentity(identity)
+        unsafe davit_ctx_set_session_cache_off(handle)
+    }
+
     deinit { unsafe SSL_CTX_free(handle) }
 
     private func setProtocol() throws(CryptoError) {
@@ -85,6 +98,12 @@ internal import COpenSSL
         guard unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(handle, HandshakeCallbacks.useTicketKey) == 1 else {
             throw CryptoError("SSL_CTX_set_tlsext_ticket_key_evp_cb")
         }
+    }
+
+    /// Answers the challenges of ACME servers. They are not retained, so the owner of this object must retain them.
+    func setChallenges(_ challenges: TLSChallenges) {
+        let pointer = unsafe Unmanaged.passUnretained(challenges).toOpaque()
+        unsafe SSL_CTX_set_client_hello_cb(handle, TLSChallenges.answer, pointer)
     }
 
     /// Sets the context that the callbacks use. It is not retained, because it owns this object.

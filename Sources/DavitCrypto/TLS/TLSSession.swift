@@ -34,6 +34,7 @@ package import DavitHTTP
     let pipe: CiphertextBIO
     /// Keeps the context used by the callbacks alive.
     private let context: TLSContext
+    var expectsChallenges: Bool { context.challenges != nil }
     private var failure: TLSFailure?
     private var inputHasEnded = false
 

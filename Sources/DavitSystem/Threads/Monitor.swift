@@ -46,6 +46,23 @@ internal import Darwin
         }
     }
 
+    /// Waits until `body` returns a value, for at most this time; calls it again after each signal.
+    /// - Returns: nil if the time has passed.
+    package func wait<R>(milliseconds: Int64, _ body: (inout Value) -> sending R?) -> sending R? {
+        var end = timespec()
+        // The clock of the condition variable.
+        unsafe clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = Int64(end.tv_nsec) + milliseconds % 1000 * 1_000_000
+        end.tv_sec += time_t(milliseconds / 1000 + nanoseconds / 1_000_000_000)
+        end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value) { return result }
+            if unsafe pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { return body(&value) }
+        }
+    }
+
     /// Wakes one waiting thread.
     package func signal() { unsafe pthread_cond_signal(condition) }
 
