@@ -127,7 +127,7 @@ without_foundation() {
 unit_shards=(
     '^DavitEngineTests\.'
     '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
-    '^(Davit(Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
+    '^(Davit(Access|Accounts|Crypto|Discovery|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
 )
 
 # unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.
@@ -281,6 +281,7 @@ suite_ops() {
     section "ops"
     counted "ops" python3 Tests/Ops/ops.py
     counted "sandbox" python3 Tests/Ops/sandbox.py
+    counted "discovery" python3 Tests/Ops/discovery.py
 }
 
 suite_packages() {

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* C libraries differ in which constants are enumerations; define all of them as integers. */
 static const int DAVIT_SOCK_STREAM = SOCK_STREAM;
@@ -101,6 +104,19 @@ static inline long long davit_peer_user(int descriptor) {
     struct { int process; unsigned user, group; } peer;
     socklen_t length = sizeof peer;
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
+}
+
+/* Returns a non-blocking socket that becomes readable when interfaces or their addresses change, or -1. */
+static inline int davit_watch_interfaces(void) {
+    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (number < 0) return -1;
+    struct sockaddr_nl groups = {.nl_family = AF_NETLINK};
+    groups.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    if (bind(number, (const struct sockaddr *)&groups, sizeof groups) == 0) return number;
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
 }
 
 /* Reads cached data only (RWF_NOWAIT); fails with EAGAIN if the read would wait for the disk. */

@@ -1,5 +1,6 @@
 internal import DavitAccounts
 internal import DavitControl
+internal import DavitDiscovery
 package import DavitLogging
 internal import DavitPage
 public import DavitServer
@@ -43,6 +44,8 @@ public final class WebServer: Sendable {
     /// Nil without ``Configuration/adminListener``.
     private let adminServer: AdminServer?
     private let runningAdmin = RunningAdminServer()
+    /// Nil without ``Configuration/announcement``.
+    private let announcer: Announcer?
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -69,9 +72,13 @@ public final class WebServer: Sendable {
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
+        let announcer: Announcer?
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
         do throws(ServerError) {
+            announcer = try configuration.announcer(isShare: isShare, log: log) {
+                [weak lifecycleController] in lifecycleController?.announced(as: $0)
+            }
             let application = try Self.application(root, in: environment)
             directory = try environment.accountDirectory(for: configuration.authentication)
             uses = directory.map { AppPasswordUses($0, log: log) }
@@ -101,7 +108,9 @@ public final class WebServer: Sendable {
             transport.proxies = try configuration.proxyNetworks()
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
+            if let announcer { transport.withdraw(announcer) }
             transport.onStop = { [runningAdmin] in
+                announcer?.stop()
                 runningAdmin.stop()
                 lifecycleObservers.end()
             }
@@ -137,6 +146,10 @@ public final class WebServer: Sendable {
         } catch {
             lifecycleObservers.end()
             throw error
+        }
+        self.announcer = announcer
+        if let announcer {
+            lifecycleController.announce(with: announcer, inherited: configuration.inheritedSockets)
         }
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
@@ -195,7 +208,10 @@ public final class WebServer: Sendable {
                 try runningAdmin.start(adminServer)
                 hasStartedAdmin = true
             }
-            addresses = try lifecycleController.start { lifecycleObservers.prepare() }
+            addresses = try lifecycleController.start {
+                lifecycleObservers.prepare()
+                announcer?.prepare()
+            }
         } catch {
             if hasStartedAdmin { runningAdmin.stop() }
             throw .cannotListen(error)

@@ -13,6 +13,8 @@ enum ServeOption: String, CaseIterable, Sendable {
     case port = "--port"
     case unixSocket = "--unix-socket"
     case unixSocketMode = "--unix-socket-mode"
+    case announce = "--announce"
+    case announceOn = "--announce-on"
     case adminListen = "--admin-listen"
     case user = "--user"
     case userFile = "--user-file"
@@ -140,7 +142,8 @@ extension Arguments {
             options.port = try Self.number(value, option: name, in: option.range)
             options.listensByDefault = false
         case .runAs: options.runAs = try RunAs(parsing: value)
-        case .unixSocket, .unixSocketMode, .adminListen, .publicURL, .prefix, .trustedProxy, .proxyFields,
+        case .unixSocket, .unixSocketMode, .announce, .announceOn, .adminListen, .publicURL, .prefix,
+            .trustedProxy, .proxyFields,
             .remoteUser, .remoteGroups, .accessLog, .accessLogFormat:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
@@ -225,6 +228,14 @@ extension Arguments {
         case .unixSocketMode:
             guard let mode = mode(value) else { throw .badSocketMode(value) }
             options.unixSocketMode = mode
+        case .announce:
+            options.announcement = ServiceAnnouncement(
+                name: value, interfaces: options.announcement?.interfaces ?? [])
+            if let problem = options.announcement?.problem { throw .badAnnouncement(problem) }
+        case .announceOn:
+            // Without a name until --announce; see checkDeployment(_:).
+            options.announcement = options.announcement ?? ServiceAnnouncement()
+            options.announcement?.interfaces.append(value)
         case .adminListen:
             guard let listener = Configuration.AdminListener(parsing: value) else {
                 throw .badAdminListener(value)
@@ -257,6 +268,9 @@ extension Arguments {
     static func checkDeployment(_ options: inout ServeOptions) throws(UsageError) {
         if options.unixSocket == nil, options.unixSocketMode != nil {
             throw useless(.unixSocketMode, without: .unixSocket)
+        }
+        if let announcement = options.announcement, announcement.name.isEmpty {
+            throw useless(.announceOn, without: .announce)
         }
         if options.accessLog == nil, options.accessLogFormat != nil {
             throw useless(.accessLogFormat, without: .accessLog)

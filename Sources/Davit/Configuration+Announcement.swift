@@ -1,0 +1,90 @@
+package import DavitDiscovery
+internal import DavitLogging
+internal import DavitSystem
+internal import DavitTransport
+
+extension Configuration {
+    /// Returns what announces the server, or nil if it is not announced.
+    /// - Parameters:
+    ///   - isShare: whether the root is a share.
+    ///   - onName: called when the server is announced under a name.
+    func announcer(
+        isShare: Bool, log: Log, onName: @escaping @Sendable (String) -> Void
+    ) throws(ServerError) -> Announcer? {
+        guard let announcement else { return nil }
+        if let problem = announcement.problem { throw .announcementMalformed(problem) }
+        do throws(SystemError) {
+            return try Announcer(
+                announcement, services: announcedServices(isShare: isShare), log: log, onName: onName)
+        } catch {
+            throw .cannotListen(TransportError(.system(error)))
+        }
+    }
+
+    /// The services of an announcement that does not contain any.
+    func announcedServices(isShare: Bool) -> [ServiceAnnouncement.Service] {
+        announcedServices(ofShares: isShare ? [""] : []) + [
+            .init(type: tls == nil ? "_http._tcp" : "_https._tcp", properties: ["path": prefix + "/"])
+        ]
+    }
+
+    /// Returns a service for each share.
+    /// - Parameter paths: the paths of the shares below the prefix, such as `/team`; empty for the root.
+    package func announcedServices(ofShares paths: [String]) -> [ServiceAnnouncement.Service] {
+        paths.map { path in
+            var properties = ["path": path.hasSuffix("/") ? prefix + path : prefix + path + "/"]
+            // The registered key for the name of the user. Clients fill it in.
+            if accounts.count == 1, passwordVerifiers.isEmpty, signInProvider == nil,
+                let account = accounts.first
+            {
+                properties["u"] = account.name
+            }
+            return .init(type: tls == nil ? "_webdav._tcp" : "_webdavs._tcp", properties: properties)
+        }
+    }
+}
+
+extension Configuration {
+    /// Announces each of several shares under a name of its own: that of the announcement, followed by the path of the share.
+    package mutating func announceShares(at paths: [String]) {
+        guard let announcement, announcement.services == nil else { return }
+        var services = announcedServices(ofShares: paths) + announcedServices(isShare: false)
+        for (index, path) in paths.enumerated() where path != "/" {
+            let suffix = " (\(path.dropFirst()))"
+            services[index].name = AnnouncedService.shortened(announcement.name, followedBy: suffix)
+        }
+        self.announcement?.services = services
+    }
+}
+
+extension TransportConfiguration {
+    /// Withdraws an announcement as soon as the server begins to stop.
+    mutating func withdraw(_ announcer: Announcer) {
+        let next = willStop
+        willStop = {
+            announcer.withdraw()
+            next?()
+        }
+    }
+}
+
+extension LifecycleController {
+    /// Announces the server while it listens.
+    /// - Parameter inherited: the sockets that the server has not opened itself.
+    func announce(with announcer: Announcer, inherited: [Int32]) {
+        onListening { addresses in
+            if addresses.isEmpty {
+                announcer.withdraw()
+            } else {
+                var all = addresses.compactMap { SocketAddress($0) }
+                // A service manager may pass one socket for both families.
+                for address in all where address.family == .ipv6 && address.isUnspecified {
+                    if inherited.contains(where: { Socket.acceptsBothFamilies($0) }) {
+                        all.append(.ipv4Any(port: address.port))
+                    }
+                }
+                announcer.announce(on: all)
+            }
+        }
+    }
+}
