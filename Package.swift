@@ -123,7 +123,9 @@ let package = Package(
             "DavitTransport", ["DavitServer", "DavitLogging", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["DavitHTTP", "CXML2"]),
         // How other machines find a server in the local network.
-        library("DavitDiscovery", ["DavitLogging", "DavitSystem"]),
+        library(
+            "DavitDiscovery",
+            ["DavitXML", "DavitServer", "DavitLogging", "DavitSystem", "DavitHTTP"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         // Who may do what: pure rules, without input or output.
         library("DavitAccess", ["DavitHTTP"]),
@@ -320,7 +322,9 @@ let package = Package(
                 "DavitHTTP", openSSL,
             ]),
         tests(of: "DavitXML", ["DavitHTTP"]),
-        tests(of: "DavitDiscovery", ["DavitTesting", "DavitLogging", "DavitSystem"]),
+        tests(
+            of: "DavitDiscovery",
+            ["DavitTesting", "DavitXML", "DavitLogging", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
         tests(of: "DavitAccess", ["DavitTesting", "DavitHTTP"]),
         tests(

@@ -10,12 +10,19 @@ extension Configuration {
     ///   - onName: called when the server is announced under a name.
     func announcer(
         isShare: Bool, log: Log, onName: @escaping @Sendable (String) -> Void
-    ) throws(ServerError) -> Announcer? {
+    ) throws(ServerError) -> ServerAnnouncer? {
         guard let announcement else { return nil }
         if let problem = announcement.problem { throw .announcementMalformed(problem) }
         do throws(SystemError) {
-            return try Announcer(
+            let announcer = try Announcer(
                 announcement, services: announcedServices(isShare: isShare), log: log, onName: onName)
+            guard announcement.includesWindows, MulticastSocket.isAvailable else {
+                return ServerAnnouncer(announcer, nil)
+            }
+            return ServerAnnouncer(
+                announcer,
+                try WindowsDiscovery(
+                    self, name: announcement.displayName, interfaces: announcement.interfaces, log: log))
         } catch {
             throw .cannotListen(TransportError(.system(error)))
         }
@@ -57,9 +64,44 @@ extension Configuration {
     }
 }
 
+/// Announces a server with all protocols that are configured. All methods can be called on any thread.
+final class ServerAnnouncer: Sendable {
+    private let announcer: Announcer
+    private let windows: WindowsDiscovery?
+
+    init(_ announcer: Announcer, _ windows: WindowsDiscovery?) {
+        self.announcer = announcer
+        self.windows = windows
+    }
+
+    /// Prepares for the start of the server; until then, and after ``stop()``, requests are ignored.
+    func prepare() {
+        announcer.prepare()
+        windows?.prepare()
+    }
+
+    /// Announces the server, which listens on these addresses.
+    func announce(on addresses: [SocketAddress]) {
+        announcer.announce(on: addresses)
+        windows?.announce(on: addresses)
+    }
+
+    /// Withdraws the announcement. Returns immediately.
+    func withdraw() {
+        announcer.withdraw()
+        windows?.withdraw()
+    }
+
+    /// Withdraws the announcement, and returns when this is done.
+    func stop() {
+        announcer.stop()
+        windows?.stop()
+    }
+}
+
 extension TransportConfiguration {
     /// Withdraws an announcement as soon as the server begins to stop.
-    mutating func withdraw(_ announcer: Announcer) {
+    mutating func withdraw(_ announcer: ServerAnnouncer) {
         let next = willStop
         willStop = {
             announcer.withdraw()
@@ -71,7 +113,7 @@ extension TransportConfiguration {
 extension LifecycleController {
     /// Announces the server while it listens.
     /// - Parameter inherited: the sockets that the server has not opened itself.
-    func announce(with announcer: Announcer, inherited: [Int32]) {
+    func announce(with announcer: ServerAnnouncer, inherited: [Int32]) {
         onListening { addresses in
             if addresses.isEmpty {
                 announcer.withdraw()

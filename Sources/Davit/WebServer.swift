@@ -1,6 +1,5 @@
 internal import DavitAccounts
 internal import DavitControl
-internal import DavitDiscovery
 package import DavitLogging
 internal import DavitPage
 public import DavitServer
@@ -45,7 +44,7 @@ public final class WebServer: Sendable {
     private let adminServer: AdminServer?
     private let runningAdmin = RunningAdminServer()
     /// Nil without ``Configuration/announcement``.
-    private let announcer: Announcer?
+    private let announcer: ServerAnnouncer?
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -72,7 +71,7 @@ public final class WebServer: Sendable {
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
-        let announcer: Announcer?
+        let announcer: ServerAnnouncer?
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
         do throws(ServerError) {

@@ -37,6 +37,10 @@ extension ServeOption {
                 "announce the server only on this network interface; repeatable",
                 standard: .described("all except those of containers and virtual machines"),
                 isRepeatable: true)
+        case .announceWindows:
+            .init(
+                .listening, .flag,
+                "announce the server to Windows too (WS-Discovery), which opens it in the browser")
         case .adminListen:
             .init(
                 .listening, "ADDRESS", .text,

@@ -15,6 +15,7 @@ enum ServeOption: String, CaseIterable, Sendable {
     case unixSocketMode = "--unix-socket-mode"
     case announce = "--announce"
     case announceOn = "--announce-on"
+    case announceWindows = "--announce-windows"
     case adminListen = "--admin-listen"
     case user = "--user"
     case userFile = "--user-file"
@@ -206,6 +207,9 @@ extension Arguments {
         case .noHidden: options.rules.allowsHiddenItems = false
         case .noSyncCollection: options.answersSyncCollection = false
         case .trash: options.trash = options.trash ?? TrashLimits()
+        case .announceWindows:
+            options.announcement = options.announcement ?? ServiceAnnouncement()
+            options.announcement?.includesWindows = true
         case .qr:
             guard QRCodeLibrary.isAvailable else { throw .noQRCodes(option: name) }
             options.printsQRCode = true
@@ -230,7 +234,8 @@ extension Arguments {
             options.unixSocketMode = mode
         case .announce:
             options.announcement = ServiceAnnouncement(
-                name: value, interfaces: options.announcement?.interfaces ?? [])
+                name: value, interfaces: options.announcement?.interfaces ?? [],
+                includesWindows: options.announcement?.includesWindows ?? false)
             if let problem = options.announcement?.problem { throw .badAnnouncement(problem) }
         case .announceOn:
             // Without a name until --announce; see checkDeployment(_:).
@@ -270,7 +275,8 @@ extension Arguments {
             throw useless(.unixSocketMode, without: .unixSocket)
         }
         if let announcement = options.announcement, announcement.name.isEmpty {
-            throw useless(.announceOn, without: .announce)
+            throw useless(
+                announcement.includesWindows ? .announceWindows : .announceOn, without: .announce)
         }
         if options.accessLog == nil, options.accessLogFormat != nil {
             throw useless(.accessLogFormat, without: .accessLog)

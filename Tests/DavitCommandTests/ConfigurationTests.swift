@@ -141,6 +141,7 @@ struct ConfigurationTests {
         ),
         ("qr", [], [("x", "true or false")]),
         ("announce", ["Office files"], [("[]", "an empty list"), ("\"a\\u0001\"", "1 to 63 bytes")]),
+        ("announce-windows", [], [("x", "true or false"), ("true", "only valid with announce")]),
         ("announce-on", [], [("eth0", "only valid with announce")]),
         (
             "admin-listen", ["/run/a", "127.0.0.1:9100"],

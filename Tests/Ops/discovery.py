@@ -8,6 +8,7 @@ Requires root. Prints a line for each failed check; the last line is `discovery:
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -212,6 +213,39 @@ def restricted(one, two, work, report):
         server.stop()
 
 
+def windows(one, two, work, report):
+    """A server that Windows lists: Hello, Probe, Resolve, Get and Bye, over IPv4 and IPv6."""
+    client = [sys.executable, str(HERE / "wsd_client.py")]
+    heard, log = Lines(two.start(*client, "listen", "lan1", stdout=subprocess.PIPE).stdout.fileno()), Lines()
+    heard.until("listening")
+    with serve(one, work, log, "--user", "a:b", "--announce-windows").wait_until_ready() as server:
+        port = re.search(rb"http://0.0.0.0:(\d+)/", server.ready).group(1).decode()
+        line = log.until("server announced to Windows")
+        report.check("the log contains the name and the interfaces", line and 'name="Office files" interfaces=lan0' in line,
+                     str(log.seen))
+        addresses = {}
+        for family, pattern in [("4", r"^4 Hello http://10\.77\.0\.1:5357/[-0-9a-f]{36}$"),
+                                ("6", r"^6 Hello http://\[fe80::[0-9a-f:]+\]:5357/[-0-9a-f]{36}$")]:
+            line = next((line for line in heard.seen if re.search(pattern, line)), None) or heard.until(pattern) or ""
+            report.check(f"the server says Hello over IPv{family}", line, str(heard.seen))
+            addresses[family] = line.rsplit(" ", 1)[-1]
+        for attempt in "before", "after":
+            for family, address in addresses.items():
+                done = subprocess.run([*two.inside, *client, "ask", "lan1", family], capture_output=True, text=True,
+                                      timeout=LIMIT_SECONDS)
+                answer = json.loads(done.stdout or "{}")
+                host = address.split("/")[2].rsplit(":", 1)[0]
+                wanted = {"action": "ProbeMatches", "types": "wsdp:Device", "addresses": address, "resolved": address,
+                          "status": 200, "name": "Office files", "category": "Storage.NAS",
+                          "presentation": f"http://{host}:{port}/", "malformed": 400, "other-type": 415}
+                report.check(f"the server answers over IPv{family} {attempt} malformed datagrams", answer == wanted,
+                             f"{answer} {done.stderr}")
+                if attempt == "before":
+                    two.run(*client, "noise", "lan1", family)
+        report.check("the exit status is 0", server.stop() == 0)
+        report.check("the server says Bye", heard.until("^[46] Bye"), str(heard.seen))
+
+
 def inside(report):
     holder = subprocess.Popen(["unshare", "-n", "-m", "sh", "-c", "echo; exec sleep 100000"], stdout=subprocess.PIPE)
     holder.stdout.readline()
@@ -228,7 +262,7 @@ def inside(report):
             for machine in one, two:
                 machine.start_bus()
                 report.check(f"avahi-daemon runs on machine {machine.name}", machine.start_avahi())
-            for number, test in enumerate([announcing, clash, late_daemon, restricted]):
+            for number, test in enumerate([announcing, clash, late_daemon, restricted, windows]):
                 work = folder / str(number)
                 work.mkdir()
                 test(one, two, work, report)

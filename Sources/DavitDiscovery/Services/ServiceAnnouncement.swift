@@ -31,12 +31,19 @@ public struct ServiceAnnouncement: Hashable, Sendable {
     /// The names of the network interfaces to announce the server on, if it listens on them; empty for all but loopback
     /// interfaces and those of containers and virtual machines. On Apple systems, the system selects the interfaces.
     public var interfaces: [String]
+    /// Whether the server is also announced with WS-Discovery, so that Windows lists it. Windows opens the server in the browser.
+    /// Only on Linux; has no effect elsewhere.
+    public var includesWindows: Bool
 
     /// Creates an announcement.
-    public init(name: String = "", services: [Service]? = nil, interfaces: [String] = []) {
+    public init(
+        name: String = "", services: [Service]? = nil, interfaces: [String] = [],
+        includesWindows: Bool = false
+    ) {
         self.name = name
         self.services = services
         self.interfaces = interfaces
+        self.includesWindows = includesWindows
     }
 
     /// The name without a number: that of the machine if none was given.
