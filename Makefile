@@ -87,7 +87,7 @@ deployment: packages-deployment build ## test davit behind nginx, Caddy and Apac
 	@scripts/test.sh deployment
 
 ops: packages-ops build debug ## test the sandbox and --run-as, the systemd units, health checks, metrics and alert rules
-	@scripts/test.sh ops
+	@scripts/test.sh --all ops
 
 crash: packages-crash build debug ## kill the server at every step of every change
 	@scripts/test.sh --all crash

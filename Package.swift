@@ -128,6 +128,10 @@ let package = Package(
         library(
             "DavitTransport", ["DavitServer", "DavitLogging", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         library("DavitXML", ["DavitHTTP", "CXML2"]),
+        // How other machines find a server in the local network.
+        library(
+            "DavitDiscovery",
+            ["DavitXML", "DavitServer", "DavitLogging", "DavitSystem", "DavitHTTP"]),
         library("DavitWebDAV", ["DavitXML", "DavitHTTP"]),
         // Who may do what: pure rules, without input or output.
         library("DavitAccess", ["DavitHTTP"]),
@@ -200,7 +204,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitFaults", "DavitControl", "DavitMetrics", "DavitRecording", "DavitTransport",
+                "DavitFaults", "DavitControl", "DavitDiscovery", "DavitMetrics", "DavitRecording",
+                "DavitTransport",
                 "DavitLogging", "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
                 "DavitStore", "DavitServer", "DavitAccess", "DavitAccounts",
@@ -334,6 +339,9 @@ let package = Package(
                 "DavitHTTP", openSSL,
             ]),
         tests(of: "DavitXML", ["DavitHTTP"]),
+        tests(
+            of: "DavitDiscovery",
+            ["DavitTesting", "DavitXML", "DavitLogging", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitWebDAV", ["DavitTesting", "DavitHTTP", "DavitXML", openSSL]),
         tests(of: "DavitAccess", ["DavitTesting", "DavitHTTP"]),
         tests(
@@ -375,7 +383,8 @@ let package = Package(
         tests(
             of: "Davit",
             [
-                "DavitFaults", "DavitAccess", "DavitAccounts", "DavitControl", "DavitMetrics",
+                "DavitFaults", "DavitAccess", "DavitAccounts", "DavitControl", "DavitDiscovery",
+                "DavitMetrics",
                 "DavitRecording",
                 "DavitTesting", "DavitTransport", "DavitLogging",
                 "DavitCrypto", "DavitFileStore", "DavitSQLite", "DavitStore", "DavitServer", "DavitSystem",

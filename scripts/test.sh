@@ -127,7 +127,7 @@ without_foundation() {
 unit_shards=(
     '^DavitEngineTests\.'
     '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
-    '^(Davit(ACME|Access|Accounts|Crypto|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebClient|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
+    '^(Davit(ACME|Access|Accounts|Crypto|Discovery|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebClient|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
 )
 
 # unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.
@@ -282,7 +282,11 @@ suite_ops() {
     section "ops"
     counted "ops" python3 Tests/Ops/ops.py
     counted "sandbox" python3 Tests/Ops/sandbox.py
-    counted "pages" python3 Tests/Ops/pages.py
+    # These change the network and the users of the machine, in namespaces of their own.
+    if [ "$extent" = all ]; then
+        counted "pages" python3 Tests/Ops/pages.py
+        counted "discovery" python3 Tests/Ops/discovery.py
+    fi
 }
 
 suite_packages() {

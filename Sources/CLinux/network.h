@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* C libraries differ in which constants are enumerations; define all of them as integers. */
 static const int DAVIT_SOCK_STREAM = SOCK_STREAM;
@@ -101,6 +104,76 @@ static inline long long davit_peer_user(int descriptor) {
     struct { int process; unsigned user, group; } peer;
     socklen_t length = sizeof peer;
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (long long)peer.user : -1;
+}
+
+/* Returns a non-blocking socket that becomes readable when interfaces or their addresses change, or -1. */
+static inline int davit_watch_interfaces(void) {
+    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (number < 0) return -1;
+    struct sockaddr_nl groups = {.nl_family = AF_NETLINK};
+    groups.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    if (bind(number, (const struct sockaddr *)&groups, sizeof groups) == 0) return number;
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
+}
+
+/* Returns a non-blocking datagram socket that is bound to a multicast group and receives what arrives for it on one interface, or
+   -1. */
+static inline int davit_multicast_receiver(const struct sockaddr *group, socklen_t length, unsigned interface) {
+    int is6 = group->sa_family == AF_INET6, one = 1, zero = 0, ok;
+    int number = socket(group->sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (number < 0) return -1;
+    ok = setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0;
+    if (is6) {
+        struct ipv6_mreq request = {((const struct sockaddr_in6 *)(const void *)group)->sin6_addr, interface};
+        /* IPV6_MULTICAST_ALL, since Linux 4.20: without it, groups that other sockets have joined are received too. */
+        setsockopt(number, IPPROTO_IPV6, 29, &zero, sizeof zero);
+        ok = ok && setsockopt(number, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) == 0 &&
+             setsockopt(number, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request) == 0;
+    } else {
+        /* struct ip_mreqn */
+        struct { struct in_addr group, address; int interface; } request = {
+            ((const struct sockaddr_in *)(const void *)group)->sin_addr, {0}, (int)interface};
+        setsockopt(number, IPPROTO_IP, 49 /* IP_MULTICAST_ALL */, &zero, sizeof zero);
+        ok = ok && setsockopt(number, IPPROTO_IP, 35 /* IP_ADD_MEMBERSHIP */, &request, sizeof request) == 0;
+    }
+    if (ok && bind(number, group, length) == 0) return number;
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
+}
+
+/* Returns a non-blocking datagram socket that sends from an address of an interface, also to multicast groups in the same network, or
+   -1. */
+static inline int davit_multicast_sender(const struct sockaddr *own, socklen_t length, unsigned interface) {
+    int is6 = own->sa_family == AF_INET6, one = 1, ok;
+    int number = socket(own->sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (number < 0) return -1;
+    ok = setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0;
+    if (is6) {
+        int index = (int)interface;
+        ok = ok && setsockopt(number, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) == 0 &&
+             setsockopt(number, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index) == 0 &&
+             setsockopt(number, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &one, sizeof one) == 0;
+    } else {
+        /* struct ip_mreqn */
+        struct { struct in_addr group, address; int interface; } request = {{0}, {0}, (int)interface};
+        ok = ok && setsockopt(number, IPPROTO_IP, 32 /* IP_MULTICAST_IF */, &request, sizeof request) == 0 &&
+             setsockopt(number, IPPROTO_IP, 33 /* IP_MULTICAST_TTL */, &one, sizeof one) == 0;
+    }
+    if (ok && bind(number, own, length) == 0) return number;
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
+}
+
+static inline ssize_t davit_receive_datagram(int number, void *buffer, size_t count, struct sockaddr_storage *source) {
+    socklen_t length = sizeof *source;
+    return recvfrom(number, buffer, count, 0, (struct sockaddr *)(void *)source, &length);
 }
 
 /* Reads cached data only (RWF_NOWAIT); fails with EAGAIN if the read would wait for the disk. */

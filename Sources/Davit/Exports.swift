@@ -7,6 +7,7 @@
 @_exported public import DavitSite
 @_exported public import DavitTransport
 
+@_exported public import struct DavitDiscovery.ServiceAnnouncement
 @_exported public import struct DavitEngine.BrokenLock
 @_exported public import struct DavitEngine.ShareAction
 @_exported public import struct DavitEngine.ShareHooks

@@ -43,6 +43,8 @@ public final class WebServer: Sendable {
     /// The servers of ``Configuration/adminListener`` and of ``Configuration/TLS/plainPort``.
     private let sideServers: [any SideServer]
     private let runningSideServers = RunningSideServers()
+    /// Nil without ``Configuration/announcement``.
+    private let announcer: ServerAnnouncer?
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -69,12 +71,16 @@ public final class WebServer: Sendable {
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
+        let announcer: ServerAnnouncer?
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
         #if TLS
         var certificateUpkeep: CertificateUpkeep?
         #endif
         do throws(ServerError) {
+            announcer = try configuration.announcer(isShare: isShare, log: log) {
+                [weak lifecycleController] in lifecycleController?.announced(as: $0)
+            }
             let application = try Self.application(root, in: environment)
             directory = try environment.accountDirectory(for: configuration.authentication)
             uses = directory.map { AppPasswordUses($0, log: log) }
@@ -104,7 +110,9 @@ public final class WebServer: Sendable {
             transport.proxies = try configuration.proxyNetworks()
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
+            if let announcer { transport.withdraw(announcer) }
             transport.onStop = { [runningSideServers] in
+                announcer?.stop()
                 runningSideServers.stop()
                 lifecycleObservers.end()
             }
@@ -154,6 +162,10 @@ public final class WebServer: Sendable {
         } catch {
             lifecycleObservers.end()
             throw error
+        }
+        self.announcer = announcer
+        if let announcer {
+            lifecycleController.announce(with: announcer, inherited: configuration.inheritedSockets)
         }
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
@@ -215,7 +227,10 @@ public final class WebServer: Sendable {
                 try runningSideServers.start(sideServers)
                 hasStartedSideServers = true
             }
-            addresses = try lifecycleController.start { lifecycleObservers.prepare() }
+            addresses = try lifecycleController.start {
+                lifecycleObservers.prepare()
+                announcer?.prepare()
+            }
         } catch {
             if hasStartedSideServers { runningSideServers.stop() }
             throw .cannotListen(error)

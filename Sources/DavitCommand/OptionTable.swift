@@ -27,6 +27,21 @@ extension ServeOption {
         case .unixSocketMode:
             .init(
                 .listening, "MODE", .mode, "permissions of the Unix socket, octal", standard: .value("600"))
+        case .announce:
+            .init(
+                .listening, "NAME", .text,
+                "announce the server under NAME in the local network, so that file managers list it (mDNS, "
+                    + "through Avahi)", standard: .described("not announced"))
+        case .announceOn:
+            .init(
+                .listening, "INTERFACE", .text,
+                "announce the server only on this network interface; repeatable",
+                standard: .described("all except those of containers and virtual machines"),
+                isRepeatable: true)
+        case .announceWindows:
+            .init(
+                .listening, .flag,
+                "announce the server to Windows too (WS-Discovery), which opens it in the browser")
         case .adminListen:
             .init(
                 .listening, "ADDRESS", .text,

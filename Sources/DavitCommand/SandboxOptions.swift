@@ -17,6 +17,11 @@ extension ServeOptions {
         if isSandboxed, pam.service != nil {
             throw .conflict(option: ServeOption.sandbox.rawValue, other: ServeOption.pam.rawValue)
         }
+        // Its sockets are opened when the server has started, and whenever a network interface appears.
+        if isSandboxed, announcement?.includesWindows == true {
+            throw .conflict(
+                option: ServeOption.sandbox.rawValue, other: ServeOption.announceWindows.rawValue)
+        }
         // Its TCP socket is opened later than those of the server.
         if isSandboxed, case .loopback = adminAddress {
             throw .conflict(

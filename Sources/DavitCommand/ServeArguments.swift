@@ -13,6 +13,9 @@ enum ServeOption: String, CaseIterable, Sendable {
     case port = "--port"
     case unixSocket = "--unix-socket"
     case unixSocketMode = "--unix-socket-mode"
+    case announce = "--announce"
+    case announceOn = "--announce-on"
+    case announceWindows = "--announce-windows"
     case adminListen = "--admin-listen"
     case user = "--user"
     case userFile = "--user-file"
@@ -148,7 +151,8 @@ extension Arguments {
             options.port = try Self.number(value, option: name, in: option.range)
             options.listensByDefault = false
         case .runAs: options.runAs = try RunAs(parsing: value)
-        case .unixSocket, .unixSocketMode, .adminListen, .publicURL, .prefix, .trustedProxy, .proxyFields,
+        case .unixSocket, .unixSocketMode, .announce, .announceOn, .adminListen, .publicURL, .prefix,
+            .trustedProxy, .proxyFields,
             .remoteUser, .remoteGroups, .accessLog, .accessLogFormat:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
@@ -216,6 +220,9 @@ extension Arguments {
         case .noHidden: options.rules.allowsHiddenItems = false
         case .noSyncCollection: options.answersSyncCollection = false
         case .trash: options.trash = options.trash ?? TrashLimits()
+        case .announceWindows:
+            options.announcement = options.announcement ?? ServiceAnnouncement()
+            options.announcement?.includesWindows = true
         case .qr:
             guard QRCodeLibrary.isAvailable else { throw .noQRCodes(option: name) }
             options.printsQRCode = true
@@ -238,6 +245,15 @@ extension Arguments {
         case .unixSocketMode:
             guard let mode = mode(value) else { throw .badSocketMode(value) }
             options.unixSocketMode = mode
+        case .announce:
+            options.announcement = ServiceAnnouncement(
+                name: value, interfaces: options.announcement?.interfaces ?? [],
+                includesWindows: options.announcement?.includesWindows ?? false)
+            if let problem = options.announcement?.problem { throw .badAnnouncement(problem) }
+        case .announceOn:
+            // Without a name until --announce; see checkDeployment(_:).
+            options.announcement = options.announcement ?? ServiceAnnouncement()
+            options.announcement?.interfaces.append(value)
         case .adminListen:
             guard let listener = Configuration.AdminListener(parsing: value) else {
                 throw .badAdminListener(value)
@@ -270,6 +286,10 @@ extension Arguments {
     static func checkDeployment(_ options: inout ServeOptions) throws(UsageError) {
         if options.unixSocket == nil, options.unixSocketMode != nil {
             throw useless(.unixSocketMode, without: .unixSocket)
+        }
+        if let announcement = options.announcement, announcement.name.isEmpty {
+            throw useless(
+                announcement.includesWindows ? .announceWindows : .announceOn, without: .announce)
         }
         if options.accessLog == nil, options.accessLogFormat != nil {
             throw useless(.accessLogFormat, without: .accessLog)

@@ -187,6 +187,8 @@ package struct ServeCommand {
             }
             certificateFault = plan.certificateFault
         }
+        configuration.announcement = options.announcement
+        if !options.shares.isEmpty { configuration.announceShares(at: options.shares.map(\.path)) }
         configuration.adminListener = options.adminAddress.map { Configuration.AdminListener($0) }
         if let limit = options.maximumConnections { configuration.maxConnections = limit }
         if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
@@ -270,6 +272,7 @@ extension CommandFailure {
         case .publicURLMalformed(let url): self = .other("invalid public URL '\(url)'")
         case .prefixMalformed(let prefix): self = .other(UsageError.badPrefix(prefix).message)
         case .publicURLOutsidePrefix(let url): self = .other(UsageError.publicURLOutsidePrefix(url).message)
+        case .announcementMalformed(let problem): self = .other(UsageError.badAnnouncement(problem).message)
         case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
         case .accessLogNotUsable(.file(let path), let error):
             self = .accessLogNotWritable(path, reason: error.description)

@@ -52,6 +52,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var unixSocketMode: UInt32?
     /// The address of the admin listener; nil for none.
     package var adminAddress: Configuration.AdminListener.Address?
+    /// How the server is announced in the local network; nil if it is not.
+    package var announcement: ServiceAnnouncement?
     package var proxies = Configuration.Proxies()
     /// The names of the fields in which the proxies report the user and its groups.
     package var remoteUser: String?

@@ -1,3 +1,5 @@
+package import Davit
+
 /// An invalid command line. The command exits with status 64.
 package enum UsageError: Error, Hashable, Sendable {
     case unknownCommand(String, nearest: String?)
@@ -50,6 +52,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badMacMetadataPolicy(String)
     case badTrustedProxy(String)
     case badAdminListener(String)
+    case badAnnouncement(ServiceAnnouncement.Problem)
     case badProxyFields(String)
     case badIdentityField(String, option: String)
     case badSocketMode(String)
@@ -130,6 +133,10 @@ package enum UsageError: Error, Hashable, Sendable {
             "--allow-extensions must list file extensions separated by commas, not '\(value)'"
         case .badMacMetadataPolicy(let value):
             "--mac-metadata must be keep, hide, refuse or aside, not '\(value)'"
+        case .badAnnouncement(.name(let value)):
+            "'\(value)' cannot be announced: a name has 1 to 63 bytes without control characters"
+        case .badAnnouncement(.type(let value)): "'\(value)' is not the type of a service"
+        case .badAnnouncement(.property(let key)): "the property '\(key)' cannot be announced"
         case .badAdminListener(let value):
             "'\(value)' is not the path of a Unix socket or a loopback address with a port"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
@@ -207,6 +214,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badExtensions: "For example: --allow-extensions jpg,png"
         case .badSyncLevel, .badMacMetadataPolicy, .useless, .badProxyFields, .badVariable:
             "See 'davit \(command.rawValue) --help'."
+        case .badAnnouncement: "For example: --announce 'Office files'"
         case .badAdminListener:
             "For example: --admin-listen /run/davit/admin.sock, or --admin-listen 127.0.0.1:9100"
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"

@@ -70,6 +70,17 @@ internal import CXML2
         return unsafe String(cString: value)
     }
 
+    /// Returns the namespace that a prefix is bound to at this element; nil if it is not bound.
+    /// - Parameter prefix: empty for the default namespace.
+    public func namespace(of prefix: String) -> String? {
+        let found =
+            prefix.isEmpty
+            ? unsafe xmlSearchNs(document.handle, node, nil)
+            : unsafe xmlSearchNs(document.handle, node, prefix)
+        guard let name = unsafe found?.pointee.href else { return nil }
+        return unsafe String(cString: name)
+    }
+
     /// Whether the element has this name; compares without creating strings.
     public func isNamed(_ local: StaticString, in namespace: StaticString) -> Bool {
         let uri = unsafe node.pointee.ns?.pointee.href

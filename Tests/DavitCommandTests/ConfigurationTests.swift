@@ -140,6 +140,9 @@ struct ConfigurationTests {
             [("json", "only valid with access-log"), ("xml", "davit, common, combined or json")]
         ),
         ("qr", [], [("x", "true or false")]),
+        ("announce", ["Office files"], [("[]", "an empty list"), ("\"a\\u0001\"", "1 to 63 bytes")]),
+        ("announce-windows", [], [("x", "true or false"), ("true", "only valid with announce")]),
+        ("announce-on", [], [("eth0", "only valid with announce")]),
         (
             "admin-listen", ["/run/a", "127.0.0.1:9100"],
             [("0.0.0.0:9100", "loopback"), ("[]", "an empty list")]

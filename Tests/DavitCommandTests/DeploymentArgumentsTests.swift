@@ -12,6 +12,15 @@ struct DeploymentArgumentsTests {
         (
             ["--admin-listen=/run/admin"], { $0.adminAddress = .unixSocket(.init(path: "/run/admin")) }
         ),
+        (["--announce", "Office files"], { $0.announcement = ServiceAnnouncement(name: "Office files") }),
+        (
+            ["--announce-windows", "--announce", "A"],
+            { $0.announcement = ServiceAnnouncement(name: "A", includesWindows: true) }
+        ),
+        (
+            ["--announce-on", "eth0", "--announce=A", "--announce-on=eth1"],
+            { $0.announcement = ServiceAnnouncement(name: "A", interfaces: ["eth0", "eth1"]) }
+        ),
         (
             ["--max-connections", "100", "--max-connections-per-address=1"],
             { ($0.maximumConnections, $0.maximumConnectionsPerAddress) = (100, 1) }
@@ -75,6 +84,13 @@ struct DeploymentArgumentsTests {
         (["--unix-socket", "s", "--unix-socket-mode", "+660"], .badSocketMode("+660")),
         (["--admin-listen", "0.0.0.0:9100"], .badAdminListener("0.0.0.0:9100")),
         (["--admin-listen", "9100"], .badAdminListener("9100")),
+        (["--announce", "a\u{7}"], .badAnnouncement(.name("a\u{7}"))),
+        (["--announce-windows"], .useless(option: "--announce-windows", without: "--announce")),
+        (
+            ["--announce-windows", "--announce", "A", "--sandbox"],
+            .conflict(option: "--sandbox", other: "--announce-windows")
+        ),
+        (["--announce-on", "eth0"], .useless(option: "--announce-on", without: "--announce")),
         (["--trusted-proxy", "localhost"], .badTrustedProxy("localhost")),
         (["--trusted-proxy", "10.0.0.1/8"], .badTrustedProxy("10.0.0.1/8")),
         (["--proxy-fields", "forwarded"], .useless(option: "--proxy-fields", without: "--trusted-proxy")),

@@ -1,3 +1,4 @@
+public import DavitDiscovery
 public import DavitHTTP
 public import DavitLogging
 public import DavitMetrics
@@ -99,6 +100,8 @@ public struct Configuration: Sendable {
     public var accessLog: AccessLog?
     /// The listener for health checks and metrics; nil for none.
     public var adminListener: AdminListener?
+    /// How the server is announced in the local network; nil if it is not announced. See `docs/discovery.md`.
+    public var announcement: ServiceAnnouncement?
     /// Whether the server counts requests, for ``WebServer/metrics()``. A listener in ``adminListener`` implies it.
     public var collectsMetrics = false
     /// Metrics of the application, which are added to those of the server. Called on a thread that may block, each time

@@ -1,3 +1,4 @@
+public import DavitDiscovery
 public import DavitFileStore
 public import DavitLogging
 public import DavitServer
@@ -40,6 +41,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case prefixMalformed(String)
     /// The path of a public URL does not end with ``Configuration/prefix``.
     case publicURLOutsidePrefix(String)
+    /// ``Configuration/announcement`` has a name, type or property that cannot be announced.
+    case announcementMalformed(ServiceAnnouncement.Problem)
     /// The text is not an address, a network or `unix`.
     case trustedProxyMalformed(String)
     /// The access log cannot be opened.

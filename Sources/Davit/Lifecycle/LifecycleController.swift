@@ -21,6 +21,7 @@ package final class LifecycleController: Sendable {
         /// Callers that wait until the action in progress has finished.
         var waiting: [AsyncStream<Never>.Continuation] = []
         var onBackgroundTime: (@Sendable () -> Void)?
+        var onListening: (@Sendable ([BoundAddress]) -> Void)?
         var holdsBackgroundTime = false
 
         mutating func beginObserving() {
@@ -71,6 +72,17 @@ package final class LifecycleController: Sendable {
     /// block.
     package func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
         state.withLock { $0.onBackgroundTime = hook }
+    }
+
+    /// Sets the hook that is called on any thread when the server begins to listen, with its addresses, and when it is
+    /// suspended, with none. It must not block.
+    package func onListening(_ hook: @escaping @Sendable ([BoundAddress]) -> Void) {
+        state.withLock { $0.onListening = hook }
+    }
+
+    /// Reports the name under which the server is announced in the local network.
+    package func announced(as name: String) {
+        state.withLock { notify(.announced(name: name), &$0) }
     }
 
     // MARK: Requests
@@ -225,12 +237,17 @@ package final class LifecycleController: Sendable {
         for action in actions {
             switch action {
             case .stop: http.shutdown()
-            case .pause: http.pauseListening { [weak self] in self?.send(.paused) }
+            case .pause:
+                state.withLock { $0.onListening }?([])
+                http.pauseListening { [weak self] in self?.send(.paused) }
             case .resume: resume(http)
             case .dismissConnections: http.dismissConnections()
             case .updateBackgroundTask: state.withLock { $0.onBackgroundTime }?()
+            case .notifyStarted, .notifyResumed:
+                let (hook, addresses) = state.withLock { ($0.onListening, $0.addresses) }
+                hook?(addresses)
             case .start, .refuseStart: break
-            case .notifyStarted, .notifyStopped, .notifySuspended, .notifyResumed, .notifyResumeFailed: break
+            case .notifyStopped, .notifySuspended, .notifyResumeFailed: break
             }
         }
     }

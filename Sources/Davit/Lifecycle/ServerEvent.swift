@@ -17,6 +17,9 @@ public enum ServerEvent: Hashable, Sendable {
     /// The server could not resume. It retries when the application becomes active, or when
     /// `WebServer.resume()` is called.
     case resumeFailed(TransportError)
+    /// The server is announced in the local network under this name, which can be followed by a number if another server has
+    /// the name of ``Configuration/announcement``. Also sent when the name or the network changes.
+    case announced(name: String)
     /// This many earlier events were dropped, oldest first, because they were not read in time.
     case missed(Int)
 }

@@ -52,7 +52,7 @@ package enum InterfaceAddresses {
     private static let upFlag = 1
     #endif
 
-    private static func address(at raw: UnsafeMutablePointer<sockaddr>) -> SocketAddress? {
+    static func address(at raw: UnsafeMutablePointer<sockaddr>) -> SocketAddress? {
         let size =
             switch Int32(unsafe raw.pointee.sa_family) {
             case AF_INET: MemoryLayout<sockaddr_in>.size

@@ -76,6 +76,13 @@ package enum Socket {
         return address
     }
 
+    /// Whether an IPv6 socket also accepts IPv4 connections. False for other sockets.
+    package static func acceptsBothFamilies(_ socket: Int32) -> Bool {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(socket, Int32(protocolIPv6), IPV6_V6ONLY, &value, &length) == 0 && value == 0
+    }
+
     /// Accepts the next pending connection.
     package static func accept(from listener: Int32) -> AcceptOutcome {
         var storage = sockaddr_storage()

@@ -20,6 +20,14 @@ package struct SocketAddress: Hashable, Sendable {
     /// The index of the interface of a link-local IPv6 address; 0 for other addresses.
     package let scope: UInt32
     package var port: UInt16
+
+    package init(family: Family, high: UInt64, low: UInt64, scope: UInt32, port: UInt16) {
+        self.family = family
+        self.high = high
+        self.low = low
+        self.scope = scope
+        self.port = port
+    }
 }
 
 extension SocketAddress {

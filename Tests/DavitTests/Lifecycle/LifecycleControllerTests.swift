@@ -69,6 +69,25 @@ struct LifecycleControllerTests {
         #expect(String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 204 "))
     }
 
+    @Test("W023 and W036 the name under which the server is announced is an event")
+    func w023w036AnnouncedNameIsAnEvent() async throws {
+        let bench = Bench()
+        let addresses = try bench.start()
+        bench.lifecycleController.announced(as: "Office (2)")
+        #expect(await bench.event() == .started(addresses))
+        #expect(await bench.event() == .announced(name: "Office (2)"))
+    }
+
+    @Test func hookIsCalledWhenTheServerBeginsAndStopsToListen() async throws {
+        let bench = Bench()
+        let calls = Monitor<[[BoundAddress]]>([])
+        bench.lifecycleController.onListening { addresses in calls.withLock { $0.append(addresses) } }
+        let addresses = try bench.start()
+        await bench.lifecycleController.suspend()
+        _ = try await bench.lifecycleController.resume()
+        #expect(calls.withLock { $0 } == [addresses, [], addresses])
+    }
+
     @Test func w017SecondStartIsAnError() throws {
         let bench = Bench()
         let addresses = try bench.start()
