@@ -5,9 +5,11 @@ extension Configuration {
     /// route or a share.
     /// - Parameter authentication: nil without accounts.
     func front(
-        of application: any Handler, behind authentication: Authentication?
+        of application: any Handler, behind authentication: Authentication?, _ limits: ClientLimits
     ) throws(ServerError) -> any Handler {
-        let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
+        let handlers = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
+        // After authentication, because requests are counted by account.
+        let inner = limits.requests?.inFront(of: handlers) ?? handlers
         // The application's middleware sees response bodies before they are compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware

@@ -76,6 +76,7 @@ public final class WebServer: Sendable {
             directory = try environment.accountDirectory(for: configuration.authentication)
             uses = directory.map { AppPasswordUses($0, log: log) }
             if let uses { environment.addLifecycleObserver(uses) }
+            let limits = try ClientLimits(of: configuration, log: log)
             let front: any Handler
             #if TLS
             let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
@@ -85,7 +86,7 @@ public final class WebServer: Sendable {
                 asking: endpoint.map { [$0] } ?? [], isShare: isShare)
             let pages = authentication.flatMap { endpoint?.pages(for: $0) }
             front = try configuration.front(
-                of: pages?.inFront(of: application) ?? application, behind: authentication)
+                of: pages?.inFront(of: application) ?? application, behind: authentication, limits)
             if let authentication {
                 environment.use(authentication, endpoint?.sessions)
                 try endpoint?.loadSessions(for: authentication)
@@ -95,7 +96,7 @@ public final class WebServer: Sendable {
             authentication = try configuration.makeAuthentication(
                 with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare)
             if let authentication { environment.use(authentication, nil) }
-            front = try configuration.front(of: application, behind: authentication)
+            front = try configuration.front(of: application, behind: authentication, limits)
             #endif
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
@@ -122,8 +123,9 @@ public final class WebServer: Sendable {
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
             lifecycleController.attach(http)
-            let status = configuration.status(of: http, lifecycleController, authentication, in: environment)
-            {
+            let status = configuration.status(
+                of: http, lifecycleController, authentication, limits, in: environment
+            ) {
                 #if TLS
                 certificates?.validity
                 #else

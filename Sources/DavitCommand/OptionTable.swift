@@ -129,6 +129,11 @@ extension ServeOption {
                 .clients, "N", .number(1...1_000_000),
                 "open connections of one address, or of one IPv6 /64 network; more are closed",
                 standard: .value("1024"))
+        case .maxRequestsPerAccount:
+            .init(
+                .clients, "N", .number(1...1_000_000),
+                "requests of one account at the same time, or of one address or IPv6 /64 network without an "
+                    + "account; more wait, and are refused after 10 s", standard: .described("unlimited"))
         case .noInfiniteDepth:
             .init(
                 .clients, .flag,

@@ -40,6 +40,7 @@ enum ServeOption: String, CaseIterable, Sendable {
     case uploadExpiry = "--upload-expiry"
     case maxConnections = "--max-connections"
     case maxConnectionsPerAddress = "--max-connections-per-address"
+    case maxRequestsPerAccount = "--max-requests-per-account"
     case noInfiniteDepth = "--no-infinite-depth"
     case trash = "--trash"
     case trashDays = "--trash-days"
@@ -169,6 +170,8 @@ extension Arguments {
             options.maximumConnections = try Self.number(value, option: name, in: option.range)
         case .maxConnectionsPerAddress:
             options.maximumConnectionsPerAddress = try Self.number(value, option: name, in: option.range)
+        case .maxRequestsPerAccount:
+            options.maximumRequestsPerAccount = try Self.number(value, option: name, in: option.range)
         case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
         case .uploadExpiry: options.uploadSeconds = try Self.age(value, option: name)
         case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)

@@ -190,6 +190,7 @@ package struct ServeCommand {
         configuration.adminListener = options.adminAddress.map { Configuration.AdminListener($0) }
         if let limit = options.maximumConnections { configuration.maxConnections = limit }
         if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
+        configuration.maxRequestsPerAccount = options.maximumRequestsPerAccount
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls = options.tls.configuration

@@ -146,6 +146,7 @@ struct ConfigurationTests {
         ),
         ("max-connections", ["1"], [("0", "from 1 to 1000000")]),
         ("max-connections-per-address", ["1000000"], [("1000001", "from 1 to 1000000")]),
+        ("max-requests-per-account", ["8"], [("0", "from 1 to 1000000")]),
         ("no-infinite-depth", ["true"], [("x", "true or false")]),
         ("run-as", [], [("':a'", "USER or USER:GROUP"), ("[]", "an empty list")]),
         ("sandbox", [], [("x", "true or false")]),

@@ -16,6 +16,7 @@ struct DeploymentArgumentsTests {
             ["--max-connections", "100", "--max-connections-per-address=1"],
             { ($0.maximumConnections, $0.maximumConnectionsPerAddress) = (100, 1) }
         ),
+        (["--max-requests-per-account", "8"], { $0.maximumRequestsPerAccount = 8 }),
         (["--no-infinite-depth"], { $0.allowsInfiniteDepth = false }),
         (["--unix-socket", "/run/s"], { ($0.unixSocket, $0.hosts) = ("/run/s", []) }),
         (
