@@ -24,8 +24,9 @@ extension Configuration {
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
         let placed = try publicPrefix()?.inFront(of: front) ?? front
-        // Applied before everything that depends on the address of the client.
-        return try trustedProxies()?.inFront(of: placed) ?? placed
+        // Applied before everything that depends on the address of the client. Without proxies, the transport refuses banned
+        // addresses.
+        return try trustedProxies()?.inFront(of: BanGuard(limits.bans).inFront(of: placed)) ?? placed
     }
 
     private func schemeGuarded(_ handler: any Handler) -> any Handler {

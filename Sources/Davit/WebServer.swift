@@ -73,17 +73,18 @@ public final class WebServer: Sendable {
         let uses: AppPasswordUses?
         do throws(ServerError) {
             let application = try Self.application(root, in: environment)
+            let limits = try ClientLimits(of: configuration, in: environment, log: log)
+            let didFail: @Sendable (String) -> Void = { limits.bans.recordFailure(of: $0) }
             directory = try environment.accountDirectory(for: configuration.authentication)
             uses = directory.map { AppPasswordUses($0, log: log) }
             if let uses { environment.addLifecycleObserver(uses) }
-            let limits = try ClientLimits(of: configuration, log: log)
             let front: any Handler
             #if TLS
             let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
             accountEndpoint = endpoint
             authentication = try configuration.makeAuthentication(
                 with: directory, announcing: root.announcedFields, pool, log, uses,
-                asking: endpoint.map { [$0] } ?? [], isShare: isShare)
+                asking: endpoint.map { [$0] } ?? [], isShare: isShare, didFail: didFail)
             let pages = authentication.flatMap { endpoint?.pages(for: $0) }
             front = try configuration.front(
                 of: pages?.inFront(of: application) ?? application, behind: authentication, limits)
@@ -94,12 +95,14 @@ public final class WebServer: Sendable {
             #else
             if configuration.signInProvider != nil { throw .noTLS }
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare)
+                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare,
+                didFail: didFail)
             if let authentication { environment.use(authentication, nil) }
             front = try configuration.front(of: application, behind: authentication, limits)
             #endif
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
+            transport.isBanned = { limits.bans.isBanned($0.address) }
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
             transport.onStop = { [runningAdmin] in
@@ -123,6 +126,11 @@ public final class WebServer: Sendable {
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
             lifecycleController.attach(http)
+            let bans = limits.bans
+            bans.onBan { [weak http, weak bans] in
+                guard let bans else { return }
+                http?.abortConnections { bans.isBanned($0.address) }
+            }
             let status = configuration.status(
                 of: http, lifecycleController, authentication, limits, in: environment
             ) {

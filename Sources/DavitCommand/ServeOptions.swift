@@ -92,6 +92,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var maximumConnectionsPerAddress: Int?
     /// Nil for no limit.
     package var maximumRequestsPerAccount: Int?
+    package var bans = Configuration.Bans()
     /// Nil disables the trash.
     package var trash: TrashLimits?
     package var uploadSeconds: Int64 = 7 * 86_400

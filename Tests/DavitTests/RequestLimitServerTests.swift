@@ -52,7 +52,7 @@ struct RequestLimitServerTests {
 
     /// A download counts until its last byte has been sent; the requests of other accounts do not wait.
     @Test func downloadCountsUntilItsEnd() async throws {
-        try await serve { server, address in
+        try await serve { server, address async throws in
             let download = try begin(address, "/large", Self.ofAnna)
             #expect(download.wait(for: "200 OK\r\n"))
             let waiting = try begin(address, "/small", Self.ofAnna)
@@ -68,7 +68,7 @@ struct RequestLimitServerTests {
 
     /// A download whose client disconnects no longer counts.
     @Test func disconnectedDownloadDoesNotCount() async throws {
-        try await serve { server, address in
+        try await serve { server, address async throws in
             do {
                 let download = try begin(address, "/large", Self.ofAnna)
                 #expect(download.wait(for: "200 OK\r\n"))

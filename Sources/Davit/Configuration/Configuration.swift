@@ -151,6 +151,8 @@ public struct Configuration: Sendable {
     /// ``proxies`` themselves are not limited. Further requests wait for up to 10 s, at most 64 of one account, and are then
     /// answered with 503. As many event streams are permitted in addition. Nil for no limit.
     public var maxRequestsPerAccount: Int?
+    /// When addresses are banned.
+    public var bans = Bans()
     /// The size limits of request heads, chunk framing and trailers. Requests that exceed one are answered
     /// with 400, 414 or 431.
     public var limits = WireLimits()
