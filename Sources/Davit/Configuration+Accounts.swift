@@ -16,10 +16,12 @@ extension Configuration {
     ///   - fields: the ``Mountable/announcedFields`` of the application.
     ///   - uses: records the uses of app passwords of the database.
     ///   - authenticators: asked about requests without an Authorization field.
+    ///   - didFail: called with the address of the client after each failed login.
     ///   - isShare: whether the application is the share to which the rules of the database apply, and nothing else.
     func makeAuthentication(
         with directory: AccountDirectory?, announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log,
-        _ uses: AppPasswordUses?, asking authenticators: [any RequestAuthenticator] = [], isShare: Bool
+        _ uses: AppPasswordUses?, asking authenticators: [any RequestAuthenticator] = [], isShare: Bool,
+        didFail: @escaping @Sendable (_ address: String) -> Void
     ) throws(ServerError) -> Authentication? {
         guard try requiresAuthentication(hasDatabase: directory != nil) else { return nil }
         let checked: Accounts
@@ -38,6 +40,7 @@ extension Configuration {
                 report: { address, seconds in
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
                 },
+                didFail: didFail,
                 limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
                 authenticators: authenticators,
                 admitsForwarded: admitsForwarded, external: try externalLogins(log),

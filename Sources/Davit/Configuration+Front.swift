@@ -5,9 +5,11 @@ extension Configuration {
     /// route or a share.
     /// - Parameter authentication: nil without accounts.
     func front(
-        of application: any Handler, behind authentication: Authentication?
+        of application: any Handler, behind authentication: Authentication?, _ limits: ClientLimits
     ) throws(ServerError) -> any Handler {
-        let inner = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
+        let handlers = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
+        // After authentication, because requests are counted by account.
+        let inner = limits.requests?.inFront(of: handlers) ?? handlers
         // The application's middleware sees response bodies before they are compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware
@@ -22,8 +24,9 @@ extension Configuration {
         let front = schemeGuarded(
             outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
         let placed = try publicPrefix()?.inFront(of: front) ?? front
-        // Applied before everything that depends on the address of the client.
-        return try trustedProxies()?.inFront(of: placed) ?? placed
+        // Applied before everything that depends on the address of the client. Without proxies, the transport refuses banned
+        // addresses.
+        return try trustedProxies()?.inFront(of: BanGuard(limits.bans).inFront(of: placed)) ?? placed
     }
 
     private func schemeGuarded(_ handler: any Handler) -> any Handler {

@@ -32,13 +32,13 @@ extension Configuration {
     /// Creates the status of a server, and connects it with the control sockets of its shares.
     func status(
         of http: HTTPServer, _ lifecycle: LifecycleController, _ authentication: Authentication?,
-        in environment: ServerEnvironment,
+        _ limits: ClientLimits, in environment: ServerEnvironment,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?
     ) -> ServerStatus {
         var shares: [OpenShare] = []
         environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         let status = ServerStatus(
-            http, lifecycle, shares, authentication, certificateValidity: certificateValidity,
+            http, lifecycle, shares, authentication, limits, certificateValidity: certificateValidity,
             others: metrics, version: DavitVersion.text)
         for share in shares {
             share.respondToStatus { [weak status] in

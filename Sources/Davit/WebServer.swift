@@ -82,6 +82,8 @@ public final class WebServer: Sendable {
                 [weak lifecycleController] in lifecycleController?.announced(as: $0)
             }
             let application = try Self.application(root, in: environment)
+            let limits = try ClientLimits(of: configuration, in: environment, log: log)
+            let didFail: @Sendable (String) -> Void = { limits.bans.recordFailure(of: $0) }
             directory = try environment.accountDirectory(for: configuration.authentication)
             uses = directory.map { AppPasswordUses($0, log: log) }
             if let uses { environment.addLifecycleObserver(uses) }
@@ -91,10 +93,10 @@ public final class WebServer: Sendable {
             accountEndpoint = endpoint
             authentication = try configuration.makeAuthentication(
                 with: directory, announcing: root.announcedFields, pool, log, uses,
-                asking: endpoint.map { [$0] } ?? [], isShare: isShare)
+                asking: endpoint.map { [$0] } ?? [], isShare: isShare, didFail: didFail)
             let pages = authentication.flatMap { endpoint?.pages(for: $0) }
             front = try configuration.front(
-                of: pages?.inFront(of: application) ?? application, behind: authentication)
+                of: pages?.inFront(of: application) ?? application, behind: authentication, limits)
             if let authentication {
                 environment.use(authentication, endpoint?.sessions)
                 try endpoint?.loadSessions(for: authentication)
@@ -102,12 +104,14 @@ public final class WebServer: Sendable {
             #else
             if configuration.signInProvider != nil { throw .noTLS }
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare)
+                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare,
+                didFail: didFail)
             if let authentication { environment.use(authentication, nil) }
-            front = try configuration.front(of: application, behind: authentication)
+            front = try configuration.front(of: application, behind: authentication, limits)
             #endif
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
+            transport.isBanned = { limits.bans.isBanned($0.address) }
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
             if let announcer { transport.withdraw(announcer) }
@@ -133,8 +137,14 @@ public final class WebServer: Sendable {
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
             lifecycleController.attach(http)
-            let status = configuration.status(of: http, lifecycleController, authentication, in: environment)
-            {
+            let bans = limits.bans
+            bans.onBan { [weak http, weak bans] in
+                guard let bans else { return }
+                http?.abortConnections { bans.isBanned($0.address) }
+            }
+            let status = configuration.status(
+                of: http, lifecycleController, authentication, limits, in: environment
+            ) {
                 #if TLS
                 certificates?.validity
                 #else

@@ -33,6 +33,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
             case .trash(let options):
                 return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
+            case .ban(let options):
+                return report { () throws(CommandFailure) in try BanCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
             case .account(let options):
@@ -67,7 +69,7 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, setup, config, reload, account
     case appPassword = "app-password"
-    case group, access, doctor, check, status, locks, trash, password, replay, stub
+    case group, access, doctor, check, status, locks, trash, ban, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -84,6 +86,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .status: .status
         case .locks: .locks
         case .trash: .trash
+        case .ban: .ban
         case .password: .password
         case .replay: .replay
         case .stub: .stub
@@ -93,7 +96,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     /// The words before the folder argument, for examples.
     var beforeFolder: String {
         switch self {
-        case .locks, .trash, .account, .appPassword, .group, .access: "\(rawValue) list"
+        case .locks, .trash, .ban, .account, .appPassword, .group, .access: "\(rawValue) list"
         default: rawValue
         }
     }

@@ -4,8 +4,7 @@ internal import DavitQRCode
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
     case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
-        locks,
-        trash, password, replay, stub
+        locks, trash, ban, password, replay, stub
 
     package var text: String {
         switch self {
@@ -23,6 +22,7 @@ package enum Help: Hashable, Sendable {
         case .status: Self.statusText
         case .locks: Self.locksText
         case .trash: Self.trashText
+        case .ban: Self.banText
         case .password: Self.passwordText
         case .replay: Self.replayText
         case .stub: Self.stubText
@@ -48,6 +48,7 @@ package enum Help: Hashable, Sendable {
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
                davit trash list|restore|empty FOLDER [OPTION...]
+               davit ban list|add|remove FOLDER [ADDRESS] [OPTION...]
                davit password [NAME] [--digest] [--realm TEXT]
                davit replay RECORDING... --to URL [OPTION...]
                davit stub FILE [OPTION...]
@@ -80,6 +81,8 @@ package enum Help: Hashable, Sendable {
                             remove a lock, even one that another account holds
           trash ACTION FOLDER
                             list, restore or permanently delete files in the trash
+          ban ACTION FOLDER
+                            list, add and remove bans of addresses
           password [NAME]   print a line with a hashed password for --user-file
           replay RECORDING  send recorded requests to a server and compare the responses
           stub FILE         answer requests by the rules in FILE, to test clients
@@ -270,6 +273,27 @@ package enum Help: Hashable, Sendable {
           --help                 show this help
 
         Exit status: 0 on success, 1 on failure or if no lock matches LOCK.
+
+        """
+
+    private static let banText = """
+        usage: davit ban list FOLDER [--state-dir FOLDER]
+               davit ban add FOLDER ADDRESS [--minutes N] [--state-dir FOLDER]
+               davit ban remove FOLDER ADDRESS [--state-dir FOLDER]
+
+        Manages the addresses that the server of FOLDER refuses: those with too many
+        failed logins, if it was started with --ban-after, and those added here. An
+        address is an IPv4 address or an IPv6 address, which stands for its /64
+        network. If a server is sharing FOLDER, changes take effect immediately, and
+        connections of an added address are closed; run the command as the server's
+        user or as root. The bans of a server with several shares are those of its
+        first share.
+
+          --minutes N            duration of the ban (default: 1440, a day)
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        Exit status: 0 on success, 1 on failure or if ADDRESS is not banned.
 
         """
 

@@ -178,6 +178,27 @@ extension ServeOption {
                 .clients, "N", .number(1...1_000_000),
                 "open connections of one address, or of one IPv6 /64 network; more are closed",
                 standard: .value("1024"))
+        case .maxRequestsPerAccount:
+            .init(
+                .clients, "N", .number(1...1_000_000),
+                "requests of one account at the same time, or of one address or IPv6 /64 network without an "
+                    + "account; more wait, and are refused after 10 s", standard: .described("unlimited"))
+        case .banAfter:
+            .init(
+                .clients, "N", .number(1...10_000),
+                "failed logins within an hour after which an address, or an IPv6 /64 network, is banned; 20 is "
+                    + "suitable. Behind a proxy, requires --trusted-proxy",
+                standard: .described("never"))
+        case .banMinutes:
+            .init(
+                .clients, "N", .number(1...10_080),
+                "duration of the first ban of an address; each further one lasts four times as long, up to 7 "
+                    + "days", standard: .value("10"))
+        case .neverBan:
+            .init(
+                .clients, "NETWORK", .text,
+                "address or network that is never banned; repeatable. Loopback addresses and trusted proxies "
+                    + "never are", isRepeatable: true)
         case .noInfiniteDepth:
             .init(
                 .clients, .flag,

@@ -51,6 +51,10 @@ enum ServeOption: String, CaseIterable, Sendable {
     case uploadExpiry = "--upload-expiry"
     case maxConnections = "--max-connections"
     case maxConnectionsPerAddress = "--max-connections-per-address"
+    case maxRequestsPerAccount = "--max-requests-per-account"
+    case banAfter = "--ban-after"
+    case banMinutes = "--ban-minutes"
+    case neverBan = "--never-ban"
     case noInfiniteDepth = "--no-infinite-depth"
     case trash = "--trash"
     case trashDays = "--trash-days"
@@ -181,6 +185,15 @@ extension Arguments {
             options.maximumConnections = try Self.number(value, option: name, in: option.range)
         case .maxConnectionsPerAddress:
             options.maximumConnectionsPerAddress = try Self.number(value, option: name, in: option.range)
+        case .maxRequestsPerAccount:
+            options.maximumRequestsPerAccount = try Self.number(value, option: name, in: option.range)
+        case .banAfter: options.bans.failedLogins = try Self.number(value, option: name, in: option.range)
+        case .banMinutes:
+            let minutes: Int = try Self.number(value, option: name, in: option.range)
+            options.bans.duration = .seconds(60 * minutes)
+        case .neverBan:
+            guard Configuration.Bans.isUsable(value) else { throw .badNetwork(value, option: name) }
+            options.bans.exempt.append(value)
         case .keepFree: options.keptFreeBytes = try Self.bytes(value, option: name)
         case .uploadExpiry: options.uploadSeconds = try Self.age(value, option: name)
         case .allowExtensions: options.rules.allowedExtensions = try Self.extensions(value)

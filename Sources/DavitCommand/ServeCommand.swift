@@ -192,6 +192,8 @@ package struct ServeCommand {
         configuration.adminListener = options.adminAddress.map { Configuration.AdminListener($0) }
         if let limit = options.maximumConnections { configuration.maxConnections = limit }
         if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
+        configuration.bans = options.bans
+        configuration.maxRequestsPerAccount = options.maximumRequestsPerAccount
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls?.issuer = try options.tls.acme.issuer()
@@ -274,6 +276,8 @@ extension CommandFailure {
         case .publicURLOutsidePrefix(let url): self = .other(UsageError.publicURLOutsidePrefix(url).message)
         case .announcementMalformed(let problem): self = .other(UsageError.badAnnouncement(problem).message)
         case .trustedProxyMalformed(let text): self = .other(UsageError.badTrustedProxy(text).message)
+        case .networkMalformed(let text):
+            self = .other(UsageError.badNetwork(text, option: ServeOption.neverBan.rawValue).message)
         case .accessLogNotUsable(.file(let path), let error):
             self = .accessLogNotWritable(path, reason: error.description)
         case .accessLogNotUsable(.standardError, let error):

@@ -92,6 +92,9 @@ package struct ServeOptions: Hashable, Sendable {
     /// Nil for the defaults of ``Configuration``.
     package var maximumConnections: Int?
     package var maximumConnectionsPerAddress: Int?
+    /// Nil for no limit.
+    package var maximumRequestsPerAccount: Int?
+    package var bans = Configuration.Bans()
     /// Nil disables the trash.
     package var trash: TrashLimits?
     package var uploadSeconds: Int64 = 7 * 86_400

@@ -125,12 +125,19 @@ struct StateAccess {
             let source = try accounts(folders.homes?.path)
             let share = try share(store, folders, source)
             let accounts = AccountAdmin(source)
-            let admin = StateAdmin(store: store, share: share, accounts: accounts, origin: "")
+            let bans = BanList(
+                store: DatabaseBans(folder: path),
+                report: { report in
+                    guard case .failed(let reason) = report else { return }
+                    StandardStreams.writeError("davit: \(reason)\n")
+                },
+                now: { Clock.wallNow() / 1_000_000_000 })
+            let admin = StateAdmin(store: store, share: share, accounts: accounts, bans: bans, origin: "")
             let result = try work { (request) throws(CommandFailure) in
                 switch admin.answer(request) {
                 case .lines(let lines): return lines
                 case .refused(let reason):
-                    if case .accounts = request { throw .other(reason) }
+                    if request.hasRefusalsForUsers { throw .other(reason) }
                     throw .stateUnreadable(path, reason: reason)
                 }
             }
@@ -223,8 +230,8 @@ struct StateAccess {
                 case .lines(let lines): return lines
                 case .refused(let why): reason = why
                 }
-                // The request was understood, and the reason concerns the accounts.
-                if case .accounts = request { isAnswered = true }
+                // The request was understood, and the reason concerns what it is about.
+                if request.hasRefusalsForUsers { isAnswered = true }
             } catch {
                 switch error {
                 case .notListening: return nil

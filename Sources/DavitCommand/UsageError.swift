@@ -51,6 +51,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badExtensions(String)
     case badMacMetadataPolicy(String)
     case badTrustedProxy(String)
+    case badNetwork(String, option: String)
     case badAdminListener(String)
     case badAnnouncement(ServiceAnnouncement.Problem)
     case badProxyFields(String)
@@ -139,6 +140,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAnnouncement(.property(let key)): "the property '\(key)' cannot be announced"
         case .badAdminListener(let value):
             "'\(value)' is not the path of a Unix socket or a loopback address with a port"
+        case .badNetwork(let value, let option): "\(option): '\(value)' is not an address or a network"
         case .badTrustedProxy(let value): "'\(value)' is not an address, a network or 'unix'"
         case .badProxyFields(let value):
             "--proxy-fields must be forwarded, x-forwarded or either, not '\(value)'"
@@ -217,6 +219,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAnnouncement: "For example: --announce 'Office files'"
         case .badAdminListener:
             "For example: --admin-listen /run/davit/admin.sock, or --admin-listen 127.0.0.1:9100"
+        case .badNetwork(_, let option): "For example: \(option) 10.0.0.0/8"
         case .badTrustedProxy: "For example: --trusted-proxy 127.0.0.1, or --trusted-proxy 10.0.0.0/24"
         case .badIdentityField: "For example: --remote-user Remote-User --remote-groups Remote-Groups"
         case .badSocketMode: "For example: --unix-socket-mode 660"

@@ -26,12 +26,30 @@ package enum ControlRequest: Hashable, Sendable {
     case emptyTrash(olderThanDays: Int)
     /// Reloads the settings of the server. The response is a ``ReloadReport``.
     case reload
+    /// Lists one page of bans, without the first `skipped` bans. The response has one ``ListedBan`` per line; it is empty if
+    /// there are no more bans.
+    case bans(skipped: Int)
+    /// Bans an address for a time. The response is the ``ListedBan``.
+    case ban(address: String, seconds: Int64)
+    /// Lifts a ban. The response is the ``ListedBan`` that was lifted.
+    case unban(address: String)
     /// Lists or changes accounts, groups and rules.
     case accounts(AccountRequest)
 
     /// The maximum length of a line in bytes, including the newline: enough for a percent-encoded path of
     /// 4096 bytes.
     package static let limitBytes = 16 << 10
+
+    /// The maximum duration of a ban in seconds: ten years.
+    package static let limitBanSeconds: Int64 = 315_360_000
+
+    /// Whether the reason of a refusal is meant for the user of the command, rather than a problem of the server.
+    package var hasRefusalsForUsers: Bool {
+        switch self {
+        case .accounts, .bans, .ban, .unban: true
+        default: false
+        }
+    }
 
     /// The reason why a request was rejected; the raw value is sent.
     package enum Refusal: String, Error, Sendable {
@@ -52,6 +70,9 @@ package enum ControlRequest: Hashable, Sendable {
         case .trash(let number): "trash \(number)"
         case .restore(let id): "restore \(id)"
         case .emptyTrash(let days): "empty-trash \(days)"
+        case .bans(let skipped): "bans \(skipped)"
+        case .ban(let address, let seconds): "ban \(seconds) \(ControlWord.encode(Array(address.utf8)))"
+        case .unban(let address): "unban \(ControlWord.encode(Array(address.utf8)))"
         case .accounts(let request): request.text
         }
     }
@@ -97,6 +118,17 @@ package enum ControlRequest: Hashable, Sendable {
         case ("empty-trash", 2):
             guard let days = Int(words[1]), days >= 0 else { return nil }
             self = .emptyTrash(olderThanDays: days)
+        case ("bans", 2):
+            guard let skipped = Int(words[1]), skipped >= 0 else { return nil }
+            self = .bans(skipped: skipped)
+        case ("ban", 3):
+            guard let seconds = Int64(words[1]), (1...Self.limitBanSeconds).contains(seconds),
+                let address = ControlWord.decode(words[2])
+            else { return nil }
+            self = .ban(address: String(decoding: address, as: UTF8.self), seconds: seconds)
+        case ("unban", 2):
+            guard let address = ControlWord.decode(words[1]) else { return nil }
+            self = .unban(address: String(decoding: address, as: UTF8.self))
         default:
             guard let request = AccountRequest(words: words[...]) else { return nil }
             self = .accounts(request)

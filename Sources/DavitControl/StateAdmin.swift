@@ -1,5 +1,6 @@
 package import DavitEngine
 package import DavitSQLite
+package import DavitServer
 internal import DavitStore
 
 /// Handles requests about a share and its state, in the server that owns them or, if none is running, in the
@@ -8,19 +9,23 @@ package struct StateAdmin: Sendable {
     private let store: SQLiteStateStore
     private let share: Share
     private let accounts: AccountAdmin
+    private let bans: BanList
     private let origin: String
     private let status: @Sendable () -> ControlResponse?
 
     /// - Parameters:
+    ///   - bans: those of the server, or those in the state folder.
     ///   - origin: the origin of the request, for the log.
     ///   - status: responds to a request for the status of the server; returns nil if there is no server.
     package init(
-        store: SQLiteStateStore, share: Share, accounts: AccountAdmin, origin: String,
+        store: SQLiteStateStore, share: Share, accounts: AccountAdmin, bans: BanList,
+        origin: String,
         status: @escaping @Sendable () -> ControlResponse? = { nil }
     ) {
         self.store = store
         self.share = share
         self.accounts = accounts
+        self.bans = bans
         self.origin = origin
         self.status = status
     }
@@ -38,6 +43,9 @@ package struct StateAdmin: Sendable {
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
             // Handled by the share of a server.
             case .reload: return .refused(reason: "no server is running")
+            case .bans(let skipped): return BanAdmin(bans: bans).list(from: skipped)
+            case .ban(let address, let seconds): return BanAdmin(bans: bans).ban(address, seconds: seconds)
+            case .unban(let address): return BanAdmin(bans: bans).lift(address)
             case .accounts(let request): return accounts.answer(request, share: share, from: origin)
             }
         } catch {

@@ -294,6 +294,12 @@ internal import DavitSystem
         if waiting != .nothing { resume(.closing) }
     }
 
+    override func abort(where isRevoked: (NetworkAddress) -> Bool) {
+        guard !isClosed, isRevoked(endpoints.remote) else { return }
+        // An idle connection has no task that would close it.
+        if task == nil { close() } else { abort() }
+    }
+
     override func endRequest(where isRevoked: (HTTPRequest) -> Bool) {
         if let request = exchange?.requestInFlight, isRevoked(request) { abort() }
     }

@@ -10,6 +10,8 @@ package final class ConnectionCounter: Sendable {
         package var accepted: UInt64 = 0
         /// Connections closed because their address has too many.
         package var refusedByAddress: UInt64 = 0
+        /// Connections closed because their address is banned.
+        package var refusedByBan: UInt64 = 0
         /// Connections closed because the application refused them.
         package var refusedByApplication: UInt64 = 0
         /// Connections closed for lack of descriptors or memory.
@@ -19,7 +21,7 @@ package final class ConnectionCounter: Sendable {
     }
 
     /// The reason why a connection is closed immediately.
-    enum Refusal { case application, exhaustion }
+    enum Refusal { case ban, application, exhaustion }
 
     private struct State {
         var count = 0
@@ -75,6 +77,7 @@ package final class ConnectionCounter: Sendable {
     func refused(_ reason: Refusal) {
         state.withLock { state in
             switch reason {
+            case .ban: state.totals.refusedByBan += 1
             case .application: state.totals.refusedByApplication += 1
             case .exhaustion: state.totals.dropped += 1
             }

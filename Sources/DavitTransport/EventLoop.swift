@@ -147,6 +147,11 @@ internal import Synchronization
         for member in members.all { member.abort() }
     }
 
+    /// Aborts the connections whose peers `isRevoked` selects.
+    func abortConnections(where isRevoked: (NetworkAddress) -> Bool) {
+        for member in members.all { member.abort(where: isRevoked) }
+    }
+
     /// Aborts the requests in flight that `isRevoked` selects.
     func endRequests(where isRevoked: (HTTPRequest) -> Bool) {
         for member in members.all { member.endRequest(where: isRevoked) }

@@ -61,6 +61,7 @@ final class Exchange {
     func giveBack() {
         if case .rest = remaining { _ = ended(isComplete: false) }
         remaining = nil
+        request.didEnd()
         endContent()
         giveInput()
         swap(&request.memory, &connection.requestMemory)
@@ -307,6 +308,7 @@ final class Exchange {
     private func ended(isComplete: Bool) -> Next {
         // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
+        request.didEnd()
         server.maintenance?.schedule(on: loop)
         if loop.counts != nil {
             progress.count(

@@ -184,6 +184,12 @@ extension HTTPServer {
         group?.endRequests(where: isRevoked)
     }
 
+    /// Aborts connections and their requests in flight. Returns immediately.
+    /// - Parameter isRevoked: selects the connections by the address of the peer. Called on the loops; must not block.
+    package func abortConnections(where isRevoked: @escaping @Sendable (NetworkAddress) -> Bool) {
+        group?.abortConnections(where: isRevoked)
+    }
+
     /// Calls `action` on a loop after `nanoseconds`, up to about a quarter of a second late; does not call it
     /// if the server stops first.
     package func schedule(after nanoseconds: Int64, _ action: @escaping @Sendable () -> Void) {

@@ -96,6 +96,10 @@ final class Listener: LoopMember, @unchecked Sendable {
         // Drop a connection whose address cannot be read, for example because it is already closed.
         guard let local = try? localAddress(of: connection.rawValue) else { return }
         let endpoints = ConnectionEndpoints(local: NetworkAddress(local), remote: NetworkAddress(address))
+        if let isBanned = server.isBanned, isBanned(endpoints.remote) {
+            server.connectionCounter.refused(.ban)
+            return server.observe(.connectionRefused)
+        }
         if let accepts = server.accepts, !accepts(endpoints) {
             server.connectionCounter.refused(.application)
             return server.observe(.connectionRefused)

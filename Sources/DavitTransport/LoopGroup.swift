@@ -210,6 +210,10 @@ final class LoopGroup: Sendable {
         for loop in loops { Task(executorPreference: loop) { loop.dismissMembers() } }
     }
 
+    func abortConnections(where isRevoked: @escaping @Sendable (NetworkAddress) -> Bool) {
+        for loop in loops { Task(executorPreference: loop) { loop.abortConnections(where: isRevoked) } }
+    }
+
     func endRequests(where isRevoked: @escaping @Sendable (HTTPRequest) -> Bool) {
         for loop in loops { Task(executorPreference: loop) { loop.endRequests(where: isRevoked) } }
     }

@@ -18,6 +18,9 @@ class LoopMember: TimerEntry {
     /// affected.
     func abort() {}
 
+    /// Aborts a connection immediately if `isRevoked` selects the address of its peer; listeners are not affected.
+    func abort(where isRevoked: (NetworkAddress) -> Bool) {}
+
     /// Aborts the request in flight, if any, if `isRevoked` selects it.
     func endRequest(where isRevoked: (HTTPRequest) -> Bool) {}
 }

@@ -16,6 +16,7 @@ final class ServerContext: Sendable {
     /// The value of the `Server` field; nil omits the field.
     let name: [UInt8]?
     let accessLog: (@Sendable (AccessRecord) -> Void)?
+    let isBanned: (@Sendable (NetworkAddress) -> Bool)?
     let accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
     private let onClose: (@Sendable (ConnectionRecord) -> Void)?
     let connectionCounter: ConnectionCounter
@@ -39,6 +40,7 @@ final class ServerContext: Sendable {
         maxWaitingPerLoop = configuration.maxWaitingPerLoop
         name = configuration.serverName.map { Array($0.utf8) }
         accessLog = configuration.accessLog
+        isBanned = configuration.isBanned
         accepts = configuration.acceptsConnection
         onClose = configuration.connectionClosed
         observer = configuration.observer

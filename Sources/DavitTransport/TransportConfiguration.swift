@@ -100,6 +100,8 @@ public struct TransportConfiguration: Sendable {
     /// Decides whether to accept a connection; if it returns false, the connection is closed without a
     /// response. Called on the accepting loop before anything is read. Must not block.
     public var acceptsConnection: (@Sendable (ConnectionEndpoints) -> Bool)?
+    /// Whether the connections of an address are closed immediately; called before ``acceptsConnection``, like it.
+    package var isBanned: (@Sendable (NetworkAddress) -> Bool)?
     /// Called on a loop when a connection has been closed; must not block. Not called for connections that
     /// were not accepted.
     public var connectionClosed: (@Sendable (ConnectionRecord) -> Void)?
@@ -154,6 +156,6 @@ package enum TransportEvent: Hashable, Sendable {
     /// The maximum number of connections is open; accepting is paused.
     case acceptPaused
     case connectionClosed
-    /// ``TransportConfiguration/acceptsConnection`` returned false.
+    /// The address is banned, or ``TransportConfiguration/acceptsConnection`` returned false.
     case connectionRefused
 }

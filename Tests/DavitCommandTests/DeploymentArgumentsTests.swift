@@ -25,6 +25,15 @@ struct DeploymentArgumentsTests {
             ["--max-connections", "100", "--max-connections-per-address=1"],
             { ($0.maximumConnections, $0.maximumConnectionsPerAddress) = (100, 1) }
         ),
+        (["--max-requests-per-account", "8"], { $0.maximumRequestsPerAccount = 8 }),
+        (
+            ["--ban-after", "20", "--ban-minutes=30", "--never-ban", "10.0.0.0/8", "--never-ban=::1"],
+            { options in
+                options.bans.failedLogins = 20
+                options.bans.duration = .seconds(1800)
+                options.bans.exempt = ["10.0.0.0/8", "::1"]
+            }
+        ),
         (["--no-infinite-depth"], { $0.allowsInfiniteDepth = false }),
         (["--unix-socket", "/run/s"], { ($0.unixSocket, $0.hosts) = ("/run/s", []) }),
         (

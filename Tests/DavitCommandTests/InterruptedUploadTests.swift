@@ -118,6 +118,11 @@ struct InterruptedUploadTests {
                 (["list", share] + state, 0), (["restore", share, "gone"] + state, 0),
                 (["empty", share] + state, 0),
             ]
+        case .ban:
+            [
+                (["list", share] + state, 0), (["add", share, "192.0.2.1"] + state, 0),
+                (["remove", share, "192.0.2.1"] + state, 0),
+            ]
         // This command reads a password from the terminal, and does not access a share.
         case .password: []
         // Fails in both cases: a server's response has fields that the recording lacks, and without a server

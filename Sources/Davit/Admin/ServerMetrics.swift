@@ -63,7 +63,8 @@ enum ServerMetrics {
 
     private static func connections(_ totals: ConnectionCounter.Totals) -> [Metric] {
         let refused = [
-            ("address-limit", totals.refusedByAddress), ("application", totals.refusedByApplication),
+            ("address-limit", totals.refusedByAddress), ("ban", totals.refusedByBan),
+            ("application", totals.refusedByApplication),
             ("descriptors", totals.dropped),
         ]
         return [

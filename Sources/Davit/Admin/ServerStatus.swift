@@ -13,6 +13,7 @@ final class ServerStatus: Sendable {
     private let lifecycle: LifecycleController
     private let shares: [OpenShare]
     private let authentication: Authentication?
+    private let limits: ClientLimits
     /// Returns the period in which all certificates are valid; nil without TLS.
     private let certificateValidity: @Sendable () -> ClosedRange<Timestamp>?
     /// Metrics of the application.
@@ -22,7 +23,7 @@ final class ServerStatus: Sendable {
 
     init(
         _ http: HTTPServer, _ lifecycle: LifecycleController, _ shares: [OpenShare],
-        _ authentication: Authentication?,
+        _ authentication: Authentication?, _ limits: ClientLimits,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?,
         others: (@Sendable () -> [Metric])?, version: String
     ) {
@@ -30,6 +31,7 @@ final class ServerStatus: Sendable {
         self.lifecycle = lifecycle
         self.shares = shares
         self.authentication = authentication
+        self.limits = limits
         self.certificateValidity = certificateValidity
         self.others = others
         self.version = version
@@ -70,6 +72,7 @@ final class ServerStatus: Sendable {
                 journalBacklog: OpenShare.journalBacklog(of: shares))
         }
         if let load = authentication?.load { metrics += ServerMetrics.authentication(load) }
+        metrics += limits.metrics
         if let validity = certificateValidity() {
             metrics.append(
                 Metric(
@@ -108,6 +111,7 @@ final class ServerStatus: Sendable {
             lines.append(("passwords waiting", "\(load.waiting)"))
             lines.append(("throttled addresses", "\(load.throttledAddresses)"))
         }
+        lines += limits.summary
         if let validity = certificateValidity() {
             let days =
                 (validity.upperBound.seconds - Timestamp(nanoseconds: Clock.wallNow()).seconds) / 86_400

@@ -151,6 +151,13 @@ public struct Configuration: Sendable {
     /// The maximum number of connections from one IPv4 address or one IPv6 /64 network. Further ones are
     /// closed immediately. Unix sockets and the addresses of trusted ``proxies`` are exempt.
     public var maxConnectionsPerAddress = 1024
+    /// The maximum number of requests of one account that are in progress at the same time, on all its connections; at least 1.
+    /// Requests without an account are counted by IPv4 address or IPv6 /64 network; those of Unix sockets and of trusted
+    /// ``proxies`` themselves are not limited. Further requests wait for up to 10 s, at most 64 of one account, and are then
+    /// answered with 503. As many event streams are permitted in addition. Nil for no limit.
+    public var maxRequestsPerAccount: Int?
+    /// When addresses are banned.
+    public var bans = Bans()
     /// The size limits of request heads, chunk framing and trailers. Requests that exceed one are answered
     /// with 400, 414 or 431.
     public var limits = WireLimits()

@@ -45,6 +45,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case announcementMalformed(ServiceAnnouncement.Problem)
     /// The text is not an address, a network or `unix`.
     case trustedProxyMalformed(String)
+    /// The text in ``Configuration/Bans/exempt`` is not an address or a network.
+    case networkMalformed(String)
     /// The access log cannot be opened.
     case accessLogNotUsable(LogFile.Destination, SystemError)
     /// An account cannot be used. Only the first such account is reported.

@@ -43,6 +43,8 @@ final class OpenShare: LifecycleObserver {
     private let databaseCheck = Mutex<(time: Int64, problem: String?)?>(nil)
     /// Responds to `davit status`; nil until the server is created.
     private let status = Mutex<(@Sendable () -> ControlResponse)?>(nil)
+    /// The bans of the server; nil until it is created.
+    private let bans = Mutex<BanList?>(nil)
     /// Reloads the settings of the server.
     private let reload = Mutex<(@Sendable () -> ReloadReport)?>(nil)
 
@@ -242,6 +244,9 @@ final class OpenShare: LifecycleObserver {
     /// Sets what `davit reload` does.
     func acceptReloads(_ action: @escaping @Sendable () -> ReloadReport) { reload.withLock { $0 = action } }
 
+    /// Sets the bans that `davit ban` lists and changes.
+    func use(_ bans: BanList) { self.bans.withLock { $0 = bans } }
+
     // MARK: Life cycle of the server
 
     func serverDidStart() {
@@ -262,8 +267,12 @@ final class OpenShare: LifecycleObserver {
                 if case .reload = request, let reload = self?.reload.withLock({ $0 }) {
                     return .lines(reload().lines)
                 }
+                guard let bans = self?.bans.withLock({ $0 }) else {
+                    return .refused(reason: "the server is not running")
+                }
                 return StateAdmin(
-                    store: state, share: share, accounts: admin, origin: "a command of user \(user)",
+                    store: state, share: share, accounts: admin, bans: bans,
+                    origin: "a command of user \(user)",
                     status: status
                 ).answer(request)
             }

@@ -34,16 +34,18 @@ package struct PeerNetwork: Hashable, Sendable {
 
     /// Returns the text form of the group that contains an address, so that peers counted as one have the
     /// same text: the IPv4 address, the /64 of an IPv6 address, or "".
-    package static func text(of address: String) -> String {
-        let network = PeerNetwork(of: address)
-        switch network.kind {
+    package static func text(of address: String) -> String { PeerNetwork(of: address).text }
+
+    /// The text form of the group; see ``text(of:)``.
+    package var text: String {
+        switch kind {
         case .other: return ""
         case .ipv4:
-            return stride(from: 24, through: 0, by: -8).map { String(network.bits >> $0 & 0xFF) }
+            return stride(from: 24, through: 0, by: -8).map { String(bits >> $0 & 0xFF) }
                 .joined(separator: ".")
         case .ipv6:
             let groups = stride(from: 48, through: 0, by: -16).map {
-                String(network.bits >> $0 & 0xFFFF, radix: 16)
+                String(bits >> $0 & 0xFFFF, radix: 16)
             }
             return groups.joined(separator: ":") + "::/64"
         }

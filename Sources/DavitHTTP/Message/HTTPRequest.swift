@@ -51,6 +51,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var expectsContinue = false
         var keepsAlive = false
         var hasAccountPage = false
+        var completion: (any RequestCompletion)?
     }
 
     /// The method as sent; ``HTTPMethod/rawValue`` is its text.
@@ -113,6 +114,11 @@ public final class HTTPRequest: @unchecked Sendable {
     package var hasAccountPage: Bool {
         get { values.hasAccountPage }
         set { values.hasAccountPage = newValue }
+    }
+    /// What is notified when this request ends; nil for nothing. Set at most once for each request.
+    package var completion: (any RequestCompletion)? {
+        get { values.completion }
+        set { values.completion = newValue }
     }
     /// The state that the connection keeps for its next request. Remains when the object is reused.
     package var memory: RequestMemory {
@@ -224,6 +230,13 @@ extension HTTPRequest {
     }
 
     package func keepHead(_ bytes: UnsafeRawBufferPointer) { unsafe head.append(contentsOf: bytes) }
+
+    /// Called by the connection when the response has been sent, or cannot be sent completely. Further calls have no effect.
+    package func didEnd() {
+        guard let completion = values.completion else { return }
+        values.completion = nil
+        completion.requestDidEnd()
+    }
 
     /// Resets a used request; keeps its memory and the state of the connection.
     package func removeAll() {

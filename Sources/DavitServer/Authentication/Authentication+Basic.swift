@@ -214,5 +214,6 @@ extension Authentication {
             $0.failures.failed(address: origin.address, account: origin.account, now: now)
         }
         if seconds > 0 { report(origin.peer, seconds) }
+        didFail(origin.peer)
     }
 }

@@ -63,6 +63,7 @@ extension Authentication {
                     $0.failures.failed(address: attempt.address, account: attempt.account, now: now)
                 }
                 if seconds > 0 { report(attempt.peer, seconds) }
+                didFail(attempt.peer)
             default: break
             }
         }

@@ -119,6 +119,8 @@ public final class Authentication: Middleware {
     let optionsFields: HTTPFields
     let work: any BlockingWorkRunner
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
+    /// Called after each failed login.
+    let didFail: @Sendable (_ address: String) -> Void
     let limitLog: LimitLog
     /// Whether users whom a trusted proxy has authenticated are signed in.
     let admitsForwarded: Bool
@@ -158,6 +160,7 @@ public final class Authentication: Middleware {
     /// - Parameters:
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration in seconds.
+    ///   - didFail: called with the address of the client after each failed login; must return quickly.
     ///   - limitLog: logs requests refused because too many passwords are queued.
     ///   - authenticators: asked in this order about requests without an Authorization field.
     ///   - admitsForwarded: whether users whom a trusted proxy has authenticated are signed in.
@@ -170,6 +173,7 @@ public final class Authentication: Middleware {
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
+        didFail: @escaping @Sendable (_ address: String) -> Void = { _ in },
         limitLog: LimitLog = LimitLog { _ in }, authenticators: [any RequestAuthenticator] = [],
         admitsForwarded: Bool = false, external: ExternalLogins? = nil,
         appPasswords: AppPasswordServices? = nil,
@@ -186,6 +190,7 @@ public final class Authentication: Middleware {
         self.work = work
         self.hashesAtATime = max(1, hashesAtATime)
         self.report = report
+        self.didFail = didFail
         self.limitLog = limitLog
         self.authenticators = authenticators
         self.admitsForwarded = admitsForwarded
