@@ -394,7 +394,8 @@ let package = Package(
         tests(
             of: "DavitCommand",
             [
-                "Davit", "DavitACME", "DavitCrypto", "DavitSandbox", "DavitAccess", "DavitControl", "DavitLDAP",
+                "Davit", "DavitACME", "DavitCrypto", "DavitSandbox", "DavitAccess", "DavitControl",
+                "DavitLDAP",
                 "DavitOIDC", "DavitPAM",
                 "DavitRecording",
                 "DavitTesting",
