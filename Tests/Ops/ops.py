@@ -139,7 +139,8 @@ def check_health(work, admin, report):
 
 def listener(work, report):
     admin = work / "admin.sock"
-    options = ["--port", "0", "--admin-listen", str(admin), "--user", "anna:secret", "--auth", "basic"]
+    options = ["--port", "0", "--admin-listen", str(admin), "--user", "anna:secret", "--auth", "basic",
+               "--max-requests-per-account", "1000"]
     with Server(work, *options).wait_until_ready() as server:
         report.check("only the user of the server can connect", admin.stat().st_mode & 0o777 == 0o600)
         names = check_metrics(admin, server.port, report)
