@@ -19,7 +19,8 @@ extension Configuration {
     ///   - isShare: whether the application is the share to which the rules of the database apply, and nothing else.
     func makeAuthentication(
         with directory: AccountDirectory?, announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log,
-        _ uses: AppPasswordUses?, asking authenticators: [any RequestAuthenticator] = [], isShare: Bool
+        _ audit: (any AuditTrail)?, _ uses: AppPasswordUses?,
+        asking authenticators: [any RequestAuthenticator] = [], isShare: Bool
     ) throws(ServerError) -> Authentication? {
         if directory != nil, !accounts.isEmpty { throw .accountsInTwoPlaces }
         if directory == nil, accounts.isEmpty, !authenticatesElsewhere {
@@ -43,7 +44,7 @@ extension Configuration {
                     log.warning("too many wrong passwords", ["address": address, "seconds": "\(seconds)"])
                 },
                 limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
-                authenticators: authenticators,
+                audit: audit, authenticators: authenticators,
                 admitsForwarded: admitsForwarded, external: try externalLogins(log),
                 appPasswords: uses?.services,
                 anonymousRights: anonymous,

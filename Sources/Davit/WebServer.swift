@@ -38,6 +38,8 @@ public final class WebServer: Sendable {
     let hasAccountDatabase: Bool
     /// Nil without an access log.
     private let accessLog: LogFile?
+    /// Nil without an audit log.
+    private let auditLog: AuditLog?
     private let lifecycleObservers: LifecycleObservers
     let status: ServerStatus
     /// Nil without ``Configuration/adminListener``.
@@ -60,14 +62,16 @@ public final class WebServer: Sendable {
         let log = configuration.makeLog()
         self.log = log
         let pool = BlockingPool(priority: configuration.priority)
+        let auditLog = try configuration.openAuditLog(reportingTo: log)
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             publicAuthorities: try configuration.publicAuthorities(),
             securePublicHosts: try configuration.securePublicHosts(),
             pageOrigins: configuration.cors?.originTexts ?? [],
-            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
+            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log
+        ).recording(in: auditLog)
         let accessLog = try configuration.openAccessLog(reportingTo: log)
-        let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
+        let lifecycleObservers = LifecycleObservers(environment, pool, accessLog, auditLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
@@ -81,7 +85,7 @@ public final class WebServer: Sendable {
             let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
             accountEndpoint = endpoint
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses,
+                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses,
                 asking: endpoint.map { [$0] } ?? [], isShare: isShare)
             let pages = authentication.flatMap { endpoint?.pages(for: $0) }
             front = try configuration.front(
@@ -93,7 +97,8 @@ public final class WebServer: Sendable {
             #else
             if configuration.signInProvider != nil { throw .noTLS }
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare)
+                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses, isShare: isShare
+            )
             if let authentication { environment.use(authentication, nil) }
             front = try configuration.front(of: application, behind: authentication)
             #endif
@@ -122,8 +127,9 @@ public final class WebServer: Sendable {
             #endif
             http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
             lifecycleController.attach(http)
-            let status = configuration.status(of: http, lifecycleController, authentication, in: environment)
-            {
+            let status = configuration.status(
+                of: http, lifecycleController, authentication, auditLog, in: environment
+            ) {
                 #if TLS
                 certificates?.validity
                 #else
@@ -141,6 +147,7 @@ public final class WebServer: Sendable {
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
+        self.auditLog = auditLog
         hasAccountDatabase = directory != nil
         if let directory, let uses { follow(directory, uses, log: log) }
         if let authentication { followExternalLogins(of: authentication) }
@@ -208,9 +215,12 @@ public final class WebServer: Sendable {
     /// empty while it is not running.
     public var addresses: [BoundAddress] { lifecycleController.addresses }
 
-    /// Reopens the access log file, for log rotation. Returns immediately; responses sent before the call are
-    /// logged to the old file.
-    public func reopenLogs() { accessLog?.reopen() }
+    /// Reopens the files of the access log and of the audit log, for log rotation. Returns immediately; responses sent
+    /// before the call are logged to the old file.
+    public func reopenLogs() {
+        accessLog?.reopen()
+        auditLog?.reopen()
+    }
 
     /// Stops accepting connections. Requests in flight finish, or are cancelled after the grace period.
     /// Returns immediately.

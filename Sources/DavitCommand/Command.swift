@@ -29,6 +29,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
             case .trash(let options):
                 return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
+            case .log(let options):
+                return report { () throws(CommandFailure) in try LogCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
             case .account(let options):
@@ -63,7 +65,7 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, config, reload, account
     case appPassword = "app-password"
-    case group, access, check, status, locks, trash, password, replay, stub
+    case group, access, check, status, locks, trash, log, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -78,6 +80,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .status: .status
         case .locks: .locks
         case .trash: .trash
+        case .log: .log
         case .password: .password
         case .replay: .replay
         case .stub: .stub

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitMetrics
 internal import DavitServer
 internal import DavitSystem
@@ -13,6 +14,7 @@ final class ServerStatus: Sendable {
     private let lifecycle: LifecycleController
     private let shares: [OpenShare]
     private let authentication: Authentication?
+    private let auditLog: AuditLog?
     /// Returns the period in which all certificates are valid; nil without TLS.
     private let certificateValidity: @Sendable () -> ClosedRange<Timestamp>?
     /// Metrics of the application.
@@ -22,7 +24,7 @@ final class ServerStatus: Sendable {
 
     init(
         _ http: HTTPServer, _ lifecycle: LifecycleController, _ shares: [OpenShare],
-        _ authentication: Authentication?,
+        _ authentication: Authentication?, _ auditLog: AuditLog?,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?,
         others: (@Sendable () -> [Metric])?, version: String
     ) {
@@ -30,6 +32,7 @@ final class ServerStatus: Sendable {
         self.lifecycle = lifecycle
         self.shares = shares
         self.authentication = authentication
+        self.auditLog = auditLog
         self.certificateValidity = certificateValidity
         self.others = others
         self.version = version
@@ -42,6 +45,12 @@ final class ServerStatus: Sendable {
                 "listening", problem: lifecycle.isListening ? nil : "the server does not accept connections")
         ]
         if !shares.isEmpty { checks += OpenShare.healthChecks(of: shares) }
+        if let auditLog {
+            checks.append(
+                HealthCheck(
+                    "audit-log",
+                    problem: auditLog.statistics.isFailing ? "the audit log cannot be written" : nil))
+        }
         if let validity = certificateValidity() {
             checks.append(.certificate(validity, now: Timestamp(nanoseconds: Clock.wallNow())))
         }
@@ -70,6 +79,7 @@ final class ServerStatus: Sendable {
                 journalBacklog: OpenShare.journalBacklog(of: shares))
         }
         if let load = authentication?.load { metrics += ServerMetrics.authentication(load) }
+        if let audit = auditLog?.statistics { metrics += ServerMetrics.audit(audit) }
         if let validity = certificateValidity() {
             metrics.append(
                 Metric(
@@ -107,6 +117,9 @@ final class ServerStatus: Sendable {
         if let load = authentication?.load {
             lines.append(("passwords waiting", "\(load.waiting)"))
             lines.append(("throttled addresses", "\(load.throttledAddresses)"))
+        }
+        if let audit = auditLog?.statistics {
+            lines.append(("audit log", "\(audit.records) records, \(audit.lost) lost"))
         }
         if let validity = certificateValidity() {
             let days =

@@ -95,6 +95,8 @@ public struct Configuration: Sendable {
     public var logSink: (any LogSink)?
     /// A log with one line for each response; nil for none.
     public var accessLog: AccessLog?
+    /// A log of who changed what, and of logins; nil for none.
+    public var audit: Audit?
     /// The listener for health checks and metrics; nil for none.
     public var adminListener: AdminListener?
     /// Whether the server counts requests, for ``WebServer/metrics()``. A listener in ``adminListener`` implies it.

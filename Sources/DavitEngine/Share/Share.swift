@@ -129,7 +129,7 @@ public final class Share: Sendable {
             configuration.trash, self.resources, stored, rules, state, rows, intents, ruleMoves, now: now,
             report: report)
         trashMaintenance = TrashMaintenance(
-            trash, self.resources, state, pathLocks, self.work, now: now, report: report)
+            trash, self.resources, state, pathLocks, self.work, configuration.audit, now: now, report: report)
         space = VolumeSpace(self.resources, stored, state, trash, trashMaintenance)
         receiver = ContentReceiver(self.work, space, maximumBytes: configuration.maximumFileBytes)
         languages = ContentLanguages(self.resources, state, rows, intents, self.work)

@@ -120,6 +120,8 @@ public final class Authentication: Middleware {
     let work: any BlockingWorkRunner
     let report: @Sendable (_ address: String, _ seconds: Int64) -> Void
     let limitLog: LimitLog
+    /// Records logins and failed logins; nil without an audit log.
+    let audit: (any AuditTrail)?
     /// Whether users whom a trusted proxy has authenticated are signed in.
     let admitsForwarded: Bool
     /// Verifies the passwords of users without an account here; nil to refuse them.
@@ -159,6 +161,7 @@ public final class Authentication: Middleware {
     ///   - hashesAtATime: maximum number of concurrent hashes, at least 1.
     ///   - report: called each time an address is blocked, with the duration in seconds.
     ///   - limitLog: logs requests refused because too many passwords are queued.
+    ///   - audit: records logins and failed logins; nil without an audit log.
     ///   - authenticators: asked in this order about requests without an Authorization field.
     ///   - admitsForwarded: whether users whom a trusted proxy has authenticated are signed in.
     ///   - external: verifies the passwords of users without an account here; nil to refuse them.
@@ -170,7 +173,8 @@ public final class Authentication: Middleware {
         accounts: Accounts, optionsFields: HTTPFields = HTTPFields(), work: any BlockingWorkRunner,
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
-        limitLog: LimitLog = LimitLog { _ in }, authenticators: [any RequestAuthenticator] = [],
+        limitLog: LimitLog = LimitLog { _ in }, audit: (any AuditTrail)? = nil,
+        authenticators: [any RequestAuthenticator] = [],
         admitsForwarded: Bool = false, external: ExternalLogins? = nil,
         appPasswords: AppPasswordServices? = nil,
         anonymousRights: (@Sendable (HTTPRequest) -> Rights)? = nil,
@@ -187,6 +191,7 @@ public final class Authentication: Middleware {
         self.hashesAtATime = max(1, hashesAtATime)
         self.report = report
         self.limitLog = limitLog
+        self.audit = audit
         self.authenticators = authenticators
         self.admitsForwarded = admitsForwarded
         self.external = external
