@@ -12,12 +12,7 @@ struct BanCommandTests {
     private let share: String
     private let state: String
 
-    init() throws {
-        folder = try TemporaryFolder()
-        share = try ExclusiveFolder.canonical(folder.path) + "/share"
-        state = folder.path + "/state"
-        _ = try ExclusiveFolder(path: share)
-    }
+    init() throws { (folder, share, state) = try TemporaryFolder.withSharedFolder() }
 
     /// Runs `body` while a server shares the folder. Its clients are those of a proxy on this machine.
     private func withServer(_ body: (ChangeEventClient) throws -> Void) throws {

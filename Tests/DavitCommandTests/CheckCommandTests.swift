@@ -16,12 +16,7 @@ struct CheckCommandTests {
     private let share: String
     private let state: String
 
-    init() throws {
-        folder = try TemporaryFolder()
-        share = try ExclusiveFolder.canonical(folder.path) + "/share"
-        state = folder.path + "/state"
-        _ = try ExclusiveFolder(path: share)
-    }
+    init() throws { (folder, share, state) = try TemporaryFolder.withSharedFolder() }
 
     private var options: CheckOptions { CheckOptions(folder: share, stateFolder: state) }
 

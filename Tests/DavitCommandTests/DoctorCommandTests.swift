@@ -14,12 +14,7 @@ struct DoctorCommandTests {
     private let share: String
     private let state: String
 
-    init() throws {
-        folder = try TemporaryFolder()
-        share = try ExclusiveFolder.canonical(folder.path) + "/share"
-        state = try ExclusiveFolder.canonical(folder.path) + "/state"
-        try ExclusiveFolder.makeFolders(share)
-    }
+    init() throws { (folder, share, state) = try TemporaryFolder.withSharedFolder() }
 
     private func serveOptions(_ configure: (inout ServeOptions) -> Void = { _ in }) -> ServeOptions {
         var options = ServeOptions(folder: share)

@@ -17,12 +17,7 @@ struct LocksCommandTests {
         let all = Mutex<[String]>([])
     }
 
-    init() throws {
-        folder = try TemporaryFolder()
-        share = try ExclusiveFolder.canonical(folder.path) + "/share"
-        state = folder.path + "/state"
-        _ = try ExclusiveFolder(path: share)
-    }
+    init() throws { (folder, share, state) = try TemporaryFolder.withSharedFolder() }
 
     /// Runs `body` while a server shares the folder.
     private func withServer(_ body: (ChangeEventClient) throws -> Void) throws {

@@ -10,12 +10,7 @@ struct TrashCommandTests {
     private let share: String
     private let state: String
 
-    init() throws {
-        folder = try TemporaryFolder()
-        share = try ExclusiveFolder.canonical(folder.path) + "/share"
-        state = folder.path + "/state"
-        _ = try ExclusiveFolder(path: share)
-    }
+    init() throws { (folder, share, state) = try TemporaryFolder.withSharedFolder() }
 
     private func serve(_ body: (ChangeEventClient) throws -> Void) throws {
         var configuration = Configuration()
