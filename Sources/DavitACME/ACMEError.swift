@@ -61,16 +61,18 @@ struct ACMEProblem: Hashable, Sendable {
     }
 
     /// Reads the problem in an object.
-    init(_ object: JSONObject?, status: Int = 0, retrySeconds: Int64? = nil) {
+    /// - Parameter isPart: whether it is a subproblem, which has none of its own (RFC 8555 §6.7.1).
+    init(_ object: JSONObject?, status: Int = 0, retrySeconds: Int64? = nil, isPart: Bool = false) {
         let type = object?.text("type") ?? ""
         kind = Self.printable(type.hasPrefix(Self.prefix) ? String(type.dropFirst(Self.prefix.count)) : type)
         detail = Self.printable(object?.text("detail") ?? "")
         self.status = status
         self.retrySeconds = retrySeconds
-        parts = (object?["subproblems"]?.elements ?? []).prefix(10).compactMap { part in
+        let subproblems = isPart ? nil : object?["subproblems"]?.elements
+        parts = (subproblems ?? []).prefix(10).compactMap { part in
             guard let part = JSONObject(part) else { return nil }
             let name = part["identifier"].flatMap { JSONObject($0) }?.text("value") ?? ""
-            return Self.printable(name) + ": " + ACMEProblem(part).text
+            return Self.printable(name) + ": " + ACMEProblem(part, isPart: true).text
         }
     }
 

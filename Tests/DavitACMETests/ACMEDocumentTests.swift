@@ -111,7 +111,7 @@ struct ACMEDocumentTests {
         let text = """
             {"type":"urn:ietf:params:acme:error:rateLimited","detail":"too many\\n certificates","status":429,
             "subproblems":[{"type":"urn:ietf:params:acme:error:dns","detail":"none",
-            "identifier":{"type":"dns","value":"a.example"}}]}
+            "identifier":{"type":"dns","value":"a.example"},"subproblems":[{"detail":"not read"}]}]}
             """
         let problem = ACMEProblem(
             ServiceResponse(status: 429, fields: ["retry-after": "120"], bytes: Self.bytes(text)),
