@@ -21,6 +21,7 @@ struct BanCommandTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.proxies.trusted = ["127.0.0.1"]
         configuration.bans.exempt = ["10.0.0.0/8"]
         let server = try WebServer(WebDAVShare(share, stateFolder: state), configuration: configuration)

@@ -30,6 +30,7 @@ struct CheckCommandTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         let server = try WebServer(
             WebDAVShare(share, stateFolder: stateFolder ?? state), configuration: configuration)
         _ = try server.start()

@@ -59,6 +59,7 @@ struct DoctorCommandTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         return configuration
     }
 

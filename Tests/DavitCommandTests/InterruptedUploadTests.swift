@@ -22,6 +22,7 @@ struct InterruptedUploadTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         let server = try WebServer(mount, configuration: configuration)
         let addresses = try server.start()
         defer {

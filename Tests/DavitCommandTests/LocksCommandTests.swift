@@ -27,6 +27,7 @@ struct LocksCommandTests {
         configuration.logLevel = .warning
         configuration.logSink = .custom { [lines] entry in lines.all.withLock { $0.append(entry.text) } }
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         let server = try WebServer(WebDAVShare(share, stateFolder: state), configuration: configuration)
         let addresses = try server.start()
         defer {

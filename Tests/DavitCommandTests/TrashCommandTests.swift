@@ -18,6 +18,7 @@ struct TrashCommandTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         var share = WebDAVShare(share, stateFolder: state)
         share.trash = TrashLimits()
         let server = try WebServer(share, configuration: configuration)

@@ -42,6 +42,7 @@ struct FaultInjectorTests {
             var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
             configuration.loops = 1
             configuration.grace = .zero
+            configuration.deadlines = .ofTests
             server = HTTPServer(
                 configuration: configuration, handler: Application().applying(FaultInjector(plan)),
                 log: Log(level: .error))

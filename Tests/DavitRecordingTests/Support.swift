@@ -26,6 +26,7 @@ final class RecordedShare {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configure(&configuration)
         let share = WebDAVShare(root, stateFolder: state.path + "/state", isReadOnly: isReadOnly)
         server = try WebServer(share, configuration: configuration)

@@ -3,6 +3,7 @@ import DavitLogging
 import DavitServer
 import DavitSite
 import DavitSystem
+import DavitTesting
 import DavitTransport
 import Testing
 
@@ -22,6 +23,7 @@ struct SiteSocketTests {
             var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
             configuration.loops = 1
             configuration.grace = .zero
+            configuration.deadlines = .ofTests
             let server = Self.server(configuration, handler)
             defer { server.shutdown() }
             let address = try #require(try server.start().first)

@@ -32,6 +32,7 @@ struct AccountDatabaseTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         return try WebServer(
             WebDAVShare(folder.path + "/share", stateFolder: state), configuration: configuration)

@@ -40,6 +40,7 @@ struct AccountsOfSharesTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         let a = WebDAVShare(folder.path + "/a", stateFolder: folder.path + "/state-a")
         var b = WebDAVShare(folder.path + "/b", stateFolder: folder.path + "/state-b")
         b.access = access

@@ -24,6 +24,7 @@ struct AdminListenerTests {
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.logLevel = .error
         return configuration
     }

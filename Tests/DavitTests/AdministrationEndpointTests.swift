@@ -42,6 +42,7 @@ struct AdministrationEndpointTests {
         configuration.hosts = ["127.0.0.1"]
         configuration.port = 0
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.logLevel = logSink == nil ? .error : .info
         configuration.logSink = logSink
         let server = try WebServer(

@@ -34,6 +34,7 @@ struct BanServerTests {
         configuration.logLevel = .warning
         configuration.logSink = .custom { [lines] entry in lines.all.withLock { $0.append(entry.text) } }
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.collectsMetrics = true
         configuration.accounts = [.init(name: "anna", password: "secret")]
         configuration.proxies.trusted = ["127.0.0.1"]

@@ -35,6 +35,7 @@ struct ChangedMountTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         let server = try WebServer(share(mounts), configuration: configuration)
         let addresses = try server.start()
         defer {

@@ -41,6 +41,7 @@ struct ForwardedUserTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.proxies.trusted = [proxy]
         configuration.proxies.identityFields = IdentityFields(user: "Remote-User", groups: "Remote-Groups")
         let server = try WebServer(

@@ -77,6 +77,7 @@ struct HomeFolderTests {
         configuration.logLevel = .warning
         configuration.logSink = warnings
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         return try WebServer(share, configuration: configuration)
     }
 

@@ -40,6 +40,7 @@ struct MountServerTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         return try WebServer(share, configuration: configuration)
     }
 

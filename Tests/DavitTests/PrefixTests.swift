@@ -18,6 +18,7 @@ struct PrefixTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         return configuration
     }

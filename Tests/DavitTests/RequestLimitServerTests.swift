@@ -20,6 +20,7 @@ struct RequestLimitServerTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.collectsMetrics = true
         configuration.maxRequestsPerAccount = 1
         configuration.accounts = [

@@ -40,6 +40,7 @@ struct RevocationTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.threads = 2
         configuration.accounts = [Self.anna, Self.bert]
         if let schemes { configuration.authentication.schemes = schemes }

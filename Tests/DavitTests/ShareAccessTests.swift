@@ -41,6 +41,7 @@ struct ShareAccessTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.middleware = [SignIn()]
         var share = WebDAVShare(folder.path + "/share", stateFolder: folder.path + "/state")
         share.access = OwnFolders()

@@ -54,6 +54,7 @@ struct SignInProviderTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.signInProvider = provider
         configuration.publicURLs = ["https://files.example.org", "https://other.example.org:8443/dav"]
         change(&configuration)

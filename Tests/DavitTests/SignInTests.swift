@@ -37,6 +37,7 @@ struct SignInTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         if hasAccounts {
             configuration.accounts = [
                 .init(name: "anna", password: "secret"), .init(name: "ben", password: "x"),

@@ -11,6 +11,7 @@ struct StaticSiteTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         return configuration
     }
 

@@ -19,6 +19,7 @@ struct SyncServerTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         var share = WebDAVShare(folder.path + "/share", stateFolder: folder.path + "/state")
         change(&share)
         return try WebServer(configuration: configuration) { $0.mount("/files", share) }

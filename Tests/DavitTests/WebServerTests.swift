@@ -23,6 +23,7 @@ struct WebServerTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         return configuration
     }

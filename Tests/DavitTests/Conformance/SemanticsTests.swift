@@ -40,6 +40,7 @@ struct SemanticsTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         try prepare(configuration)
         change(&configuration)
         try serve(configuration) { client throws in

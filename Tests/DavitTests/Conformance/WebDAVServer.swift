@@ -16,6 +16,7 @@ struct WebDAVServer {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         self.configuration = configuration
     }

@@ -11,6 +11,7 @@ enum Served {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         return configuration
     }

@@ -18,6 +18,7 @@ struct ConnectionOverrideTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.middleware = middleware
         configure(&configuration)
         let server = try WebServer(configuration: configuration, routes)

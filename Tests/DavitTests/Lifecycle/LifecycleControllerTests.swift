@@ -3,6 +3,7 @@ import DavitHTTP
 import DavitLogging
 import DavitServer
 import DavitSystem
+import DavitTesting
 import DavitTransport
 import Testing
 
@@ -20,7 +21,7 @@ struct LifecycleControllerTests {
             var transport = TransportConfiguration(endpoints: [.init(host: host, port: 0)])
             transport.loops = 2
             transport.grace = .zero
-            transport.deadlines.keepAlive = .seconds(3600)
+            transport.deadlines = .ofTests
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
             transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
             http = HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error))

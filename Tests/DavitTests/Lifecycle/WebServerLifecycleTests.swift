@@ -22,6 +22,7 @@ struct WebServerLifecycleTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         change(&configuration)
         return configuration
     }

@@ -58,6 +58,7 @@ struct CertificateIssuerTests {
         configuration.port = 0
         configuration.logSink = .custom { _ in }
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.tls = .init(issuer: issuer)
         return try WebServer(
             WebDAVShare(folder.path + "/share", stateFolder: folder.path + "/state"),

@@ -37,6 +37,7 @@ struct SecureServerTests {
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero
+        configuration.deadlines = .ofTests
         configuration.tls = tls
         return try WebServer(configuration: configuration) { routes in
             routes.get("/who") { request in

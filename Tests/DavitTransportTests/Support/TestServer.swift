@@ -2,6 +2,7 @@ import DavitHTTP
 import DavitLogging
 import DavitServer
 import DavitSystem
+import DavitTesting
 import DavitTransport
 
 #if canImport(Glibc)
@@ -40,12 +41,7 @@ final class TestServer {
         var configuration = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: 0)])
         configuration.loops = 1
         configuration.grace = .zero
-        // The deadlines are long, because other tests may occupy the threads that a test waits for. Tests of
-        // a deadline set it themselves.
-        configuration.deadlines.head = .seconds(3600)
-        configuration.deadlines.handshake = .seconds(3600)
-        configuration.deadlines.keepAlive = .seconds(3600)
-        configuration.deadlines.window = .seconds(3600)
+        configuration.deadlines = .ofTests
         configuration.observer = { continuation.yield($0) }
         #if TLS
         if Wire.isSecure { configuration.tls = try Wire.context() }
