@@ -10,6 +10,7 @@ package enum Invocation: Hashable, Sendable {
     case check(CheckOptions)
     case status(StatusOptions)
     case locks(LocksOptions)
+    case uploads(UploadsOptions)
     case trash(TrashOptions)
     case ban(BanOptions)
     case password(PasswordOptions)
@@ -57,6 +58,7 @@ package struct Arguments {
         case Subcommand.check.rawValue: return try check()
         case Subcommand.status.rawValue: return try status()
         case Subcommand.locks.rawValue: return try locks()
+        case Subcommand.uploads.rawValue: return try uploads()
         case Subcommand.trash.rawValue: return try trash()
         case Subcommand.ban.rawValue: return try ban()
         case Subcommand.password.rawValue: return try password()
@@ -117,6 +119,23 @@ package struct Arguments {
         return folders
     }
 
+    /// Takes the action and the folder from the front of the words that are not options.
+    /// - Parameters:
+    ///   - words: begins with the action.
+    ///   - known: the actions of the command.
+    static func actionAndFolder(
+        of command: Subcommand, _ words: inout ArraySlice<String>, in known: [String]
+    ) throws(UsageError) -> (action: String, folder: String) {
+        guard let action = words.popFirst() else { throw .missingAction }
+        guard known.contains(action) else {
+            throw .unknownCommand(
+                "\(command.rawValue) \(action)",
+                nearest: nearest(to: action, in: known).map { "\(command.rawValue) \($0)" })
+        }
+        guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        return (action, folder)
+    }
+
     /// Splits `--name=value`; the value is nil without `=`.
     static func parts(of word: String) -> (name: String, value: String?) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -131,7 +150,7 @@ package struct Arguments {
         return value
     }
 
-    /// Parses `--state-dir`, the only option of `davit check` and `davit locks`.
+    /// Parses `--state-dir`, the only option of several commands.
     mutating func stateFolder(_ word: String) throws(UsageError) -> String {
         let (name, value) = Self.parts(of: word)
         let known = ServeOption.stateDir.rawValue

@@ -47,13 +47,8 @@ extension Arguments {
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
-        guard var rest = words?[...], let action = rest.popFirst() else { return .help(.ban) }
-        guard BanOptions.actions.contains(action) else {
-            throw .unknownCommand(
-                "ban \(action)", nearest: Self.nearest(to: action, in: BanOptions.actions).map { "ban \($0)" }
-            )
-        }
-        guard let folder = rest.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        guard var rest = words?[...], !rest.isEmpty else { return .help(.ban) }
+        let (action, folder) = try Self.actionAndFolder(of: .ban, &rest, in: BanOptions.actions)
         if action != "add", minutes != nil {
             throw .useless(option: BanOptions.minutes, without: "'davit ban add'")
         }
@@ -97,40 +92,17 @@ package struct BanCommand {
 
     /// Returns all bans that have not ended, those that end first in front. Blocks.
     package func bans() throws(CommandFailure) -> [Ban] {
-        let state = try state()
-        return try state.ask { (ask) throws(CommandFailure) in
-            var bans: [Ban] = []
-            while true {
-                guard let lines = try ask(.bans(skipped: bans.count)) else { return nil }
-                if lines.isEmpty { return bans }
-                bans += try Self.bans(in: lines, of: state)
-            }
-        }
+        try state().list(ControlRequest.bans) { ListedBan(line: $0)?.ban }
     }
 
     private func change(
         _ request: ControlRequest, _ text: (Ban) -> String
     ) throws(CommandFailure) -> String {
-        let state = try state()
-        return try state.ask { (ask) throws(CommandFailure) in
-            guard let lines = try ask(request) else { return nil }
-            return try Self.bans(in: lines, of: state).map(text).joined()
-        }
+        try state().ask(request) { ListedBan(line: $0)?.ban }.map(text).joined()
     }
 
     private func state() throws(CommandFailure) -> StateAccess {
         try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
-    }
-
-    private static func bans(in lines: [String], of state: StateAccess) throws(CommandFailure) -> [Ban] {
-        var bans: [Ban] = []
-        for line in lines {
-            guard let ban = ListedBan(line: line)?.ban else {
-                throw .serverSilent(state.path, process: 0, reason: "invalid response")
-            }
-            bans.append(ban)
-        }
-        return bans
     }
 
     private static func description(_ ban: Ban) -> String {

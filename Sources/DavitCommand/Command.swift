@@ -31,6 +31,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try StatusCommand(options: options).run() }
             case .locks(let options):
                 return report { () throws(CommandFailure) in try LocksCommand(options: options).run() }
+            case .uploads(let options):
+                return report { () throws(CommandFailure) in try UploadsCommand(options: options).run() }
             case .trash(let options):
                 return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
             case .ban(let options):
@@ -69,7 +71,7 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, setup, config, reload, account
     case appPassword = "app-password"
-    case group, access, doctor, check, status, locks, trash, ban, password, replay, stub
+    case group, access, doctor, check, status, locks, uploads, trash, ban, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -85,6 +87,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .check: .check
         case .status: .status
         case .locks: .locks
+        case .uploads: .uploads
         case .trash: .trash
         case .ban: .ban
         case .password: .password
@@ -96,7 +99,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     /// The words before the folder argument, for examples.
     var beforeFolder: String {
         switch self {
-        case .locks, .trash, .ban, .account, .appPassword, .group, .access: "\(rawValue) list"
+        case .locks, .uploads, .trash, .ban, .account, .appPassword, .group, .access: "\(rawValue) list"
         default: rawValue
         }
     }

@@ -36,6 +36,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case noState(String, share: String)
     /// There is no lock with this token or path.
     case noLock(String, folder: String)
+    /// There is no upload with this ID.
+    case noUpload(String, folder: String)
     /// A request to the server that uses the state folder failed; `process` is 0 if the server's process ID is
     /// unknown.
     case serverSilent(String, process: Int32, reason: String)
@@ -133,6 +135,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .doctorFoundProblems(let count): "\(count) problems found"
         case .noState(let path, let share): "no state for \(share) in \(path)"
         case .noLock(let name, _): "no lock with path or token \(name)"
+        case .noUpload(let id, _): "no upload with the ID \(id)"
         case .serverSilent(let path, 0, let reason):
             "request to the server that uses state folder \(path) failed: \(reason)"
         case .serverSilent(let path, let process, let reason):
@@ -213,6 +216,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "Stop the server and copy the state folder. Then restore a backup, or move the folder away."
         case .noState: "Serve the folder once to create it, or specify its location: --state-dir /some/folder"
         case .noLock(_, let folder): "List the locks: davit locks list '\(folder)'"
+        case .noUpload(_, let folder): "List the uploads: davit uploads list '\(folder)'"
         case .serverSilent: "Try again as the server's user, or stop the server first."
         case .openToEverybody:
             "Add --user NAME:PASSWORD, --user-file FILE or accounts (davit account add), or listen on this machine"

@@ -4,7 +4,7 @@ internal import DavitQRCode
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
     case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
-        locks, trash, ban, password, replay, stub
+        locks, uploads, trash, ban, password, replay, stub
 
     package var text: String {
         switch self {
@@ -21,6 +21,7 @@ package enum Help: Hashable, Sendable {
         case .check: Self.checkText
         case .status: Self.statusText
         case .locks: Self.locksText
+        case .uploads: Self.uploadsText
         case .trash: Self.trashText
         case .ban: Self.banText
         case .password: Self.passwordText
@@ -47,6 +48,7 @@ package enum Help: Hashable, Sendable {
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
+               davit uploads list|cancel FOLDER [UPLOAD] [--state-dir FOLDER]
                davit trash list|restore|empty FOLDER [OPTION...]
                davit ban list|add|remove FOLDER [ADDRESS] [OPTION...]
                davit password [NAME] [--digest] [--realm TEXT]
@@ -79,6 +81,8 @@ package enum Help: Hashable, Sendable {
                             list the locks in a share
           locks break FOLDER LOCK
                             remove a lock, even one that another account holds
+          uploads ACTION FOLDER
+                            list and cancel resumable uploads
           trash ACTION FOLDER
                             list, restore or permanently delete files in the trash
           ban ACTION FOLDER
@@ -273,6 +277,24 @@ package enum Help: Hashable, Sendable {
           --help                 show this help
 
         Exit status: 0 on success, 1 on failure or if no lock matches LOCK.
+
+        """
+
+    private static let uploadsText = """
+        usage: davit uploads list FOLDER [--state-dir FOLDER]
+               davit uploads cancel FOLDER UPLOAD [--state-dir FOLDER]
+
+        Lists the resumable uploads to the shared FOLDER that are not complete, with
+        their accounts, their progress and when they expire, or cancels the one with
+        the ID UPLOAD, as printed by 'list', and removes the bytes received for it. A
+        client that is sending to a cancelled upload is disconnected. If a server is
+        sharing FOLDER, that server does the work; run the command as the server's user
+        or as root.
+
+          --state-dir FOLDER     state folder, as for 'davit serve'
+          --help                 show this help
+
+        Exit status: 0 on success, 1 on failure or if there is no such upload.
 
         """
 

@@ -13,11 +13,7 @@ package struct LocksOptions: Hashable, Sendable {
         case end(LockSelection)
     }
 
-    /// The words for the actions on the command line.
-    enum Word: String, CaseIterable {
-        case list
-        case end = "break"
-    }
+    static let actions = ["list", "break"]
 
     package var action: Action
     /// The shared folder, as given on the command line.
@@ -48,17 +44,9 @@ extension Arguments {
             stateFolder = try arguments.stateFolder(word)
         }
         guard var words = words?[...] else { return .help(.locks) }
-        guard let first = words.popFirst() else { throw .missingAction }
-        guard let word = LocksOptions.Word(rawValue: first) else {
-            let known = LocksOptions.Word.allCases.map(\.rawValue)
-            let nearest = Self.nearest(to: first, in: known).map { "locks \($0)" }
-            throw .unknownCommand("locks \(first)", nearest: nearest)
-        }
-        guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
-        let action: LocksOptions.Action
-        switch word {
-        case .list: action = .list
-        case .end:
+        let (word, folder) = try Self.actionAndFolder(of: .locks, &words, in: LocksOptions.actions)
+        var action = LocksOptions.Action.list
+        if word == "break" {
             guard let lock = words.popFirst(), !lock.isEmpty else { throw .missingLock }
             action = .end(LockSelection(word: lock))
         }
@@ -94,40 +82,15 @@ package struct LocksCommand {
 
     /// Returns all active locks. Blocks.
     package func locks() throws(CommandFailure) -> [ListedLock] {
-        let state = try state()
-        return try state.ask { (ask) throws(CommandFailure) in
-            var locks: [ListedLock] = []
-            while true {
-                guard let lines = try ask(.locks(skipped: locks.count)) else { return nil }
-                if lines.isEmpty { return locks }
-                locks += try Self.locks(in: lines, of: state)
-            }
-        }
+        try state().list(ControlRequest.locks, ListedLock.init)
     }
 
     private func end(_ selection: LockSelection) throws(CommandFailure) -> [ListedLock] {
-        let state = try state()
-        return try state.ask { (ask) throws(CommandFailure) in
-            guard let lines = try ask(.breakLocks(selection)) else { return nil }
-            return try Self.locks(in: lines, of: state)
-        }
+        try state().ask(.breakLocks(selection), ListedLock.init)
     }
 
     private func state() throws(CommandFailure) -> StateAccess {
         try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
-    }
-
-    private static func locks(in lines: [String], of state: StateAccess) throws(CommandFailure)
-        -> [ListedLock]
-    {
-        var locks: [ListedLock] = []
-        for line in lines {
-            guard let lock = ListedLock(line: line) else {
-                throw .serverSilent(state.path, process: 0, reason: "invalid response")
-            }
-            locks.append(lock)
-        }
-        return locks
     }
 
     // MARK: Output

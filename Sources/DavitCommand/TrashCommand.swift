@@ -45,14 +45,8 @@ extension Arguments {
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
-        guard var rest = words?[...] else { return .help(.trash) }
-        guard let action = rest.popFirst() else { return .help(.trash) }
-        guard TrashOptions.actions.contains(action) else {
-            throw .unknownCommand(
-                "trash \(action)",
-                nearest: Self.nearest(to: action, in: TrashOptions.actions).map { "trash \($0)" })
-        }
-        guard let folder = rest.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        guard var rest = words?[...], !rest.isEmpty else { return .help(.trash) }
+        let (action, folder) = try Self.actionAndFolder(of: .trash, &rest, in: TrashOptions.actions)
         options.folder = folder
         if action != "empty", days != nil {
             throw .useless(option: TrashOptions.olderThan, without: "'davit trash empty'")

@@ -5,10 +5,10 @@ package import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// Lets accounts list and change accounts, groups, rules and locks over HTTP, in JSON. The operations are those of the
+/// Lets accounts list and change accounts, groups, rules, locks and uploads over HTTP, in JSON. The operations are those of the
 /// `davit` commands, within the rights of the account.
 package struct AdministrationEndpoint: ShareAdministration {
-    /// The maximum number of accounts, groups, rules or locks in a response.
+    /// The maximum number of accounts, groups, rules, locks or uploads in a response.
     static let limitItems = 5000
 
     /// The maximum length of a path in a request, percent-encoded.
@@ -42,6 +42,9 @@ package struct AdministrationEndpoint: ShareAdministration {
         case .locks:
             try requireAdministrator(visit)
             return isChange ? try await breakLock(visit) : try await listLocks(visit)
+        case .uploads:
+            try requireAdministrator(visit)
+            return isChange ? try await cancelUpload(visit) : try await listUploads(visit)
         }
     }
 
@@ -189,7 +192,7 @@ package struct AdministrationEndpoint: ShareAdministration {
         var json = JSONWriter()
         json.object {
             $0.member("locks", locks.prefix(Self.limitItems)) {
-                $0.member("path", $1.encodedPath)
+                $0.member("path", $1.path.encodedPath)
                 $0.member("token", $1.token)
                 $0.member("isExclusive", $1.isExclusive)
                 $0.member("isDeep", $1.isDeep)
@@ -210,6 +213,37 @@ package struct AdministrationEndpoint: ShareAdministration {
         case .lines(let lines) where lines.isEmpty: throw HTTPError(.notFound, "There is no such lock.")
         case .lines: return HTTPResponse(status: .noContent)
         case .refused: throw HTTPError(.serviceUnavailable, "The locked resource is in use.")
+        }
+    }
+
+    // MARK: Uploads
+
+    private func listUploads(_ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
+        let admin = UploadAdmin(share: visit.share)
+        let uploads = try await visit.offload { admin.uploads(from: 0, limit: Self.limitItems + 1) }
+        var json = JSONWriter()
+        json.object {
+            $0.member("uploads", uploads.prefix(Self.limitItems)) {
+                $0.member("id", $1.id)
+                $0.member("path", $1.path.encodedPath)
+                $0.member("account", $1.account)
+                $0.member("network", $1.network)
+                $0.member("received", $1.received)
+                $0.member("length", $1.length)
+                $0.member("expires", HTTPDate.iso8601($1.expiry))
+            }
+            $0.member("isComplete", uploads.count <= Self.limitItems)
+        }
+        return .json(json)
+    }
+
+    private func cancelUpload(_ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
+        let id = try await JSONFields(of: visit.request).required("id")
+        let admin = UploadAdmin(share: visit.share)
+        switch try await visit.offload({ admin.cancel(id) }) {
+        case .lines(let lines) where lines.isEmpty: throw HTTPError(.notFound, "There is no such upload.")
+        case .lines: return HTTPResponse(status: .noContent)
+        case .refused: throw HTTPError(.serviceUnavailable, "The upload is being completed.")
         }
     }
 
@@ -338,8 +372,9 @@ extension ResourcePath {
     }
 }
 
-extension ListedLock {
-    var encodedPath: String {
-        (ResourcePath(segments: path.split(separator: UInt8(ascii: "/"))) ?? .root).encodedText
+extension [UInt8] {
+    /// The path with these segments, which are separated by slashes, as ``ResourcePath/encodedText``.
+    fileprivate var encodedPath: String {
+        (ResourcePath(segments: split(separator: UInt8(ascii: "/"))) ?? .root).encodedText
     }
 }

@@ -17,6 +17,11 @@ package enum ControlRequest: Hashable, Sendable {
     case locks(skipped: Int)
     /// Removes locks. The response has a line for each removed lock.
     case breakLocks(LockSelection)
+    /// Lists one page of the open uploads, without the first `skipped`. The response has one ``ListedUpload`` per line; it is
+    /// empty if there are no more uploads.
+    case uploads(skipped: Int)
+    /// Cancels the upload with this ID. The response is the ``ListedUpload`` that was cancelled; it is empty if there is none.
+    case cancelUpload(id: String)
     /// Lists one page of the trash, beginning after the entry with this number. The response has one
     /// ``TrashLine`` per entry, oldest first; it is empty if there are no more entries.
     case trash(after: Int64)
@@ -67,6 +72,8 @@ package enum ControlRequest: Hashable, Sendable {
         case .locks(let skipped): "locks \(skipped)"
         case .breakLocks(.token(let token)): "break-token \(ControlWord.encode(Array(token.utf8)))"
         case .breakLocks(.path(let path)): "break-path \(ControlWord.encode(path))"
+        case .uploads(let skipped): "uploads \(skipped)"
+        case .cancelUpload(let id): "cancel-upload \(ControlWord.encode(Array(id.utf8)))"
         case .trash(let number): "trash \(number)"
         case .restore(let id): "restore \(id)"
         case .emptyTrash(let days): "empty-trash \(days)"
@@ -109,6 +116,12 @@ package enum ControlRequest: Hashable, Sendable {
         case ("break-path", 2):
             guard let path = ControlWord.decode(words[1]) else { return nil }
             self = .breakLocks(.path(path))
+        case ("uploads", 2):
+            guard let skipped = Int(words[1]), skipped >= 0 else { return nil }
+            self = .uploads(skipped: skipped)
+        case ("cancel-upload", 2):
+            guard let id = ControlWord.decode(words[1]) else { return nil }
+            self = .cancelUpload(id: String(decoding: id, as: UTF8.self))
         case ("trash", 2):
             guard let number = Int64(words[1]), number >= 0 else { return nil }
             self = .trash(after: number)

@@ -32,12 +32,15 @@ package struct StateAdmin: Sendable {
 
     package func answer(_ request: ControlRequest) -> ControlResponse {
         let (locks, trash) = (LockAdmin(share: share, origin: origin), TrashAdmin(share: share))
+        let uploads = UploadAdmin(share: share)
         do throws(StateError) {
             switch request {
             case .status: return status() ?? .refused(reason: "the server is not running")
             case .check: return .lines(try store.integrityCheck())
             case .locks(let skipped): return locks.list(from: skipped)
             case .breakLocks(let selection): return locks.end(selection)
+            case .uploads(let skipped): return uploads.list(from: skipped)
+            case .cancelUpload(let id): return uploads.cancel(id)
             case .trash(let number): return .lines(try trash.entries(after: number))
             case .restore(let id): return .lines(try trash.restore(id))
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))

@@ -32,6 +32,10 @@ public enum SmallFiles {
         guard unsafe fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Failure(errno: errno) }
     }
 
+    public static func delete(_ path: String) throws {
+        if unsafe unlink(path) != 0 { throw Failure(errno: errno) }
+    }
+
     public static func names(_ folder: String) -> [String] {
         guard let directory = unsafe opendir(folder) else { return [] }
         defer { unsafe _ = closedir(directory) }

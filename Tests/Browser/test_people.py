@@ -173,7 +173,7 @@ def accounts_are_added_disabled_and_removed(lab):
 
 
 @test
-def groups_rules_and_locks_are_changed(lab):
+def groups_rules_locks_and_uploads_are_changed(lab):
     lab.write("project/a.txt", "a")
     prepare(lab, [("user:ben", "/project", "edit")])
     page = open_as(lab, "anna")
@@ -206,6 +206,17 @@ def groups_rules_and_locks_are_changed(lab):
     page.get_by_role("menuitem", name="Unlock").click()
     page.get_by_role("dialog").get_by_role("button", name="Unlock").click()
     page.get_by_text("No file is locked.").wait_for()
+    page.evaluate("""fetch('/project/b.txt', { method: 'PUT', body: 'one', headers: { 'Upload-Complete': '?0', 'Upload-Length': '8' } })
+        .then(() => undefined)""")
+    page.get_by_role("tab", name="Uploads").click()
+    page.get_by_role("tabpanel").get_by_text("3 bytes of 8 bytes").wait_for()
+    lab.axe(page, "uploads of all accounts")
+    lab.screenshot(page, "admin-uploads")
+    page.get_by_role("button", name="Actions for /project/b.txt").click()
+    page.get_by_role("menuitem", name="Cancel upload").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel upload").click()
+    page.get_by_text("There are no unfinished uploads.").wait_for()
+    expect(command(lab, "uploads", "list"), "no uploads\n")
 
 
 def app_passwords(page, name):

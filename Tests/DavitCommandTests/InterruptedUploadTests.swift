@@ -109,6 +109,7 @@ struct InterruptedUploadTests {
         case .config: [(["defaults"], 0)]
         case .reload: [([share] + state, isServed ? 0 : 1)]
         case .locks: [(["list", share] + state, 0), (["break", share, "/none"] + state, 1)]
+        case .uploads: [(["list", share] + state, 0), (["cancel", share, "none"] + state, 1)]
         case .trash:
             [
                 (["list", share] + state, 0), (["restore", share, "gone"] + state, 0),

@@ -195,6 +195,10 @@ struct AdministrationEndpointTests {
         Row(line: "POST /?sessions", content: #"{"end":"x"}"#, statuses: [422, 403, 403]),
         Row(line: "POST /?sessions", content: #"{}"#, statuses: [422, 403, 403]),
         Row(line: "POST /?locks", content: #"{"token":"urn:uuid:1"}"#, statuses: [404, 403, 403]),
+        Row(line: "GET /?uploads", statuses: [200, 403, 403]),
+        Row(line: "GET /team/?uploads", statuses: [404, 404, 404]),
+        Row(line: "POST /?uploads", content: #"{"id":"none"}"#, statuses: [404, 403, 403]),
+        Row(line: "POST /?uploads", content: #"{}"#, statuses: [422, 403, 403]),
     ]
 
     /// All rows in their order on one server, because the hash of a password takes long.
@@ -256,7 +260,7 @@ struct AdministrationEndpointTests {
 
     @Test func withoutDatabaseThereIsNoEndpoint() throws {
         try serve(hasAccounts: false) { address throws in
-            for subject in ["access", "accounts", "locks"] {
+            for subject in ["access", "accounts", "locks", "uploads"] {
                 let answer = try send(address, "GET /?\(subject)", as: nil)
                 #expect(answer["Content-Type"] != "application/json", "\(subject)")
                 #expect(try send(address, "POST /?\(subject)", as: nil, "{}").status == 405)
@@ -292,7 +296,7 @@ struct AdministrationEndpointTests {
             let password = String(answer.content[start...].prefix { $0 != "\"" })
             #expect(password.utf8.count == 23)
             #expect(try send(address, "GET /team/a.txt", as: "anna", password: password).status == 200)
-            for subject in ["access", "accounts", "locks", "app-passwords"] {
+            for subject in ["access", "accounts", "locks", "uploads", "app-passwords"] {
                 #expect(try send(address, "GET /?\(subject)", as: "anna", password: password).status == 403)
             }
             let add = #"{"action":"add-group","group":"g"}"#

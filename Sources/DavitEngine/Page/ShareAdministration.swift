@@ -2,7 +2,7 @@ internal import DavitAccess
 package import DavitHTTP
 internal import DavitServer
 
-/// Responds to requests about accounts, rights and locks: GET and POST of a collection with a query, in JSON.
+/// Responds to requests about accounts, rights, locks and uploads: GET and POST of a collection with a query, in JSON.
 package protocol ShareAdministration: Sendable {
     /// - Parameter visit: the collection. For POST, a page of this server has sent the request.
     /// - Throws: an error that is answered with its status.
@@ -23,6 +23,8 @@ package enum AdministrationSubject: String, CaseIterable, Sendable {
     case sessions
     /// All locks; only at the root.
     case locks
+    /// All open uploads; only at the root.
+    case uploads
 }
 
 extension ShareAdministration {

@@ -20,17 +20,20 @@ extension UploadEngine {
     }
 
     func remove(_ session: Session) async throws(WebDAVError) {
-        let (share, engine) = (share, self)
-        try await share.work.run { () throws(WebDAVError) in
-            defer { engine.leave(session) }
-            try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
-                // Remove the row first: a file without a row is always removed later as a leftover.
-                try engine.commit([.removeUpload(id: session.record.id)])
-                // Forget the upload only now: while another request could have the turn, all requests must
-                // share one object.
-                share.uploads.forget(session.record.id)
-                try storing { () throws(StoreError) in try content.remove() }
-            }
+        let engine = self
+        try await share.work.run { () throws(WebDAVError) in try engine.removeContent(session) }
+    }
+
+    /// Removes an upload and its bytes. Blocks.
+    func removeContent(_ session: Session) throws(WebDAVError) {
+        defer { leave(session) }
+        try session.upload.withContent(session.turn) { (content) throws(WebDAVError) in
+            // Remove the row first: a file without a row is always removed later as a leftover.
+            try commit([.removeUpload(id: session.record.id)])
+            // Forget the upload only now: while another request could have the turn, all requests must
+            // share one object.
+            share.uploads.forget(session.record.id)
+            try storing { () throws(StoreError) in try content.remove() }
         }
     }
 

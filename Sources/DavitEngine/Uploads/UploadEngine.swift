@@ -55,18 +55,24 @@ package struct UploadEngine: Sendable {
     func begin(_ record: UploadRecord, _ body: (any RequestBody)?) async throws(WebDAVError) -> Session {
         let (engine, abortHandler) = (self, body?.abortHandler)
         return try await share.work.run { () throws(WebDAVError) in
-            let lease = engine.share.uploads.enter(record.id)
-            let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) {
-                () throws(WebDAVError) in
-                // Read the record as the previous request left it.
-                guard let current = engine.share.state.upload(record.id) else {
-                    throw WebDAVError(.notFound)
-                }
-                return try engine.open(current)
-            }
-            guard let current = engine.share.state.upload(record.id) else { throw WebDAVError(.notFound) }
-            return Session(lease, current, turn, offset: offset)
+            try engine.takeTurn(of: record, abortHandler)
         }
+    }
+
+    /// Takes the turn like ``begin(_:_:)``. Blocks.
+    /// - Parameter abortHandler: aborts the calling request.
+    func takeTurn(
+        of record: UploadRecord, _ abortHandler: (@Sendable () -> Void)?
+    ) throws(WebDAVError) -> Session {
+        let lease = share.uploads.enter(record.id)
+        let (turn, offset) = try lease.upload.takeTurn(abortHandler: abortHandler) {
+            () throws(WebDAVError) in
+            // Read the record as the previous request left it.
+            guard let current = share.state.upload(record.id) else { throw WebDAVError(.notFound) }
+            return try open(current)
+        }
+        guard let current = share.state.upload(record.id) else { throw WebDAVError(.notFound) }
+        return Session(lease, current, turn, offset: offset)
     }
 
     /// Opens the bytes as left by the last request, or by the last run of the server.

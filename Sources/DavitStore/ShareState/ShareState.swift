@@ -318,6 +318,12 @@ public final class ShareState: Sendable {
         return index.withLock { index in index.uploads.values.filter { $0.progress.expiry <= now } }
     }
 
+    /// Returns all uploads, in no particular order. Cost: linear in their number.
+    public func allUploads() -> [UploadRecord] {
+        guard hasUploads else { return [] }
+        return index.withLock { Array($0.uploads.values) }
+    }
+
     /// The uploads that are not complete, and the bytes received for them. Cost: linear in the number of all
     /// uploads.
     package var openUploads: (count: Int, bytes: Int64) {

@@ -1,4 +1,4 @@
-// The administration of accounts, groups, rules, sessions and locks, instead of the entries of the root folder.
+// The administration of accounts, groups, rules, sessions, locks and uploads, instead of the entries of the root folder.
 
 import { confirm, dialog } from "../dialog.js"
 import { element, icon, styleSheet } from "../element.js"
@@ -6,15 +6,15 @@ import { decode, visible } from "../href.js"
 import { announce } from "../messages.js"
 import { openMenu } from "../menu.js"
 import { page } from "../page.js"
-import { dateTime, relativeTime, t } from "../strings.js"
+import { bytes, dateTime, relativeTime, t } from "../strings.js"
 import { showAccess } from "./access.js"
 import { change, explainChange, read } from "./api.js"
 import { presets, rightsText, subjectNode, subjectText } from "./rules.js"
 
-const sections = ["accounts", "groups", "rules", "sessions", "locks"]
+const sections = ["accounts", "groups", "rules", "sessions", "locks", "uploads"]
 
 /// What the server calls the content of a section.
-const subjectOf = (section) => (["sessions", "locks"].includes(section) ? section : "accounts")
+const subjectOf = (section) => (["sessions", "locks", "uploads"].includes(section) ? section : "accounts")
 
 let shown
 
@@ -246,6 +246,24 @@ class Admin {
                 label: t("change.breakNow"), icon: "lock", isDanger: true,
                 run: () => this.ask(t("change.breakTitle", { name: path }), t("change.breakWarning"), t("change.breakNow"),
                     { token: lock.token }, t("change.lockBroken", { name: path }), "locks"),
+            }])
+        })
+        return { rows }
+    }
+
+    // Uploads
+
+    uploads({ uploads }) {
+        const rows = uploads.map(({ id, path: encoded, account, network, received, length, expires }) => {
+            const path = visible(decode(encoded))
+            return this.row(path, element("span.people-name", {}, icon("upload"), element("bdi", {}, path)), [
+                account ?? network ?? "",
+                length === null ? bytes(received) : t("people.upload.amount", { received: bytes(received), length: bytes(length) }),
+                t("people.upload.expires", { time: relativeTime(Date.parse(expires)) }),
+            ], [{
+                label: t("people.upload.cancel"), icon: "close", isDanger: true,
+                run: () => this.ask(t("people.upload.cancelTitle", { name: path }), t("people.upload.cancelText"), t("people.upload.cancel"),
+                    { id }, t("people.upload.cancelled"), "uploads"),
             }])
         })
         return { rows }

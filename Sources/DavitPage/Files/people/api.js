@@ -6,8 +6,8 @@ import { loadTexts, t } from "../strings.js"
 
 await loadTexts("people/")
 
-/// Returns what the server knows about `subject`: "access" to a folder or, at the root, "accounts", "app-passwords", "sessions" or
-/// "locks".
+/// Returns what the server knows about `subject`: "access" to a folder or, at the root, "accounts", "app-passwords", "sessions",
+/// "locks" or "uploads".
 export const read = async (href, subject) =>
     (await request("GET", `${href}?${subject}`, { headers: { Accept: "application/json" } })).json()
 
