@@ -12,16 +12,29 @@ public struct MemberRights: Sendable {
     }
 
     private let source: Source
+    /// Rules out most members without a node.
+    private let filter: NameFilter?
+    /// The rights of members that the filter rules out.
+    private let others: Rights
 
-    init(uniform rights: Rights) { source = .uniform(rights) }
+    init(uniform rights: Rights) {
+        source = .uniform(rights)
+        filter = nil
+        others = rights
+    }
 
-    init(of collection: Int, in tree: RuleTree, others: Rights) {
+    /// - Parameter filter: of the members that have a node.
+    init(of collection: Int, in tree: RuleTree, filter: NameFilter?, others: Rights) {
         source = .nodes(tree, collection: collection, others: others)
+        self.filter = filter
+        self.others = others
     }
 
     /// - Parameter lookup: returns the rights to a member, and whether the principal has rights below it.
     public init(_ lookup: @escaping @Sendable (_ name: [UInt8]) -> (Rights, leadsToRights: Bool)) {
         source = .lookup(lookup)
+        filter = nil
+        others = .none
     }
 
     /// The rights that every member has; nil if members differ.
@@ -32,11 +45,12 @@ public struct MemberRights: Sendable {
 
     /// Returns the rights to a member.
     public func rights(to name: [UInt8]) -> Rights {
+        if let filter, !filter.mayContain(name) { return others }
         switch source {
-        case .uniform(let rights): rights
+        case .uniform(let rights): return rights
         case .nodes(let tree, let collection, let others):
-            tree.member(name, of: collection).map { tree.nodes[$0].rights } ?? others
-        case .lookup(let lookup): lookup(name).0
+            return tree.member(name, of: collection).map { tree.nodes[$0].rights } ?? others
+        case .lookup(let lookup): return lookup(name).0
         }
     }
 
@@ -44,6 +58,7 @@ public struct MemberRights: Sendable {
     /// (``Visibility/passage``) if it is a collection for which or below which other rules grant rights. Members that only
     /// inherit rights, without the right to list, are hidden.
     public func visibility(of name: [UInt8], isCollection: Bool) -> Visibility {
+        if let filter, !filter.mayContain(name) { return others.contains(.list) ? .listed : .hidden }
         switch source {
         case .uniform(let rights): return rights.contains(.list) ? .listed : .hidden
         case .nodes(let tree, let collection, let others):

@@ -25,6 +25,11 @@ final class RuleTree: AccessView {
 
         var isEmpty: Bool { few.isEmpty }
 
+        /// Rules out most names without a node; nil if there are so few nodes that it would not help.
+        var filter: NameFilter? {
+            many.isEmpty ? nil : NameFilter(many.keys.map { Array($0.bytes) })
+        }
+
         /// Returns the node whose key is a part of `bytes`.
         func node(_ bytes: [UInt8], _ range: Range<Int>) -> Int? {
             if !many.isEmpty { return many[SegmentKey(bytes[range])] }
@@ -62,6 +67,8 @@ final class RuleTree: AccessView {
 
     /// The root comes first; each folder comes before its members.
     let nodes: [Node]
+    /// The filters of the nodes with many members, by index.
+    private let filters: [Int: NameFilter]
     let fingerprint: UInt64
 
     /// - Parameter rules: the rules that concern the principal.
@@ -101,6 +108,10 @@ final class RuleTree: AccessView {
         if let limit { granted[node(at: limit.path)].isLimit = true }
         Self.complete(&nodes, granted, parents, limit)
         self.nodes = nodes
+        filters = Dictionary(
+            uniqueKeysWithValues: nodes.indices.compactMap { index in
+                nodes[index].children.filter.map { (index, $0) }
+            })
         // A sum, so that the order of rules is irrelevant. Nodes that only inherit their rights do not count.
         fingerprint = nodes.indices.reduce(0) { sum, index in
             if index > 0, nodes[index].rights == nodes[parents[index]].rights { return sum }
@@ -172,7 +183,8 @@ final class RuleTree: AccessView {
         guard nearest.isExact, !nodes[nearest.index].children.isEmpty else {
             return MemberRights(uniform: rights)
         }
-        return MemberRights(of: nearest.index, in: self, others: rights)
+        return MemberRights(
+            of: nearest.index, in: self, filter: filters[nearest.index], others: rights)
     }
 
     /// Returns the node of a member of a collection; nil if it has none.
