@@ -122,7 +122,7 @@ let package = Package(
         library("DavitFaults", ["DavitWebDAV", "DavitServer", "DavitHTTP"]),
         // The only target that may import Foundation.
         library("DavitJSON", ["DavitServer", "DavitHTTP"]),
-        library("DavitLogging", ["DavitSystem", "DavitHTTP"]),
+        library("DavitLogging", ["DavitAccess", "DavitSystem", "DavitHTTP"]),
         // Metrics and health checks: their text formats, and the routes of the admin listener.
         library("DavitMetrics", ["DavitServer", "DavitHTTP"]),
         library(
@@ -299,7 +299,7 @@ let package = Package(
             ]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),
-        tests(of: "DavitLogging", ["DavitTesting", "DavitSystem", "DavitHTTP"]),
+        tests(of: "DavitLogging", ["DavitTesting", "DavitAccess", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitHTTP", ["DavitTesting", "DavitSystem"]),
         tests(of: "DavitMetrics", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),

@@ -72,6 +72,13 @@ static inline long davit_copy_file_range(int from, int to, size_t count) {
     return syscall(SYS_copy_file_range, from, (void *)0, to, (void *)0, count, 0u);
 }
 
+// Reserves space without changing the length of the file (FALLOC_FL_KEEP_SIZE).
+static inline int davit_reserve_space(int file, int64_t offset, int64_t count) {
+    if (sizeof(long) == 8) return (int)syscall(SYS_fallocate, file, 1, offset, count);
+    // Two words for each offset, whose order depends on the system: nothing is reserved.
+    return 0;
+}
+
 // Makes `to` share the blocks of the entire content of `from` (FICLONE).
 static inline int davit_clone_into(int to, int from) { return (int)syscall(SYS_ioctl, to, 0x40049409ul, from); }
 

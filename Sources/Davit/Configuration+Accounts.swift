@@ -20,7 +20,8 @@ extension Configuration {
     ///   - isShare: whether the application is the share to which the rules of the database apply, and nothing else.
     func makeAuthentication(
         with directory: AccountDirectory?, announcing fields: HTTPFields, _ pool: BlockingPool, _ log: Log,
-        _ uses: AppPasswordUses?, asking authenticators: [any RequestAuthenticator] = [], isShare: Bool,
+        _ audit: (any AuditTrail)?, _ uses: AppPasswordUses?,
+        asking authenticators: [any RequestAuthenticator] = [], isShare: Bool,
         didFail: @escaping @Sendable (_ address: String) -> Void
     ) throws(ServerError) -> Authentication? {
         guard try requiresAuthentication(hasDatabase: directory != nil) else { return nil }
@@ -42,7 +43,7 @@ extension Configuration {
                 },
                 didFail: didFail,
                 limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
-                authenticators: authenticators,
+                audit: audit, authenticators: authenticators,
                 admitsForwarded: admitsForwarded, external: try externalLogins(log),
                 appPasswords: uses?.services,
                 anonymousRights: anonymous,

@@ -1,5 +1,6 @@
 internal import DavitControl
 internal import DavitHTTP
+internal import DavitLogging
 public import DavitMetrics
 internal import DavitServer
 internal import DavitSystem
@@ -32,13 +33,14 @@ extension Configuration {
     /// Creates the status of a server, and connects it with the control sockets of its shares.
     func status(
         of http: HTTPServer, _ lifecycle: LifecycleController, _ authentication: Authentication?,
-        _ limits: ClientLimits, in environment: ServerEnvironment,
+        _ limits: ClientLimits, _ auditLog: AuditLog?, in environment: ServerEnvironment,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?
     ) -> ServerStatus {
         var shares: [OpenShare] = []
         environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         let status = ServerStatus(
-            http, lifecycle, shares, authentication, limits, certificateValidity: certificateValidity,
+            http, lifecycle, shares, authentication, limits, auditLog,
+            certificateValidity: certificateValidity,
             others: metrics, version: DavitVersion.text)
         for share in shares {
             share.respondToStatus { [weak status] in

@@ -38,6 +38,8 @@ public final class WebServer: Sendable {
     let hasAccountDatabase: Bool
     /// Nil without an access log.
     private let accessLog: LogFile?
+    /// Nil without an audit log.
+    private let auditLog: AuditLog?
     private let lifecycleObservers: LifecycleObservers
     let status: ServerStatus
     /// The servers of ``Configuration/adminListener`` and of ``Configuration/TLS/plainPort``.
@@ -62,14 +64,16 @@ public final class WebServer: Sendable {
         let log = configuration.makeLog()
         self.log = log
         let pool = BlockingPool(priority: configuration.priority)
+        let auditLog = try configuration.openAuditLog(reportingTo: log)
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             publicAuthorities: try configuration.publicAuthorities(),
             securePublicHosts: try configuration.securePublicHosts(),
             pageOrigins: configuration.cors?.originTexts ?? [],
-            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log)
+            storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log
+        ).recording(in: auditLog)
         let accessLog = try configuration.openAccessLog(reportingTo: log)
-        let lifecycleObservers = LifecycleObservers(environment, pool, accessLog)
+        let lifecycleObservers = LifecycleObservers(environment, pool, accessLog, auditLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let announcer: ServerAnnouncer?
         let directory: AccountDirectory?
@@ -92,7 +96,7 @@ public final class WebServer: Sendable {
             let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
             accountEndpoint = endpoint
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses,
+                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses,
                 asking: endpoint.map { [$0] } ?? [], isShare: isShare, didFail: didFail)
             let pages = authentication.flatMap { endpoint?.pages(for: $0) }
             front = try configuration.front(
@@ -104,8 +108,8 @@ public final class WebServer: Sendable {
             #else
             if configuration.signInProvider != nil { throw .noTLS }
             authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, uses, isShare: isShare,
-                didFail: didFail)
+                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses,
+                isShare: isShare, didFail: didFail)
             if let authentication { environment.use(authentication, nil) }
             front = try configuration.front(of: application, behind: authentication, limits)
             #endif
@@ -143,7 +147,7 @@ public final class WebServer: Sendable {
                 http?.abortConnections { bans.isBanned($0.address) }
             }
             let status = configuration.status(
-                of: http, lifecycleController, authentication, limits, in: environment
+                of: http, lifecycleController, authentication, limits, auditLog, in: environment
             ) {
                 #if TLS
                 certificates?.validity
@@ -180,6 +184,7 @@ public final class WebServer: Sendable {
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
+        self.auditLog = auditLog
         hasAccountDatabase = directory != nil
         if let directory, let uses { follow(directory, uses, log: log) }
         if let authentication { followExternalLogins(of: authentication) }
@@ -253,9 +258,12 @@ public final class WebServer: Sendable {
     /// empty while it is not running.
     public var addresses: [BoundAddress] { lifecycleController.addresses }
 
-    /// Reopens the access log file, for log rotation. Returns immediately; responses sent before the call are
-    /// logged to the old file.
-    public func reopenLogs() { accessLog?.reopen() }
+    /// Reopens the files of the access log and of the audit log, for log rotation. Returns immediately; responses sent
+    /// before the call are logged to the old file.
+    public func reopenLogs() {
+        accessLog?.reopen()
+        auditLog?.reopen()
+    }
 
     /// Stops accepting connections. Requests in flight finish, or are cancelled after the grace period.
     /// Returns immediately.

@@ -17,6 +17,10 @@ extension HTTPRequest {
         }
     }
 
+    /// The ID of the credential with which the request was authenticated, such as that of an app password; nil for the
+    /// password of an account.
+    package var credentialID: String? { (identityDetails as? IdentityDetails)?.credentialID }
+
     /// Like ``identity``, without an allocation.
     package func setIdentity(_ details: IdentityDetails) {
         principal = details.principal.name
@@ -27,8 +31,13 @@ extension HTTPRequest {
 /// A principal that is more than the name of an account, as requests refer to it.
 package final class IdentityDetails: Sendable {
     package let principal: Principal
+    /// Identifies the credential, such as the ID of an app password; nil for the password of an account.
+    package let credentialID: String?
 
-    package init(_ principal: Principal) { self.principal = principal }
+    package init(_ principal: Principal, credentialID: String? = nil) {
+        self.principal = principal
+        self.credentialID = credentialID
+    }
 }
 
 extension Principal {

@@ -13,7 +13,7 @@ public struct MemberRights: Sendable {
 
     private let source: Source
     /// Rules out most members without a node.
-    private let filter: NameFilter?
+    private let filter: RuledNames?
     /// The rights of members that the filter rules out.
     private let others: Rights
 
@@ -24,7 +24,7 @@ public struct MemberRights: Sendable {
     }
 
     /// - Parameter filter: of the members that have a node.
-    init(of collection: Int, in tree: RuleTree, filter: NameFilter?, others: Rights) {
+    init(of collection: Int, in tree: RuleTree, filter: RuledNames?, others: Rights) {
         source = .nodes(tree, collection: collection, others: others)
         self.filter = filter
         self.others = others

@@ -26,8 +26,8 @@ final class RuleTree: AccessView {
         var isEmpty: Bool { few.isEmpty }
 
         /// Rules out most names without a node; nil if there are so few nodes that it would not help.
-        var filter: NameFilter? {
-            many.isEmpty ? nil : NameFilter(many.keys.map { Array($0.bytes) })
+        var filter: RuledNames? {
+            many.isEmpty ? nil : RuledNames(many.keys.map { Array($0.bytes) })
         }
 
         /// Returns the node whose key is a part of `bytes`.
@@ -68,7 +68,7 @@ final class RuleTree: AccessView {
     /// The root comes first; each folder comes before its members.
     let nodes: [Node]
     /// The filters of the nodes with many members, by index.
-    private let filters: [Int: NameFilter]
+    private let filters: [Int: RuledNames]
     let fingerprint: UInt64
 
     /// - Parameter rules: the rules that concern the principal.

@@ -37,6 +37,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try TrashCommand(options: options).run() }
             case .ban(let options):
                 return report { () throws(CommandFailure) in try BanCommand(options: options).run() }
+            case .log(let options):
+                return report { () throws(CommandFailure) in try LogCommand(options: options).run() }
             case .password(let options):
                 return report { () throws(CommandFailure) in try PasswordCommand(options: options).run() }
             case .account(let options):
@@ -71,7 +73,7 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, setup, config, reload, account
     case appPassword = "app-password"
-    case group, access, doctor, check, status, locks, uploads, trash, ban, password, replay, stub
+    case group, access, doctor, check, status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -90,6 +92,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .uploads: .uploads
         case .trash: .trash
         case .ban: .ban
+        case .log: .log
         case .password: .password
         case .replay: .replay
         case .stub: .stub

@@ -12,6 +12,11 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The Unix socket cannot be created; the reason includes the path.
     case socketNotUsable(String)
     case accessLogNotWritable(String, reason: String)
+    case auditLogNotWritable(String, reason: String)
+    case auditLogNotReadable(String, reason: String)
+    /// The records are in syslog or in the journal.
+    case auditLogNotInFile(String)
+    case noAuditLog
     /// The access log cannot be written to standard error.
     case standardErrorNotWritable(reason: String)
     case stateFolderNotWritable(String, reason: String)
@@ -114,6 +119,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .socketNotUsable(let reason): "cannot create socket: \(reason)"
         case .accessLogNotWritable(let path, let reason):
             "cannot write access log \(path): \(reason)"
+        case .auditLogNotWritable(let path, let reason): "cannot write audit log \(path): \(reason)"
+        case .auditLogNotReadable(let path, let reason): "cannot read audit log \(path): \(reason)"
+        case .auditLogNotInFile(let service): "the audit log is sent to \(service)"
+        case .noAuditLog: "there is no audit log in the configuration"
         case .standardErrorNotWritable(let reason):
             "cannot write the access log to standard error: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
@@ -203,6 +212,11 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "Stop the other server, or choose another path. Files other than sockets are never replaced."
         case .socketNotUsable: "Choose a path in a folder that davit can write to, such as /run/davit."
         case .accessLogNotWritable: "Choose a file that davit can write to, or - for standard error."
+        case .auditLogNotWritable: "Choose a file in a folder that davit can write to."
+        case .auditLogNotReadable:
+            "Run the command as the server's user or as root: davit log --audit-log FILE PATH"
+        case .auditLogNotInFile: "Search there for the tag davit-audit."
+        case .noAuditLog: "Name the file: davit log --audit-log FILE PATH"
         case .standardErrorNotWritable: "Choose a file that davit can write to."
         case .stateFolderNotWritable: "Choose another folder: --state-dir /some/folder"
         case .stateFolderInShare:

@@ -4,7 +4,7 @@ internal import DavitQRCode
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
     case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
-        locks, uploads, trash, ban, password, replay, stub
+        locks, uploads, trash, ban, log, password, replay, stub
 
     package var text: String {
         switch self {
@@ -24,6 +24,7 @@ package enum Help: Hashable, Sendable {
         case .uploads: Self.uploadsText
         case .trash: Self.trashText
         case .ban: Self.banText
+        case .log: Self.logText
         case .password: Self.passwordText
         case .replay: Self.replayText
         case .stub: Self.stubText
@@ -51,6 +52,7 @@ package enum Help: Hashable, Sendable {
                davit uploads list|cancel FOLDER [UPLOAD] [--state-dir FOLDER]
                davit trash list|restore|empty FOLDER [OPTION...]
                davit ban list|add|remove FOLDER [ADDRESS] [OPTION...]
+               davit log PATH [OPTION...]
                davit password [NAME] [--digest] [--realm TEXT]
                davit replay RECORDING... --to URL [OPTION...]
                davit stub FILE [OPTION...]
@@ -87,6 +89,7 @@ package enum Help: Hashable, Sendable {
                             list, restore or permanently delete files in the trash
           ban ACTION FOLDER
                             list, add and remove bans of addresses
+          log PATH          print the history of a file from the audit log
           password [NAME]   print a line with a hashed password for --user-file
           replay RECORDING  send recorded requests to a server and compare the responses
           stub FILE         answer requests by the rules in FILE, to test clients
@@ -341,6 +344,27 @@ package enum Help: Hashable, Sendable {
           --help                 show this help
 
         Exit status: 0 on success, 1 if any action failed.
+
+        """
+
+    private static let logText = """
+        usage: davit log PATH --audit-log FILE [OPTION...]
+               davit log PATH --config FILE [OPTION...]
+
+        Prints what the audit log of 'davit serve --audit-log' says about a file or
+        folder, the newest record last: who created, changed, moved, locked or deleted
+        it, when and from where, and which requests were refused. If it was renamed, its
+        history under its former names is included, also in the older files FILE.1,
+        FILE.2 and so on. PATH is the path in the share, such as /docs/plan.txt; if a
+        server has several shares, give the path on the server.
+
+          --audit-log FILE       the audit log; 'syslog' and 'journald' cannot be read
+          --config FILE          configuration file that names the audit log
+          --limit COUNT          print at most COUNT records, the newest (default: 1000)
+          --json                 print the records as they are stored
+          --help                 show this help
+
+        Exit status: 0 on success, also without any record, 1 if the log cannot be read.
 
         """
 

@@ -323,6 +323,24 @@ extension ServeOption {
             .init(
                 .logging, "FORMAT", .choices(AccessFormat.self), "davit, common, combined or json",
                 standard: .implied("combined"))
+        case .auditLog:
+            .init(
+                .logging, "FILE", .text,
+                "record who changed what, and logins, as JSON lines in FILE, or with 'syslog' or 'journald'")
+        case .auditFailure:
+            .init(
+                .logging, "POLICY", .choices(AuditLog.FailurePolicy.self),
+                "refuse changes that cannot be recorded, or permit them and count the missing records",
+                standard: .implied("refuse"))
+        case .auditLogSize:
+            .init(
+                .logging, "SIZE", .size,
+                "begin a new audit log when FILE reaches SIZE, and keep FILE.1 and so on",
+                standard: .described("let FILE grow"))
+        case .auditLogKeep:
+            .init(
+                .logging, "COUNT", .number(1...1_000), "number of renamed audit logs to keep",
+                standard: .implied("10"))
         case .record:
             .init(
                 .logging, "FOLDER", .text,

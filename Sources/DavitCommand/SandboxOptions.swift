@@ -41,6 +41,9 @@ extension ServeOptions {
         }
         sandbox.changed += stateFolders + [recordingFolder].compactMap { $0 }
         sandbox.logs = [accessLog].compactMap { $0 == "-" ? nil : $0 }
+        if let file = audit.file {
+            if audit.bytes == nil { sandbox.readableLogs = [file] } else { sandbox.rotatedLogs = [file] }
+        }
         sandbox.sockets = [unixSocket].compactMap { $0 }
         if case .unixSocket(let socket) = adminAddress { sandbox.sockets.append(socket.path) }
         sandbox.temporary = [TemporaryDirectory.systemPath()]

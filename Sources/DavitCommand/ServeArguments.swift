@@ -88,6 +88,10 @@ enum ServeOption: String, CaseIterable, Sendable {
     case logLevel = "--log-level"
     case accessLog = "--access-log"
     case accessLogFormat = "--access-log-format"
+    case auditLog = "--audit-log"
+    case auditFailure = "--audit-failure"
+    case auditLogSize = "--audit-log-size"
+    case auditLogKeep = "--audit-log-keep"
     case record = "--record"
     case runAs = "--run-as"
     case sandbox = "--sandbox"
@@ -157,7 +161,8 @@ extension Arguments {
         case .runAs: options.runAs = try RunAs(parsing: value)
         case .unixSocket, .unixSocketMode, .announce, .announceOn, .adminListen, .publicURL, .prefix,
             .trustedProxy, .proxyFields,
-            .remoteUser, .remoteGroups, .accessLog, .accessLogFormat:
+            .remoteUser, .remoteGroups, .accessLog, .accessLogFormat, .auditLog, .auditFailure,
+            .auditLogSize, .auditLogKeep:
             try Self.deploymentOption(option, value, &options)
         case .stateDir: options.stateFolder = value
         case .home: options.homes = try Self.homes(value)
@@ -290,6 +295,13 @@ extension Arguments {
         case .accessLogFormat:
             guard let format = AccessFormat(rawValue: value) else { throw .badAccessLogFormat(value) }
             options.accessLogFormat = format
+        case .auditLog: options.audit.path = value
+        case .auditFailure:
+            guard let policy = AuditLog.FailurePolicy(rawValue: value) else { throw .badAuditFailure(value) }
+            options.audit.failure = policy
+        case .auditLogSize: options.audit.bytes = try bytes(value, option: option.rawValue)
+        case .auditLogKeep:
+            options.audit.count = try number(value, option: option.rawValue, in: option.range)
         default: break
         }
     }
@@ -307,6 +319,7 @@ extension Arguments {
         if options.accessLog == nil, options.accessLogFormat != nil {
             throw useless(.accessLogFormat, without: .accessLog)
         }
+        try options.audit.check()
         if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
             throw useless(.proxyFields, without: .trustedProxy)
         }

@@ -163,6 +163,7 @@ package struct ServeCommand {
         configuration.accessLog = options.accessLog.map { path in
             .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
         }
+        configuration.audit = options.audit.configuration
         configuration.accounts = try accounts()
         if let directory = try options.ldap.directory() { configuration.passwordVerifiers.append(directory) }
         if let service = try options.pam.verifier() { configuration.passwordVerifiers.append(service) }
@@ -280,6 +281,12 @@ extension CommandFailure {
             self = .other(UsageError.badNetwork(text, option: ServeOption.neverBan.rawValue).message)
         case .accessLogNotUsable(.file(let path), let error):
             self = .accessLogNotWritable(path, reason: error.description)
+        case .auditLogNotUsable(.file(let path), let error):
+            self = .auditLogNotWritable(path, reason: error.description)
+        case .auditLogNotUsable(.syslog, let error):
+            self = .auditLogNotWritable("syslog", reason: error.description)
+        case .auditLogNotUsable(.journal, let error):
+            self = .auditLogNotWritable("journald", reason: error.description)
         case .accessLogNotUsable(.standardError, let error):
             self = .standardErrorNotWritable(reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)

@@ -62,6 +62,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var accessLog: String?
     /// Nil for the default of ``Configuration/AccessLog``.
     package var accessLogFormat: AccessFormat?
+    package var audit = AuditOptions()
     /// Nil for the default, which depends on the shared folder.
     package var stateFolder: String?
     package var mounts: [WebDAVShare.MountedFolder] = []

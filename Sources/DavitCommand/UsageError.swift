@@ -9,6 +9,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badVariable(String, problem: String)
     case unwantedValue(option: String)
     case missingFolder
+    /// `davit log` without a path.
+    case missingLogPath
     /// `davit trash restore` without an entry.
     case missingTrash
     case missingRecording
@@ -58,6 +60,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badIdentityField(String, option: String)
     case badSocketMode(String)
     case badAccessLogFormat(String)
+    case badAuditFailure(String)
+    case auditLogTooSmall(Int64)
     /// An option was given without the option or action to which it applies.
     case useless(option: String, without: String)
     /// The build does not include TLS.
@@ -93,6 +97,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badVariable(let name, let problem): "environment variable \(name): \(problem)"
         case .unwantedValue(let option): "\(option) does not take a value"
         case .missingFolder: "missing FOLDER"
+        case .missingLogPath: "missing PATH"
         case .missingTrash: "missing ENTRY to restore"
         case .missingRecording: "missing RECORDING"
         case .missingStubFile: "missing FILE"
@@ -149,6 +154,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode(let value):
             "--unix-socket-mode must be an octal number from 000 to 777, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
+        case .badAuditFailure(let value): "unknown value '\(value)' of --audit-failure"
+        case .auditLogTooSmall(let bytes): "--audit-log-size \(bytes) is too small"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
         case .noQRCodes(let option): "\(option) requires QR code support, which this build does not include"
@@ -187,6 +194,7 @@ package enum UsageError: Error, Hashable, Sendable {
                 + " manage, separated by commas."
         case .badSession: "'davit account sessions' lists the IDs."
         case .missingLock: "For example: davit locks break /srv/files /report.odt"
+        case .missingLogPath: "For example: davit log /docs/plan.txt --audit-log /var/log/davit/audit"
         case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
         case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
         case .missingStubFile: "For example: davit stub rules.sqlite"
@@ -224,6 +232,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badIdentityField: "For example: --remote-user Remote-User --remote-groups Remote-Groups"
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
+        case .badAuditFailure: "The values are refuse and count."
+        case .auditLogTooSmall: "The smallest size is 64K."
         case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."
         case .noQRCodes: "Build davit with the package trait QRCode."
         case .traitNeeded(_, let trait):

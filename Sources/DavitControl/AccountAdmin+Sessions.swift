@@ -29,6 +29,7 @@ extension AccountAdmin {
     /// Ends a session of any user.
     /// - Throws: `unknownSession`.
     func endSession(_ id: Int64, from origin: String) throws(AccountError) {
+        try checkAudit()
         let account: String?
         if let table = sessions.withLock({ $0 }) {
             account = table.end(id)?.account

@@ -27,18 +27,23 @@ package final class AccountAdmin: Sendable {
     let authentication = Mutex<Authentication?>(nil)
     /// The sessions of browsers in the server; nil in a command, and for servers without a browser page.
     let sessions = Mutex<(any SessionAdministration)?>(nil)
+    /// Whether changes can be recorded in the audit log.
+    private let admits: @Sendable () -> Bool
     let log: @Sendable (_ change: String, _ origin: String) -> Void
     /// Logs the reason why a change failed.
     let report: @Sendable (_ reason: String) -> Void
 
     /// - Parameters:
+    ///   - admits: whether changes can be recorded in the audit log; otherwise they are refused.
     ///   - log: logs each change, with the origin of the request.
     ///   - report: logs the reason why a request over HTTP failed, which its client does not learn.
     package init(
-        _ source: Source, log: @escaping @Sendable (_ change: String, _ origin: String) -> Void = { _, _ in },
+        _ source: Source, admits: @escaping @Sendable () -> Bool = { true },
+        log: @escaping @Sendable (_ change: String, _ origin: String) -> Void = { _, _ in },
         report: @escaping @Sendable (_ reason: String) -> Void = { _ in }
     ) {
         self.source = source
+        self.admits = admits
         self.log = log
         self.report = report
     }
@@ -111,6 +116,11 @@ package final class AccountAdmin: Sendable {
 
     // MARK: Changes
 
+    /// - Throws: `refused` if a change could not be recorded.
+    func checkAudit() throws(AccountError) {
+        if !admits() { throw .refused(reason: "the audit log of the server cannot be written") }
+    }
+
     /// Commits all changes, or none.
     /// - Parameters:
     ///   - editor: the account that makes the changes; nil for the owner of the server.
@@ -118,6 +128,7 @@ package final class AccountAdmin: Sendable {
     func commit(
         _ changes: [AccountChange], on share: Share, by editor: AccountEditor?, from origin: String
     ) throws(AccountError) {
+        try checkAudit()
         var checked: [AccountChange] = []
         for change in changes { checked.append(try check(change, on: share)) }
         switch source {
@@ -142,6 +153,7 @@ package final class AccountAdmin: Sendable {
         _ new: NewAppPassword, on share: Share, by editor: AccountEditor?, with credential: UInt64? = nil,
         from origin: String
     ) throws(AccountError) -> (password: AppPassword, id: String) {
+        try checkAudit()
         guard let directory = try directory(), let account = directory.credentials(of: new.account)?.account
         else { throw .unknownAccount(new.account) }
         if let days = new.days, !(NewAppPassword.dayRange ~= days) {

@@ -219,7 +219,7 @@ package struct AdministrationEndpoint: ShareAdministration {
     // MARK: Uploads
 
     private func listUploads(_ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
-        let admin = UploadAdmin(share: visit.share)
+        let admin = UploadAdmin(share: visit.share, origin: "the page")
         let uploads = try await visit.offload { admin.uploads(from: 0, limit: Self.limitItems + 1) }
         var json = JSONWriter()
         json.object {
@@ -239,7 +239,7 @@ package struct AdministrationEndpoint: ShareAdministration {
 
     private func cancelUpload(_ visit: PageContext) async throws(HTTPError) -> HTTPResponse {
         let id = try await JSONFields(of: visit.request).required("id")
-        let admin = UploadAdmin(share: visit.share)
+        let admin = UploadAdmin(share: visit.share, origin: Self.origin(of: visit))
         switch try await visit.offload({ admin.cancel(id) }) {
         case .lines(let lines) where lines.isEmpty: throw HTTPError(.notFound, "There is no such upload.")
         case .lines: return HTTPResponse(status: .noContent)

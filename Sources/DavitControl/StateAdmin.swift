@@ -32,7 +32,7 @@ package struct StateAdmin: Sendable {
 
     package func answer(_ request: ControlRequest) -> ControlResponse {
         let (locks, trash) = (LockAdmin(share: share, origin: origin), TrashAdmin(share: share))
-        let uploads = UploadAdmin(share: share)
+        let uploads = UploadAdmin(share: share, origin: origin)
         do throws(StateError) {
             switch request {
             case .status: return status() ?? .refused(reason: "the server is not running")

@@ -20,6 +20,10 @@ package struct Sandbox: Sendable {
     package var changed: [String] = []
     /// Files that the server appends to, and creates again when they have been renamed.
     package var logs: [String] = []
+    /// Like ``logs``, but the server also reads them.
+    package var readableLogs: [String] = []
+    /// Like ``readableLogs``, but the server also renames them in their folder.
+    package var rotatedLogs: [String] = []
     /// Unix sockets that the server creates and removes.
     package var sockets: [String] = []
     /// Folders for temporary files.
@@ -83,6 +87,12 @@ package struct Sandbox: Sendable {
         let rules = try FileAccessRules(network: network)
         for path in changed { _ = try rules.allow(path, .change) }
         for path in logs { _ = try rules.allow(Self.folder(of: path), [.write, .createFiles]) }
+        for path in readableLogs {
+            _ = try rules.allow(Self.folder(of: path), [.readFiles, .write, .createFiles])
+        }
+        for path in rotatedLogs {
+            _ = try rules.allow(Self.folder(of: path), [.readFiles, .write, .createFiles, .removeFiles])
+        }
         for path in sockets { _ = try rules.allow(Self.folder(of: path), .changeSockets) }
         for path in temporary { _ = try rules.allow(path, [.readFiles, .write, .createFiles, .removeFiles]) }
         for path in read + Self.system { _ = try rules.allow(path, .read) }

@@ -458,7 +458,7 @@ struct ArgumentsTests {
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--remote-user",
         "--remote-groups", "--ldap", "--ldap-base", "--ldap-bind", "--ldap-password-file", "--ldap-filter",
         "--ldap-user-dn", "--ldap-group-filter", "--pam", "--pam-helper", "--ldap-ca", "--access-log",
-        "--access-log-format",
+        "--access-log-format", "--audit-log", "--audit-failure", "--audit-log-size", "--audit-log-keep",
         "--log-level", "--grace", "--tls-cert",
         "--tls-key", "--tls-client-ca",
         "--tls-clients",

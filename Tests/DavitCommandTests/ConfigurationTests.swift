@@ -139,6 +139,10 @@ struct ConfigurationTests {
             "access-log-format", [],
             [("json", "only valid with access-log"), ("xml", "davit, common, combined or json")]
         ),
+        ("audit-log", ["/var/log/audit", "syslog", "journald"], [("[]", "an empty list")]),
+        ("audit-failure", [], [("count", "only valid with audit-log"), ("ignore", "refuse or count")]),
+        ("audit-log-size", [], [("1M", "only valid with audit-log"), ("big", "a number of bytes")]),
+        ("audit-log-keep", [], [("5", "only valid with audit-log-size"), ("0", "from 1 to 1000")]),
         ("qr", [], [("x", "true or false")]),
         ("announce", ["Office files"], [("[]", "an empty list"), ("\"a\\u0001\"", "1 to 63 bytes")]),
         ("announce-windows", [], [("x", "true or false"), ("true", "only valid with announce")]),

@@ -75,6 +75,17 @@ struct DeploymentArgumentsTests {
             ["--access-log-format", "json", "--access-log=a"],
             { ($0.accessLog, $0.accessLogFormat) = ("a", .json) }
         ),
+        (["--audit-log", "journald"], { $0.audit.path = "journald" }),
+        (
+            [
+                "--audit-log", "/a", "--audit-failure", "count", "--audit-log-size=64K", "--audit-log-keep",
+                "3",
+            ],
+            {
+                ($0.audit.path, $0.audit.failure) = ("/a", .count)
+                ($0.audit.bytes, $0.audit.count) = (65_536, 3)
+            }
+        ),
         (["--log-level", "verbose"], { $0.logLevel = .verbose }),
     ]
 
@@ -120,6 +131,17 @@ struct DeploymentArgumentsTests {
         ),
         (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
         (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
+        (["--audit-failure", "count"], .useless(option: "--audit-failure", without: "--audit-log")),
+        (["--audit-log", "a", "--audit-failure", "no"], .badAuditFailure("no")),
+        (
+            ["--audit-log", "syslog", "--audit-log-size", "1M"],
+            .useless(option: "--audit-log-size", without: "--audit-log")
+        ),
+        (
+            ["--audit-log", "a", "--audit-log-keep", "2"],
+            .useless(option: "--audit-log-keep", without: "--audit-log-size")
+        ),
+        (["--audit-log", "a", "--audit-log-size", "63K"], .auditLogTooSmall(64_512)),
         // A Unix socket does not allow other addresses without accounts.
     ]
 

@@ -15,6 +15,10 @@ struct FailureTests {
             .accessLogNotWritable("/l", reason: "Permission denied"),
             ["cannot write access log /l: Permission", "- for"]
         ),
+        (.auditLogNotWritable("/l", reason: "Permission denied"), ["audit log /l: Permission", "folder"]),
+        (.auditLogNotReadable("/l", reason: "Permission denied"), ["audit log /l: Permission", "root"]),
+        (.auditLogNotInFile("syslog"), ["sent to syslog", "davit-audit"]),
+        (.noAuditLog, ["no audit log", "--audit-log FILE"]),
         (
             .standardErrorNotWritable(reason: "Bad file descriptor"),
             ["to standard error: Bad file descriptor", "Choose a file"]

@@ -105,6 +105,8 @@ struct InterruptedUploadTests {
         case .doctor: [([share, "--port", "0"] + state, 0)]
         case .check: [([share] + state, 0)]
         case .status: [([share] + state, isServed ? 0 : 1)]
+        // Reads an audit log, which the server of these tests does not have.
+        case .log: [(["/a", "--audit-log", folder.path + "/audit"], 1)]
         // Needs no share.
         case .config: [(["defaults"], 0)]
         case .reload: [([share] + state, isServed ? 0 : 1)]

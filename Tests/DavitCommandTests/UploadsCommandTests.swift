@@ -15,7 +15,7 @@ struct UploadsCommandTests {
 
     /// Runs `body` while a server shares the folder.
     private func withServer(
-        hasTrash: Bool = false, _ body: (ChangeEventClient) throws -> Void
+        hasTrash: Bool = false, auditLog: String? = nil, _ body: (ChangeEventClient) throws -> Void
     ) throws {
         var configuration = Configuration()
         configuration.hosts = ["127.0.0.1"]
@@ -23,6 +23,7 @@ struct UploadsCommandTests {
         configuration.logLevel = .error
         configuration.grace = .zero
         configuration.deadlines = .ofTests
+        configuration.audit = auditLog.map { .init(.file($0)) }
         var mount = WebDAVShare(share, stateFolder: state)
         mount.trash = hasTrash ? TrashLimits() : nil
         let server = try WebServer(mount, configuration: configuration)
@@ -86,6 +87,19 @@ struct UploadsCommandTests {
             try command(.cancel(id: upload.id)).text()
         }
         try withServer { client throws in #expect(try client.send("HEAD \(url)").status == 404) }
+    }
+
+    @Test func cancelledUploadIsInTheAuditLog() throws {
+        let log = folder.path + "/audit"
+        try withServer(auditLog: log) { client throws in
+            _ = try begin(client, "/a")
+            let upload = try #require(try command(.list).uploads().first)
+            _ = try command(.cancel(id: upload.id)).text()
+        }
+        let lines = String(decoding: try SmallFiles.read(log), as: UTF8.self).split(separator: "\n")
+        try #require(lines.count == 1)
+        #expect(lines[0].contains(#""op":"cancel-upload""#) && lines[0].contains(#""path":"/a""#))
+        #expect(lines[0].contains(#""bytes":3"#) && lines[0].contains("a command of user"))
     }
 
     /// They return with their folder.

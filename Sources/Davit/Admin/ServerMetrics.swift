@@ -1,5 +1,6 @@
 internal import DavitEngine
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitMetrics
 internal import DavitServer
 internal import DavitSystem
@@ -119,6 +120,21 @@ enum ServerMetrics {
             Metric(
                 "davit_throttled_addresses", .gauge, "Addresses that have sent too many wrong passwords.",
                 value: Double(load.throttledAddresses)),
+        ]
+    }
+
+    static func audit(_ audit: AuditLog.Statistics) -> [Metric] {
+        [
+            Metric(
+                "davit_audit_records", .counter, "Records of the audit log, without those that were lost.",
+                value: Double(audit.records)),
+            Metric(
+                "davit_audit_lost_records", .counter,
+                "Records that are not in the audit log, because it could not be written.",
+                value: Double(audit.lost)),
+            Metric(
+                "davit_audit_failing", .gauge, "Whether the audit log cannot be written now.",
+                value: audit.isFailing ? 1 : 0),
         ]
     }
 

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitLogging
 internal import DavitMetrics
 internal import DavitServer
 internal import DavitSystem
@@ -14,6 +15,7 @@ final class ServerStatus: Sendable {
     private let shares: [OpenShare]
     private let authentication: Authentication?
     private let limits: ClientLimits
+    private let auditLog: AuditLog?
     /// Returns the period in which all certificates are valid; nil without TLS.
     private let certificateValidity: @Sendable () -> ClosedRange<Timestamp>?
     /// Metrics of the application.
@@ -23,7 +25,7 @@ final class ServerStatus: Sendable {
 
     init(
         _ http: HTTPServer, _ lifecycle: LifecycleController, _ shares: [OpenShare],
-        _ authentication: Authentication?, _ limits: ClientLimits,
+        _ authentication: Authentication?, _ limits: ClientLimits, _ auditLog: AuditLog?,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?,
         others: (@Sendable () -> [Metric])?, version: String
     ) {
@@ -32,6 +34,7 @@ final class ServerStatus: Sendable {
         self.shares = shares
         self.authentication = authentication
         self.limits = limits
+        self.auditLog = auditLog
         self.certificateValidity = certificateValidity
         self.others = others
         self.version = version
@@ -44,6 +47,12 @@ final class ServerStatus: Sendable {
                 "listening", problem: lifecycle.isListening ? nil : "the server does not accept connections")
         ]
         if !shares.isEmpty { checks += OpenShare.healthChecks(of: shares) }
+        if let auditLog {
+            checks.append(
+                HealthCheck(
+                    "audit-log",
+                    problem: auditLog.statistics.isFailing ? "the audit log cannot be written" : nil))
+        }
         if let validity = certificateValidity() {
             checks.append(.certificate(validity, now: Timestamp(nanoseconds: Clock.wallNow())))
         }
@@ -73,6 +82,7 @@ final class ServerStatus: Sendable {
         }
         if let load = authentication?.load { metrics += ServerMetrics.authentication(load) }
         metrics += limits.metrics
+        if let audit = auditLog?.statistics { metrics += ServerMetrics.audit(audit) }
         if let validity = certificateValidity() {
             metrics.append(
                 Metric(
@@ -112,6 +122,9 @@ final class ServerStatus: Sendable {
             lines.append(("throttled addresses", "\(load.throttledAddresses)"))
         }
         lines += limits.summary
+        if let audit = auditLog?.statistics {
+            lines.append(("audit log", "\(audit.records) records, \(audit.lost) lost"))
+        }
         if let validity = certificateValidity() {
             let days =
                 (validity.upperBound.seconds - Timestamp(nanoseconds: Clock.wallNow()).seconds) / 86_400

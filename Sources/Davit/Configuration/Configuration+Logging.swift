@@ -15,6 +15,37 @@ extension Configuration {
         }
     }
 
+    /// The destination of the audit log, and what happens if it cannot be written.
+    public struct Audit: Hashable, Sendable {
+        /// A file, syslog or the journal.
+        public var destination: AuditLog.Destination
+        /// What happens to changes whose records cannot be written.
+        public var failurePolicy = AuditLog.FailurePolicy.refuse
+        /// When a file is replaced by a new one; nil to let it grow.
+        public var rotation: AuditLog.Rotation?
+
+        /// Creates settings of an audit log.
+        public init(
+            _ destination: AuditLog.Destination, failurePolicy: AuditLog.FailurePolicy = .refuse,
+            rotation: AuditLog.Rotation? = nil
+        ) {
+            self.destination = destination
+            self.failurePolicy = failurePolicy
+            self.rotation = rotation
+        }
+    }
+
+    /// Opens the audit log; returns nil if none is configured.
+    func openAuditLog(reportingTo log: Log) throws(ServerError) -> AuditLog? {
+        guard let audit else { return nil }
+        do throws(SystemError) {
+            return try AuditLog(
+                audit.destination, policy: audit.failurePolicy, rotation: audit.rotation, log: log)
+        } catch {
+            throw .auditLogNotUsable(audit.destination, error)
+        }
+    }
+
     func makeLog() -> Log { logSink.map { Log(level: logLevel, sink: $0) } ?? Log(level: logLevel) }
 
     /// Opens the access log; returns nil if none is configured.

@@ -98,6 +98,8 @@ public struct Configuration: Sendable {
     public var logSink: (any LogSink)?
     /// A log with one line for each response; nil for none.
     public var accessLog: AccessLog?
+    /// A log of who changed what, and of logins; nil for none.
+    public var audit: Audit?
     /// The listener for health checks and metrics; nil for none.
     public var adminListener: AdminListener?
     /// How the server is announced in the local network; nil if it is not announced. See `docs/discovery.md`.

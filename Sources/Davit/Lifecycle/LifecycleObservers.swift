@@ -3,20 +3,23 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Starts and stops the shares, websites, thread pool and access log of a server.
+/// Starts and stops the shares, websites, thread pool and logs of a server.
 final class LifecycleObservers: Sendable {
     private enum Phase { case ended, prepared, started }
 
     private let environment: ServerEnvironment
     private let pool: BlockingPool
     private let accessLog: LogFile?
+    private let auditLog: AuditLog?
     /// Locked during calls to the lifecycle observers, to serialize the calls.
     private let phase = Mutex(Phase.prepared)
 
-    init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?) {
+    init(_ environment: ServerEnvironment, _ pool: BlockingPool, _ accessLog: LogFile?, _ auditLog: AuditLog?)
+    {
         self.environment = environment
         self.pool = pool
         self.accessLog = accessLog
+        self.auditLog = auditLog
     }
 
     /// Prepares for the start of the server, before it listens.
@@ -24,6 +27,7 @@ final class LifecycleObservers: Sendable {
         phase.withLock { $0 = .prepared }
         pool.reopen()
         accessLog?.takeLines()
+        auditLog?.takeRecords()
     }
 
     /// Notifies the lifecycle observers that the server listens. Does nothing if the server has stopped in
@@ -37,7 +41,7 @@ final class LifecycleObservers: Sendable {
     }
 
     /// Notifies the lifecycle observers before and after shutting down the pool, and then waits until the
-    /// access log is written. Blocks.
+    /// logs are written. Blocks.
     func end() {
         phase.withLock { phase in
             phase = .ended
@@ -45,6 +49,7 @@ final class LifecycleObservers: Sendable {
             pool.shutdown()
             environment.forEachLifecycleObserver { $0.serverDidStop() }
             accessLog?.finish()
+            auditLog?.finish()
         }
     }
 }

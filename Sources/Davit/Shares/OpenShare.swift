@@ -76,14 +76,21 @@ final class OpenShare: LifecycleObserver {
             ? Self.journal(of: folders.store, macMetadata, served, in: folder, environment) : nil
         share = try Self.makeShare(
             configuration, folders.store, macMetadata, state, accounts, ownPolicy ?? accounts, journal,
-            folder, environment)
+            folder, folders.root.rootPath, environment)
         isReadOnly = configuration.isReadOnly
         let log = environment.log
-        admin = AccountAdmin(accounts.map { .directory($0) } ?? .notInUse) {
-            log(.info, "accounts changed", ["change": $0, "by": $1])
-        } report: {
-            log(.error, "account change failed", ["reason": $0])
-        }
+        let audit = environment.audit
+        admin = AccountAdmin(
+            accounts.map { .directory($0) } ?? .notInUse,
+            admits: { audit.map { $0.admission() == .admitted } ?? true },
+            log: { change, origin in
+                log(.info, "accounts changed", ["change": change, "by": origin])
+                guard let audit else { return }
+                var event = AuditEvent(.administration)
+                (event.detail, event.origin) = (change, origin)
+                audit.record(event)
+            },
+            report: { log(.error, "account change failed", ["reason": $0]) })
         var page = configuration.page
         page.title = page.title ?? folders.root.rootPath.split(separator: "/").last.map(String.init)
         pageTitle = page.isEnabled ? page.shownTitle : nil
@@ -193,7 +200,8 @@ final class OpenShare: LifecycleObserver {
     private static func makeShare(
         _ configuration: WebDAVShare, _ folders: any FolderStore, _ macMetadata: MacMetadataFolder?,
         _ store: SQLiteStateStore, _ accounts: AccountDirectory?, _ access: (any AccessPolicy)?,
-        _ journal: ShareJournal?, _ folder: ExclusiveFolder, _ environment: ServerEnvironment
+        _ journal: ShareJournal?, _ folder: ExclusiveFolder, _ rootPath: String,
+        _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
             var settings = ShareConfiguration()
@@ -211,6 +219,7 @@ final class OpenShare: LifecycleObserver {
             settings.hooks = configuration.hooks
             settings.trash = configuration.trash
             settings.access = access
+            settings.audit = environment.audit.map { ShareAudit($0, folder: rootPath) }
             settings.hasAccountDatabase = accounts != nil
             let resources = macMetadata?.store ?? folders
             settings.filePath = { resources.filePath($0) }

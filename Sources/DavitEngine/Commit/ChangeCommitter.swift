@@ -31,8 +31,17 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Runs all steps.
     func run() async throws(WebDAVError) -> HTTPResponse {
+        do throws(WebDAVError) { return try await runSteps() } catch {
+            audit(error)
+            throw error
+        }
+    }
+
+    private func runSteps() async throws(WebDAVError) -> HTTPResponse {
         // The dispatcher has checked this already, but other code also starts changes.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
+        // Before the content is received. The commit asks again.
+        try admitAudit()
         let first = try await lookUp()
         let asked = hooks.allows == nil ? nil : action(on: first)
         let prepared = try await prepare(first, asked)
@@ -146,12 +155,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             throw error
         }
         guard let update else { return nil }
+        try admitAudit()
         do throws(StateError) { try await share.state.commitWithoutBlocking(update.rows) } catch {
             if error == .propertiesTooLarge, let outcome = update.outcomeIfTooLarge?() {
                 return (outcome, current)
             }
             throw WebDAVError(state: error)
         }
+        audit(update.outcome, on: current)
         return (update.outcome, current)
     }
 
@@ -181,8 +192,12 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
             return (nil, current)
         }
+        try admitAudit()
+        let members = auditedMembers(on: current, mode)
         do throws(WebDAVError) {
-            return (try method.commit(current, prepared, guard: check), current)
+            let outcome = try method.commit(current, prepared, guard: check)
+            audit(outcome, on: current, members)
+            return (outcome, current)
         } catch {
             if error.lostRace, !isLast { return (nil, current) }
             throw error
@@ -194,6 +209,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Finishes the method, which removes replaced content, and notifies hooks.
     private func finish(_ committed: Committed) async throws(WebDAVError) -> HTTPResponse {
         let response = try await method.finish(committed.outcome, on: committed.change)
+        auditPartial(response, on: committed.change)
         notify(of: committed.change, response)
         return response
     }
@@ -293,7 +309,12 @@ extension ChangeCommitter where Method: InlineCommitMethod {
     /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
     /// Otherwise changes nothing and returns a pending reply that runs them.
     func reply() throws(WebDAVError) -> Reply {
-        if let response = try respondWithoutWaiting() { return .ready(response) }
+        let response: HTTPResponse?
+        do throws(WebDAVError) { response = try respondWithoutWaiting() } catch {
+            audit(error)
+            throw error
+        }
+        if let response { return .ready(response) }
         return .pending { () async throws(HTTPError) in try await runAsResponse() }
     }
 

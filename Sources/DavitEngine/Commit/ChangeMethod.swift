@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -88,6 +89,12 @@ protocol ChangeMethod: Sendable {
         _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> RowChange<Outcome>?
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse
+
+    /// What the audit log calls the change; nil if it is not recorded.
+    var auditedOperation: AuditEvent.Operation? { get }
+    /// Adds details of a commit to its record, which has the path of the target and that of the destination.
+    /// - Returns: false if there is nothing to record, because nothing was changed.
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool
 }
 
 extension ChangeMethod {

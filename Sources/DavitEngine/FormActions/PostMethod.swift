@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -90,6 +91,14 @@ struct PostMethod: ChangeMethod {
     func canReuse(_ prepared: PreparedContent, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         guard let then = first.destination, let now = change.destination else { return false }
         return put.canReuse(prepared, at: then.path, in: now.path)
+    }
+
+    var auditedOperation: AuditEvent.Operation? { .upload }
+    func describe(
+        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
+    ) -> Bool {
+        (event.path, event.destination) = (event.destination, nil)
+        return put.describe(outcome, on: change, in: &event)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }

@@ -1,3 +1,4 @@
+internal import DavitAccess
 package import DavitHTTP
 package import DavitStore
 internal import DavitWebDAV
@@ -9,6 +10,7 @@ package final class LockRegistry: Sendable {
     private let rows: ResourceRows
     private let pathLocks: PathLocks
     private let hooks: ShareHooks
+    private let audit: ShareAudit?
     /// Returns the file system path of a resource, for hooks.
     private let filePath: @Sendable (ResourcePath) -> String
     private let now: @Sendable () -> Timestamp
@@ -22,6 +24,7 @@ package final class LockRegistry: Sendable {
         self.rows = rows
         self.pathLocks = pathLocks
         hooks = configuration.hooks
+        audit = configuration.audit
         filePath = configuration.filePath
         self.now = now
     }
@@ -45,8 +48,10 @@ package final class LockRegistry: Sendable {
 
     /// Breaks the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
     /// - Parameter origin: see ``BrokenLock/origin``.
-    /// - Returns: the broken locks; nil, with no lock broken, if a path lock on one of the lock roots is in use.
+    /// - Returns: the broken locks; nil, with no lock broken, if a path lock on one of the lock roots is in use, or if
+    ///   the audit log cannot be written.
     package func breakLocks(_ choice: BreakLockTarget, from origin: String) throws(StoreError) -> [Lock]? {
+        if let audit, (try? audit.admitChange()) == nil { return nil }
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
         let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in
@@ -59,6 +64,12 @@ package final class LockRegistry: Sendable {
     }
 
     private func notify(broken lock: Lock, from origin: String) {
+        if let audit {
+            var event = AuditEvent(.breakLock)
+            event.describe(lock)
+            event.origin = origin
+            audit.record(event)
+        }
         hooks.lockBroken?(BrokenLock(lock, by: nil, from: origin))
         guard let completed = hooks.completed else { return }
         let info = try? resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info

@@ -25,6 +25,12 @@ struct BreakLockMethod: ChangeMethod {
     }
 
     var brokenLock: Lock? { lock }
+    var auditedOperation: AuditEvent.Operation? { .breakLock }
+    func describe(_ outcome: Lock, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        event.describe(outcome)
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .breakLock }
 
     func claims(on change: ChangeTarget) -> [PathLockRequest] {

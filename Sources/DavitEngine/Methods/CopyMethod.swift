@@ -37,6 +37,17 @@ struct CopyMethod: ChangeMethod {
         return Transfer.effects(at: destination)
     }
 
+    var auditedOperation: AuditEvent.Operation? { .copy }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        if !outcome.staged.failures.isEmpty {
+            // An incomplete copy does not replace anything.
+            if change.destination?.info != nil { return false }
+            event.result = .partial
+        }
+        event.trashID = outcome.kept?.id
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .copy }
 
     func claims(on change: ChangeTarget) -> [PathLockRequest] {

@@ -48,6 +48,18 @@ struct DeleteMethod: InlineCommitMethod {
         return [.write(path), .member(path)]
     }
 
+    var auditedOperation: AuditEvent.Operation? { .delete }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        switch outcome {
+        case .removed, .detached: break
+        case .kept(let entry): event.trashID = entry.id
+        case .partial(let failures, let kept):
+            if !failures.isEmpty { event.result = .partial }
+            if kept.count == 1 { event.trashID = kept[0].id }
+        }
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .delete }
 
     func canCommitInline(_ prepared: Void) -> Bool { true }

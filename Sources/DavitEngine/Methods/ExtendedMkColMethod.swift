@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -36,6 +37,11 @@ struct ExtendedMkColMethod: ChangeMethod {
 
     let share: Share
     var makesTarget: Bool { true }
+
+    var auditedOperation: AuditEvent.Operation? { .createCollection }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        outcome.refused.isEmpty
+    }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .createCollection }
 

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -56,6 +57,14 @@ struct LockMethod: ChangeMethod {
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         }
+    }
+
+    var auditedOperation: AuditEvent.Operation? { .lock }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        // A refreshed lock is no change of who may write.
+        guard let token = outcome.newToken else { return false }
+        event.detail = token.uri
+        return true
     }
 
     /// A lock on an unmapped URL creates an empty resource (§7.3), which is an upload.

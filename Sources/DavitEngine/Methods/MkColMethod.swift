@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 
@@ -23,6 +24,9 @@ struct MkColMethod: InlineCommitMethod {
         case .unservable: throw WebDAVError(.forbidden)
         }
     }
+
+    var auditedOperation: AuditEvent.Operation? { .createCollection }
+    func describe(_ outcome: Void, on change: ChangeTarget, in event: inout AuditEvent) -> Bool { true }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .createCollection }
 

@@ -72,6 +72,17 @@ struct MoveMethod: InlineCommitMethod {
         return source + Transfer.effects(at: destination)
     }
 
+    var auditedOperation: AuditEvent.Operation? { .move }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        switch outcome {
+        case .moved, .replaced: break
+        case .kept(let entry): event.trashID = entry.id
+        case .copied(_, _, let kept): event.trashID = kept?.id
+        case .crossesVolumes, .incomplete: return false
+        }
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .move }
 
     /// Returns the moved tree. If a copy is built, ``MovedTree/isCollection`` is always false, so that the tree is not

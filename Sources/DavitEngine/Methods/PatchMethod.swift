@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -69,6 +70,13 @@ struct PatchMethod: ChangeMethod {
 
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         change.isInPlace(of: first)
+    }
+
+    var auditedOperation: AuditEvent.Operation? { .upload }
+    func describe(
+        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
+    ) -> Bool {
+        put.describe(outcome, on: change, in: &event)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }

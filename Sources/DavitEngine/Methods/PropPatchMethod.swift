@@ -24,6 +24,12 @@ struct PropPatchMethod: ChangeMethod {
         return [.write(change.target.path)]
     }
 
+    var auditedOperation: AuditEvent.Operation? { .setProperties }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        // Either all properties are changed or none.
+        outcome.results.allSatisfy { $0.status == .ok }
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PropertyUpdate {

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -59,6 +60,15 @@ struct PutMethod: InlineCommitMethod {
         case .missingAncestor: throw WebDAVError(.conflict)
         case .unservable: throw WebDAVError(.forbidden)
         }
+    }
+
+    var auditedOperation: AuditEvent.Operation? { .upload }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        event.bytes = outcome.info.length
+        event.trashID = outcome.kept?.id
+        // The digests of a part are not those of the content.
+        if !upload.isPart { event.digest = upload.digests.first }
+        return true
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
@@ -21,6 +22,12 @@ struct UnlockMethod: ChangeMethod {
     }
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] { [] }
+
+    var auditedOperation: AuditEvent.Operation? { .unlock }
+    func describe(_ outcome: Void, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        event.detail = token.uri
+        return true
+    }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 

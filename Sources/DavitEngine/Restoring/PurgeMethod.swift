@@ -22,6 +22,15 @@ struct PurgeMethod: ChangeMethod {
     }
 
     var trashEntry: TrashEntry? { entry }
+    var auditedOperation: AuditEvent.Operation? { .purge }
+    func describe(
+        _ outcome: (any DetachedTree)?, on change: ChangeTarget, in event: inout AuditEvent
+    ) -> Bool {
+        event.path = entry.path
+        event.trashID = entry.id
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .purge }
 
     func claims(on change: ChangeTarget) -> [PathLockRequest] { TrashCan.claims(on: entry) }

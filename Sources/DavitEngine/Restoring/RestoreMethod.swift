@@ -50,6 +50,13 @@ struct RestoreMethod: ChangeMethod {
     }
 
     var trashEntry: TrashEntry? { entry }
+    var auditedOperation: AuditEvent.Operation? { .restore }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
+        event.path = entry.path
+        event.trashID = entry.id
+        return true
+    }
+
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .restore }
 
     func movedTree(on change: ChangeTarget) -> MovedTree? {

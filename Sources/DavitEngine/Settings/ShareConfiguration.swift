@@ -87,6 +87,8 @@ public struct ShareConfiguration: Sendable {
     package var hasAccountDatabase = false
     /// Callbacks that can refuse changes and are notified of them.
     public var hooks = ShareHooks()
+    /// Records changes; nil without an audit log.
+    public var audit: ShareAudit?
     /// Returns the file system path of a resource, for hooks.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
     /// Additional host names of this server, in lower case, such as the public name of a proxy in front of

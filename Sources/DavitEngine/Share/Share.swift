@@ -10,6 +10,8 @@ public final class Share: Sendable {
     // MARK: Settings
 
     let configuration: ShareConfiguration
+    /// Whether changes are recorded, because reading this takes less time than copying the setting.
+    let hasAudit: Bool
     /// Nil if all names are served.
     let rules: ShareRules?
     /// Returns the current wall-clock time.
@@ -110,6 +112,7 @@ public final class Share: Sendable {
         self.state = state
         self.work = BlockingWork(work)
         self.configuration = configuration
+        hasAudit = configuration.audit != nil
         self.now = now
         self.report = report
         self.limitLog = limitLog
@@ -129,7 +132,7 @@ public final class Share: Sendable {
             configuration.trash, self.resources, stored, rules, state, rows, intents, ruleMoves, now: now,
             report: report)
         trashMaintenance = TrashMaintenance(
-            trash, self.resources, state, pathLocks, self.work, now: now, report: report)
+            trash, self.resources, state, pathLocks, self.work, configuration.audit, now: now, report: report)
         space = VolumeSpace(self.resources, stored, state, trash, trashMaintenance)
         receiver = ContentReceiver(self.work, space, maximumBytes: configuration.maximumFileBytes)
         languages = ContentLanguages(self.resources, state, rows, intents, self.work)
@@ -210,6 +213,7 @@ public final class Share: Sendable {
         resources = ScopedStore(share.served, access: access)
         lookup = ResourceLookup(resources, access: access)
         configuration = share.configuration
+        hasAudit = share.hasAudit
         hasAccessPolicy = share.hasAccessPolicy
         accessChanges = share.accessChanges
         rules = share.rules

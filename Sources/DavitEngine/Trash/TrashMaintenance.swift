@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 package import DavitStore
@@ -10,6 +11,7 @@ package final class TrashMaintenance: Sendable {
     private let state: ShareState
     private let pathLocks: PathLocks
     private let work: BlockingWork
+    private let audit: ShareAudit?
     private let now: @Sendable () -> Timestamp
     private let report: @Sendable (String) -> Void
     /// The ids of entries of collections that have not been measured.
@@ -19,7 +21,7 @@ package final class TrashMaintenance: Sendable {
 
     init(
         _ trash: TrashCan, _ resources: any ResourceStore, _ state: ShareState, _ pathLocks: PathLocks,
-        _ work: BlockingWork, now: @escaping @Sendable () -> Timestamp,
+        _ work: BlockingWork, _ audit: ShareAudit?, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.trash = trash
@@ -27,6 +29,7 @@ package final class TrashMaintenance: Sendable {
         self.state = state
         self.pathLocks = pathLocks
         self.work = work
+        self.audit = audit
         self.now = now
         self.report = report
     }
@@ -136,13 +139,15 @@ package final class TrashMaintenance: Sendable {
     }
 
     /// Permanently removes the file of an entry.
-    /// - Returns: false if the entry no longer exists, another change holds a path lock on it, or the removal
-    ///   failed.
+    /// - Returns: false if the entry no longer exists, another change holds a path lock on it, the removal failed, or it
+    ///   cannot be recorded in the audit log.
     func purge(_ entry: TrashEntry) -> Bool {
         var tree: (any DetachedTree)?
         let isDone = withTrashed(entry) { entry in
             do throws(StoreError) {
+                if let audit, (try? audit.admitChange()) == nil { return false }
                 tree = try trash.takeOut(entry)
+                audit?.record(AuditEvent(purgeOf: entry, from: "server"))
                 return true
             } catch {
                 report("removing from the trash failed: \(error.text)")

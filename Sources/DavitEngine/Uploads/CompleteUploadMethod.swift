@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -22,6 +23,13 @@ struct CompleteUploadMethod: ChangeMethod {
         if needsFreeName, change.target.info != nil { throw WebDAVError(store: .alreadyExists) }
         try share.receiver.checkLength(content.length)
         return effects
+    }
+
+    var auditedOperation: AuditEvent.Operation? { .upload }
+    func describe(
+        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
+    ) -> Bool {
+        put.describe(outcome, on: change, in: &event)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -38,6 +39,10 @@ struct CreateUploadMethod: ChangeMethod {
         return terms.options.contains(.isPart)
             ? change.target.path.parent.map { [.member($0)] } ?? [] : effects
     }
+
+    /// Nil, because the upload is recorded when it is complete.
+    var auditedOperation: AuditEvent.Operation? { nil }
+    func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool { false }
 
     /// Nil, because nothing visible is created: the hooks are called when the upload is complete.
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }

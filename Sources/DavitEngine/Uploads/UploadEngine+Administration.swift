@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 package import DavitStore
 
@@ -16,12 +17,24 @@ extension UploadEngine {
 
     /// Cancels an upload of any account, removes its bytes, and aborts the request that is sending to it.
     ///
+    /// - Parameter origin: the origin of the request, for the audit log.
     /// - Returns: the upload; nil if there is no such open upload.
-    /// - Throws: ``StoreError``, also if the upload is being published.
-    package func cancel(_ id: String) throws(StoreError) -> UploadRecord? {
+    /// - Throws: ``StoreError``, also if the upload is being published, or if the audit log cannot be written.
+    package func cancel(_ id: String, from origin: String) throws(StoreError) -> UploadRecord? {
         guard let record = share.state.upload(id), isOpen(record) else { return nil }
-        do throws(WebDAVError) { try remove(record) } catch {
+        let audit = share.configuration.audit
+        do throws(WebDAVError) {
+            try audit?.admitChange()
+            try remove(record)
+        } catch {
             throw .failed(reason: "status \(error.status.code)")
+        }
+        if let audit {
+            var event = AuditEvent(.cancelUpload)
+            event.path = record.target
+            event.bytes = record.progress.offset
+            event.origin = origin
+            audit.record(event)
         }
         return record
     }

@@ -22,7 +22,8 @@ final class AppPasswordCredential: Sendable {
     ) throws(Accounts.Problem) {
         id = entry.id
         secret = try AppPasswordSecret(parsing: entry.secret, realm: realm)
-        identity = IdentityDetails(Principal(.appPassword, account, limit: entry.limit))
+        identity = IdentityDetails(
+            Principal(.appPassword, account, limit: entry.limit), credentialID: entry.id)
         expiry = entry.expiry
         self.number = number
     }

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import Synchronization
 
@@ -181,9 +182,11 @@ extension Authentication {
         let now = now()
         let login = attempt.login
         let lifetime = lifetime(of: login)
+        var isFirst = false
         let isValid = state.withLock { state in
             guard generation.load(ordering: .relaxed) == attempt.generation else { return false }
             if isRight {
+                isFirst = state.proven[.init(account: attempt.line, address: attempt.origin.address)] != true
                 state.proven.set(true, for: .init(account: attempt.line, address: attempt.origin.address))
             }
             for key in [attempt.key, attempt.passwordKey] {
@@ -198,8 +201,11 @@ extension Authentication {
             return true
         }
         guard isValid else { return nil }
-        if isRight { return .admitted(login, info: nil) }
-        recordFailure(attempt.origin, now: now)
+        if isRight {
+            if isFirst { auditLogin(login.name, from: attempt.origin.peer, login.appPassword?.id) }
+            return .admitted(login, info: nil)
+        }
+        recordFailure(attempt.origin, name: attempt.user, now: now)
         return .refused(.credentials(isStale: false))
     }
 
@@ -209,11 +215,30 @@ extension Authentication {
         return max(0, min(expiry - now, 1 << 32)) * 1_000_000_000
     }
 
-    func recordFailure(_ origin: Origin, now: Int64) {
+    /// - Parameter name: the name that was sent.
+    func recordFailure(_ origin: Origin, name: [UInt8], now: Int64) {
+        auditFailure(String(decoding: name, as: UTF8.self), from: origin.peer)
         let seconds = state.withLock {
             $0.failures.failed(address: origin.address, account: origin.account, now: now)
         }
         if seconds > 0 { report(origin.peer, seconds) }
         didFail(origin.peer)
+    }
+
+    /// Records the first login of an account from an address.
+    /// - Parameter appPassword: the ID of the app password; nil for the password of the account.
+    func auditLogin(_ name: String, from address: String, _ appPassword: String? = nil) {
+        guard let audit else { return }
+        var event = AuditEvent(.login)
+        (event.principal, event.origin) = (name, address)
+        event.detail = appPassword.map { "app password \($0)" }
+        audit.record(event)
+    }
+
+    func auditFailure(_ name: String, from address: String) {
+        guard let audit else { return }
+        var event = AuditEvent(.failedLogin, .refused(.unauthorized))
+        (event.principal, event.origin) = (name, address)
+        audit.record(event)
     }
 }

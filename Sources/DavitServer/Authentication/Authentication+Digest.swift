@@ -61,7 +61,7 @@ extension Authentication {
                 (try? $0.secret.verifies(credentials.response, for: answer)) ?? false
             }
             guard let right, isKnown else {
-                recordFailure(origin, now: now)
+                recordFailure(origin, name: credentials.user.bytes, now: now)
                 return refused
             }
             // The client has proven that it knows the password. If its nonce cannot be used, it only needs a new
@@ -69,6 +69,10 @@ extension Authentication {
             guard let nonce, credentials.opaque.map({ $0 == opaque }) ?? true,
                 take(credentials.count, of: nonce, origin, credential: right.login.number, now: now)
             else { return .refused(.credentials(isStale: true)) }
+            // Each nonce begins with the count 1.
+            if credentials.count == 1 {
+                auditLogin(right.login.name, from: origin.peer, right.login.appPassword?.id)
+            }
             return .admitted(right.login, info: info(credentials, right.secret, nonce, now: now))
         }
     }

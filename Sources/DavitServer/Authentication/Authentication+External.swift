@@ -55,10 +55,14 @@ extension Authentication {
             let now = now()
             switch outcome {
             case .right:
-                state.withLock {
-                    $0.proven.set(true, for: .init(account: attempt.account, address: attempt.address))
+                let pair = AccountAddressPair(account: attempt.account, address: attempt.address)
+                let isKnown = state.withLock { state in
+                    defer { state.proven.set(true, for: pair) }
+                    return state.proven[pair] == true
                 }
+                if !isKnown { auditLogin(attempt.name, from: attempt.peer) }
             case .wrong:
+                auditFailure(attempt.name, from: attempt.peer)
                 let seconds = state.withLock {
                     $0.failures.failed(address: attempt.address, account: attempt.account, now: now)
                 }

@@ -92,6 +92,6 @@ extension Authentication {
 
     /// Records that a client has sent a wrong secret other than the password, such as a code.
     package func recordFailure(for name: String, _ request: HTTPRequest) {
-        recordFailure(Origin(request, name: Array(name.utf8)), now: now())
+        recordFailure(Origin(request, name: Array(name.utf8)), name: Array(name.utf8), now: now())
     }
 }

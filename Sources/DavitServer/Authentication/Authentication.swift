@@ -122,6 +122,8 @@ public final class Authentication: Middleware {
     /// Called after each failed login.
     let didFail: @Sendable (_ address: String) -> Void
     let limitLog: LimitLog
+    /// Records logins and failed logins; nil without an audit log.
+    let audit: (any AuditTrail)?
     /// Whether users whom a trusted proxy has authenticated are signed in.
     let admitsForwarded: Bool
     /// Verifies the passwords of users without an account here; nil to refuse them.
@@ -162,6 +164,7 @@ public final class Authentication: Middleware {
     ///   - report: called each time an address is blocked, with the duration in seconds.
     ///   - didFail: called with the address of the client after each failed login; must return quickly.
     ///   - limitLog: logs requests refused because too many passwords are queued.
+    ///   - audit: records logins and failed logins; nil without an audit log.
     ///   - authenticators: asked in this order about requests without an Authorization field.
     ///   - admitsForwarded: whether users whom a trusted proxy has authenticated are signed in.
     ///   - external: verifies the passwords of users without an account here; nil to refuse them.
@@ -174,7 +177,8 @@ public final class Authentication: Middleware {
         hashesAtATime: Int = 1,
         report: @escaping @Sendable (_ address: String, _ seconds: Int64) -> Void = { _, _ in },
         didFail: @escaping @Sendable (_ address: String) -> Void = { _ in },
-        limitLog: LimitLog = LimitLog { _ in }, authenticators: [any RequestAuthenticator] = [],
+        limitLog: LimitLog = LimitLog { _ in }, audit: (any AuditTrail)? = nil,
+        authenticators: [any RequestAuthenticator] = [],
         admitsForwarded: Bool = false, external: ExternalLogins? = nil,
         appPasswords: AppPasswordServices? = nil,
         anonymousRights: (@Sendable (HTTPRequest) -> Rights)? = nil,
@@ -192,6 +196,7 @@ public final class Authentication: Middleware {
         self.report = report
         self.didFail = didFail
         self.limitLog = limitLog
+        self.audit = audit
         self.authenticators = authenticators
         self.admitsForwarded = admitsForwarded
         self.external = external

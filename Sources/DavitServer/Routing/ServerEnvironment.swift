@@ -1,3 +1,4 @@
+package import DavitAccess
 public import DavitHTTP
 internal import Synchronization
 
@@ -33,7 +34,16 @@ public struct ServerEnvironment: Sendable {
     /// Paths below the prefix of this handler that other mounts handle. The handler's own resources at these
     /// paths are unreachable, and it should not create any.
     public private(set) var hiddenPaths: [ResourcePath] = []
+    /// Records changes; nil without an audit log.
+    package private(set) var audit: (any AuditTrail)?
     private let lifecycleObservers = LifecycleObserverList()
+
+    /// Returns this environment with an audit log.
+    package func recording(in audit: (any AuditTrail)?) -> ServerEnvironment {
+        var copy = self
+        copy.audit = audit
+        return copy
+    }
 
     /// - Parameter log: must not block for long; the default logs nothing.
     public init(

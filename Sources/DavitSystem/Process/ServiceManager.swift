@@ -87,16 +87,16 @@ public enum ServiceManager {
 
 extension LocalAddress {
     /// Like ``withSystemAddress(_:_:)``, but also supports abstract names, whose length is significant.
-    fileprivate static func withNotifyAddress(
-        _ address: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void
-    ) {
+    static func withNotifyAddress<R>(
+        _ address: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+    ) -> R {
         var raw = sockaddr_un()
         raw.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(address.utf8)
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
         let offset = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: raw.sun_path)
         unsafe withUnsafeMutableBytes(of: &raw.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        unsafe withUnsafePointer(to: &raw) { pointer in
+        return unsafe withUnsafePointer(to: &raw) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
                 unsafe body(generic, socklen_t(offset + bytes.count))
             }

@@ -1,8 +1,8 @@
-/// Tells quickly that most names are not in a set, at less cost than hashing them for a dictionary (a Bloom filter).
+/// Reports quickly that most names are not in a set, at less cost than hashing them for a dictionary (a Bloom filter).
 ///
-/// Clients choose the names that are looked up, but the names in the set come from access rules. Whoever writes rules with
-/// names that collide only loses the benefit: a name that the filter does not rule out is looked up in the dictionary.
-struct NameFilter: Sendable {
+/// Clients choose the names that are looked up, but the names in the set come from access rules. An account that writes rules
+/// with names that collide only loses the benefit: a name that is not ruled out is looked up in the dictionary.
+struct RuledNames: Sendable {
     /// Bits per name in the set, of which one is set, so that it rules out at least seven of eight other names.
     private static let bitsPerName = 8
 

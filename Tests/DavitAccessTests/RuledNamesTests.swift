@@ -3,7 +3,7 @@ import Testing
 
 @testable import DavitAccess
 
-struct NameFilterTests {
+struct RuledNamesTests {
     private func name(_ generator: inout SeededGenerator) -> [UInt8] {
         (0..<Int.random(in: 1...40, using: &generator)).map { _ in .random(in: 0x20...0x7E, using: &generator)
         }
@@ -14,7 +14,7 @@ struct NameFilterTests {
     func namesInTheSetAreNeverRuledOut(count: Int) {
         var generator = SeededGenerator(seed: UInt64(count))
         let names = (0..<count).map { _ in name(&generator) }
-        let filter = NameFilter(names)
+        let filter = RuledNames(names)
         for name in names { #expect(filter.mayContain(name)) }
     }
 
@@ -26,14 +26,14 @@ struct NameFilterTests {
                 Array(pattern.utf8).flatMap { $0 == UInt8(ascii: "*") ? Array("\(number)".utf8) : [$0] }
             }
         }
-        let filter = NameFilter(names(1000..<2000))
+        let filter = RuledNames(names(1000..<2000))
         #expect(names(1000..<2000).allSatisfy(filter.mayContain))
         #expect(names(2000..<10_000).count(where: filter.mayContain) < 8000 / 5)
     }
 
     /// Their equivalence keys differ from their bytes.
     @Test func namesThatAreNotASCIIAreNotRuledOut() {
-        let filter = NameFilter([Array("a".utf8)])
+        let filter = RuledNames([Array("a".utf8)])
         for name in ["é", "e\u{301}", "aaaaaaa\u{FC}", "12345678\u{FC}"] {
             #expect(filter.mayContain(Array(name.utf8)))
         }
