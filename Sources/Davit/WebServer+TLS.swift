@@ -53,4 +53,19 @@ extension WebServer {
         nil
         #endif
     }
+
+    /// The URL of the page on which people learn how to trust ``certificateAuthority``, with plain HTTP on a port of the server.
+    /// Nil while the server is not running, without a TCP address, and if the server has any other certificate. The host is that
+    /// of ``url`` without public URLs.
+    public var trustPageURL: String? {
+        #if TLS
+        guard certificates?.download != nil else { return nil }
+        let url = ServerURL.text(of: addresses.filter { $0.path == nil }, isSecure: false) {
+            InterfaceAddresses.primary($0)?.text
+        }
+        return url.map { $0.dropLast() + TrustPage.path }
+        #else
+        return nil
+        #endif
+    }
 }

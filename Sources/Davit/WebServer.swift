@@ -134,6 +134,10 @@ public final class WebServer: Sendable {
             transport.tls = try certificates.map { (certificates) throws(ServerError) in
                 certificates.use(try certificates.load())
             }
+            if let certificates {
+                transport.insecureHandler = TrustPage(
+                    certificates, prefix: configuration.prefix, otherwise: SecureRedirect())
+            }
             if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
             self.certificates = certificates
             #else
@@ -162,8 +166,9 @@ public final class WebServer: Sendable {
             }
             #if TLS
             if let certificates {
-                let answers = certificates.answers
-                if let plain = try configuration.plainServer(of: lifecycleController, answers, log: log) {
+                if let plain = try configuration.plainServer(
+                    of: lifecycleController, certificates, log: log)
+                {
                     sideServers.append(plain)
                 }
                 if let upkeep = try CertificateUpkeep(certificates, log: log) {

@@ -62,7 +62,13 @@ package struct ServeCommand {
                     "davit: this server's certificate is signed by \(authority.path)\n"
                         + "       SHA-256 \(authority.fingerprint)\n")
             }
-            if options.printsQRCode { Self.draw(server.url) }
+            // A phone can open the server's address only once it trusts the authority.
+            let trustPage = server.trustPageURL
+            if let trustPage {
+                StandardStreams.writeError(
+                    "davit: on each device that should trust it, open \(trustPage)\n")
+            }
+            if options.printsQRCode { Self.draw(trustPage ?? server.url) }
             // Arm the faults before the ready line is printed, because the crash tests count steps from that
             // line on.
             FileFaults.arm(.ready)

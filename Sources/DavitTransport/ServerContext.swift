@@ -61,7 +61,7 @@ final class ServerContext: Sendable {
             tls = TLSManager(
                 context, renew: configuration.renewTLS, interval: configuration.tlsRenewalInterval,
                 insecure: ServerContext(
-                    plain, handler: SecureRedirect(), pool: pool, log: log,
+                    plain, handler: configuration.insecureHandler, pool: pool, log: log,
                     connectionCounter: connectionCounter))
         } else {
             tls = nil

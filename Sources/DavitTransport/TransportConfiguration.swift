@@ -4,6 +4,7 @@ package import DavitSystem
 
 #if TLS
 package import DavitCrypto
+package import DavitServer
 #endif
 
 /// The addresses, limits and callbacks of a server.
@@ -133,6 +134,8 @@ public struct TransportConfiguration: Sendable {
     /// last call. Returns a replacement for ``tls``, or nil. May block.
     package var renewTLS: (@Sendable () -> TLSContext?)?
     package var tlsRenewalInterval: Duration = .seconds(60)
+    /// Answers requests without TLS on a TLS port. Runs on the loops, and must not block.
+    package var insecureHandler: any Handler = SecureRedirect()
     #endif
     /// Called off the loops for SIGHUP; may block. If it is nil, the signal is not handled.
     public var onSIGHUP: (@Sendable () -> Void)?

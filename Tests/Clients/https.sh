@@ -118,6 +118,7 @@ check "the first certificate is served" contains first subject
 make_certificate second
 cp -p "$work/second.pem" "$work/server.pem"
 check "SIGHUP loads the second certificate" reloads_to second
+check "there is no page about an authority of davit" prints 301 curl -sS -o "$work/null" -w '%{http_code}' "http://127.0.0.1:$port/.davit-trust"
 check "requests succeed with the second certificate" prints hello run_curl "${server_url}hello.txt"
 printf 'broken' >"$work/server.pem"
 kill -HUP "$server_pid"
@@ -133,6 +134,24 @@ check "a certificate of davit's own authority is valid for the host name" prints
 check "the fingerprint of the authority is in the log" grep -q "SHA-256 $(openssl x509 -in "$authority" -noout -fingerprint -sha256 | cut -d= -f2)" "$server_log"
 check "openssl verifies the certificate" openssl verify -x509_strict -purpose sslserver -CAfile "$authority" \
     -verify_hostname localhost -verify_ip 127.0.0.1 "$work/state/tls/server.pem"
+
+# The page for people who have to trust it.
+trust=http://localhost:${server_url##*:}
+trust=${trust%/}/.davit-trust
+check "the address of the page is in the log" grep -qF "open $trust" "$server_log"
+check "the page is available over plain HTTP, without an account" curl -fsS -o "$work/trust.html" "$trust"
+check "the page contains the fingerprint" grep -qF "$(openssl x509 -in "$authority" -noout -fingerprint -sha256 | cut -d= -f2)" "$work/trust.html"
+check "the certificate is downloaded" curl -fsS -o "$work/davit.crt" "$trust/davit.crt"
+check "it is that of the authority" cmp "$work/davit.crt" <(openssl x509 -in "$authority" -outform DER)
+check "the profile is downloaded" curl -fsS -o "$work/davit.mobileconfig" "$trust/davit.mobileconfig"
+check "the profile is a property list with the same certificate" python3 -c '
+import plistlib, sys, uuid
+profile = plistlib.load(open(sys.argv[1], "rb"), fmt=plistlib.FMT_XML)
+payload, = profile["PayloadContent"]
+assert profile["PayloadType"] == "Configuration" and payload["PayloadType"] == "com.apple.security.root", profile
+assert payload["PayloadContent"] == open(sys.argv[2], "rb").read(), payload
+assert uuid.UUID(profile["PayloadUUID"]) != uuid.UUID(payload["PayloadUUID"]), profile
+assert {profile["PayloadVersion"], payload["PayloadVersion"]} == {1}, profile' "$work/davit.mobileconfig" "$work/davit.crt"
 rm -rf "$share/copied"
 
 finish

@@ -14,7 +14,7 @@ final class PlainServer: SideServer {
     private let pool = BlockingPool(threads: 1)
     private let log: Log
 
-    init(_ transport: TransportConfiguration, _ handler: PlainHandler, log: Log) {
+    init(_ transport: TransportConfiguration, _ handler: some Handler, log: Log) {
         var transport = transport
         transport.loops = 1
         transport.maxConnections = Self.connectionLimit
@@ -63,7 +63,7 @@ extension Configuration {
     /// Creates the listener for plain HTTP; nil without one.
     /// - Parameter server: the server to which requests are redirected.
     func plainServer(
-        of server: LifecycleController, _ answers: ChallengeAnswers, log: Log
+        of server: LifecycleController, _ certificates: ServerCertificates, log: Log
     ) throws(ServerError) -> PlainServer? {
         guard let endpoints = plainEndpoints else { return nil }
         var transport = TransportConfiguration(endpoints: plainSockets == nil ? endpoints : [])
@@ -81,7 +81,9 @@ extension Configuration {
             guard port != 443 else { return host }
             return host + Array(":\(port)".utf8)
         }
-        return PlainServer(transport, PlainHandler(answers: answers, redirect: redirect), log: log)
+        let handler = PlainHandler(answers: certificates.answers, redirect: redirect)
+        return PlainServer(
+            transport, TrustPage(certificates, prefix: prefix, otherwise: handler), log: log)
     }
 }
 #endif

@@ -37,6 +37,14 @@ package struct SelfSignedCertificates {
         return CertificateAuthority(path: authorityPath, fingerprint: fingerprint)
     }
 
+    /// The certificate of the stored authority in the forms for clients; nil if none is stored. Blocks.
+    var download: AuthorityDownload? {
+        guard let file = try? SmallFile(reading: authorityPath),
+            let certificate = try? Certificate.read(pem: file.bytes).first
+        else { return nil }
+        return try? AuthorityDownload(certificate)
+    }
+
     /// Returns the stored certificate, or a new one if it has to be replaced. Blocks.
     package func identity(now: Timestamp) throws(ServerError) -> TLSIdentity {
         let authority = try storedOrNewAuthority(now: now)

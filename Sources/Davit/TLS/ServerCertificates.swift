@@ -23,6 +23,8 @@ final class ServerCertificates: Sendable {
     private let served = Mutex<[[UInt8]]>([])
     /// The period in which all certificates in use are valid; nil if it is unknown or empty.
     private let period = Mutex<ClosedRange<Timestamp>?>(nil)
+    /// What people install to trust this server; see ``download``.
+    private let offered = Mutex<AuthorityDownload?>(nil)
     /// Serializes reloads, so that the certificates read last are used.
     let reloading = Mutex<Void>(())
 
@@ -43,6 +45,7 @@ final class ServerCertificates: Sendable {
         let context: TLSContext
         fileprivate let fingerprints: [[UInt8]]
         fileprivate let period: ClosedRange<Timestamp>?
+        fileprivate let download: AuthorityDownload?
     }
 
     /// Reads or creates all certificates, for ``use(_:)``. Blocks.
@@ -64,7 +67,8 @@ final class ServerCertificates: Sendable {
                 // No client trusts a temporary certificate.
                 period: temporary != nil
                     ? now.adding(seconds: -3600)...now.adding(seconds: -1)
-                    : Self.commonPeriod(of: identities.compactMap { try? $0.certificate.validity() }))
+                    : Self.commonPeriod(of: identities.compactMap { try? $0.certificate.validity() }),
+                download: hasOnlySelfSigned ? selfSigned?.download : nil)
         } catch {
             throw .certificateNotUsable(path: firstPath, reason: error.text)
         }
@@ -74,6 +78,7 @@ final class ServerCertificates: Sendable {
     func use(_ loaded: Loaded) -> TLSContext {
         served.withLock { $0 = loaded.fingerprints }
         period.withLock { $0 = loaded.period }
+        offered.withLock { $0 = loaded.download }
         return loaded.context
     }
 
@@ -144,6 +149,15 @@ final class ServerCertificates: Sendable {
 
     /// The server's own authority; nil without a self-signed certificate.
     var authority: CertificateAuthority? { selfSigned?.authority }
+
+    /// The certificate of the server's own authority, for people who have to trust it. Nil if the server has another certificate
+    /// too, which clients may already trust. Does not block.
+    var download: AuthorityDownload? { offered.withLock { $0 } }
+
+    private var hasOnlySelfSigned: Bool {
+        configuration.issuer == nil
+            && configuration.identities.allSatisfy { if case .selfSigned = $0 { true } else { false } }
+    }
 
     private func identity(
         _ source: Configuration.TLS.Identity, now: Timestamp

@@ -42,6 +42,13 @@ package import DavitHTTP
         return try bio.take()
     }
 
+    /// Returns the DER form, which contains no key.
+    package func der() throws(CryptoError) -> [UInt8] {
+        let bio = try MemoryBIO()
+        guard unsafe i2d_X509_bio(bio.handle, handle) == 1 else { throw CryptoError("i2d_X509_bio") }
+        return try bio.take()
+    }
+
     /// Returns the SHA-256 digest of the certificate's DER form, 32 bytes, which people use to compare
     /// certificates.
     package func fingerprint() throws(CryptoError) -> [UInt8] {
