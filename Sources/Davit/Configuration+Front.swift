@@ -9,7 +9,8 @@ extension Configuration {
     ) throws(ServerError) -> any Handler {
         let handlers = middleware.reversed().reduce(application) { $1.inFront(of: $0) }
         // After authentication, because requests are counted by account.
-        let inner = limits.requests?.inFront(of: handlers) ?? handlers
+        let counted = limits.requests?.inFront(of: handlers) ?? handlers
+        let inner = limits.transfers?.inFront(of: counted) ?? counted
         // The application's middleware sees response bodies before they are compressed.
         let coded = compresses ? Compression().inFront(of: inner) : inner
         var outer = outerMiddleware

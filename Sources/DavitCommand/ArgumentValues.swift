@@ -88,6 +88,13 @@ extension Arguments {
         return number << shift
     }
 
+    /// Parses bytes per second, at least 1024.
+    static func rate(_ value: String, option: String) throws(UsageError) -> Int {
+        let bytes = try bytes(value, option: option)
+        guard bytes >= 1024, let rate = Int(exactly: bytes) else { throw .rateTooLow(value, option: option) }
+        return rate
+    }
+
     /// Parses a number of days, optionally with a suffix `d`, or of hours with a suffix `h`, and returns seconds.
     static func age(_ value: String, option: String) throws(UsageError) -> Int64 {
         let isInHours = value.hasSuffix("h")

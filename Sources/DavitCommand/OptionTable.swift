@@ -183,6 +183,16 @@ extension ServeOption {
                 .clients, "N", .number(1...1_000_000),
                 "requests of one account at the same time, or of one address or IPv6 /64 network without an "
                     + "account; more wait, and are refused after 10 s", standard: .described("unlimited"))
+        case .maxRatePerAccount:
+            .init(
+                .clients, "SIZE", .size,
+                "bytes per second of one account, at least 1K, for uploads and for downloads; transfers over "
+                    + "the rate are slowed down", standard: .described("unlimited"))
+        case .maxRatePerAddress:
+            .init(
+                .clients, "SIZE", .size,
+                "likewise for one address or IPv6 /64 network, with or without an account",
+                standard: .described("unlimited"))
         case .banAfter:
             .init(
                 .clients, "N", .number(1...10_000),

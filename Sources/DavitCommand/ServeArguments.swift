@@ -52,6 +52,8 @@ enum ServeOption: String, CaseIterable, Sendable {
     case maxConnections = "--max-connections"
     case maxConnectionsPerAddress = "--max-connections-per-address"
     case maxRequestsPerAccount = "--max-requests-per-account"
+    case maxRatePerAccount = "--max-rate-per-account"
+    case maxRatePerAddress = "--max-rate-per-address"
     case banAfter = "--ban-after"
     case banMinutes = "--ban-minutes"
     case neverBan = "--never-ban"
@@ -192,6 +194,8 @@ extension Arguments {
             options.maximumConnectionsPerAddress = try Self.number(value, option: name, in: option.range)
         case .maxRequestsPerAccount:
             options.maximumRequestsPerAccount = try Self.number(value, option: name, in: option.range)
+        case .maxRatePerAccount: options.maximumRatePerAccount = try Self.rate(value, option: name)
+        case .maxRatePerAddress: options.maximumRatePerAddress = try Self.rate(value, option: name)
         case .banAfter: options.bans.failedLogins = try Self.number(value, option: name, in: option.range)
         case .banMinutes:
             let minutes: Int = try Self.number(value, option: name, in: option.range)

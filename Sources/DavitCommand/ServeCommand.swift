@@ -201,6 +201,8 @@ package struct ServeCommand {
         if let limit = options.maximumConnectionsPerAddress { configuration.maxConnectionsPerAddress = limit }
         configuration.bans = options.bans
         configuration.maxRequestsPerAccount = options.maximumRequestsPerAccount
+        configuration.maxRatePerAccount = options.maximumRatePerAccount
+        configuration.maxRatePerAddress = options.maximumRatePerAddress
         configuration.stopsOnSignals = true
         configuration.reloadsOnSIGHUP = true
         configuration.tls?.issuer = try options.tls.acme.issuer()

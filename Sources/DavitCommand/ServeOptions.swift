@@ -95,6 +95,9 @@ package struct ServeOptions: Hashable, Sendable {
     package var maximumConnectionsPerAddress: Int?
     /// Nil for no limit.
     package var maximumRequestsPerAccount: Int?
+    /// Bytes per second; nil for no limit.
+    package var maximumRatePerAccount: Int?
+    package var maximumRatePerAddress: Int?
     package var bans = Configuration.Bans()
     /// Nil disables the trash.
     package var trash: TrashLimits?

@@ -62,6 +62,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badAccessLogFormat(String)
     case badAuditFailure(String)
     case auditLogTooSmall(Int64)
+    case rateTooLow(String, option: String)
     /// An option was given without the option or action to which it applies.
     case useless(option: String, without: String)
     /// The build does not include TLS.
@@ -156,6 +157,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .badAuditFailure(let value): "unknown value '\(value)' of --audit-failure"
         case .auditLogTooSmall(let bytes): "--audit-log-size \(bytes) is too small"
+        case .rateTooLow(let value, let option): "\(option) must be at least 1K, not \(value)"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
         case .noQRCodes(let option): "\(option) requires QR code support, which this build does not include"
@@ -234,6 +236,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .badAuditFailure: "The values are refuse and count."
         case .auditLogTooSmall: "The smallest size is 64K."
+        case .rateTooLow: "The rate is a number of bytes per second, such as 500K or 2M."
         case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."
         case .noQRCodes: "Build davit with the package trait QRCode."
         case .traitNeeded(_, let trait):

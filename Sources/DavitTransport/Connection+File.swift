@@ -10,17 +10,20 @@ extension Connection {
     private static let windowBytes: Int64 = 1024 * 1024
 
     /// Sends a part of a file after the buffered output.
-    /// - Parameter didSend: called with the number of bytes sent or buffered since the last call.
+    /// - Parameters:
+    ///   - pacer: limits the rate.
+    ///   - didSend: called with the number of bytes sent or buffered since the last call.
     /// - Throws: ``HTTPError/disconnected``, including when the file has become shorter: the response cannot
     ///   be completed, and closing the connection is the only way to signal that to the peer.
     nonisolated(nonsending) func send(
-        _ content: any FileContent, offset: Int64, length: Int64, didSend: (Int64) -> Void
+        _ content: any FileContent, offset: Int64, length: Int64, _ pacer: TransferPacer?,
+        didSend: (Int64) -> Void
     ) async throws(HTTPError) {
         if length <= Self.inlineLimit {
             try await compose(content, offset: offset, length: Int(length))
             didSend(length)
         } else {
-            try await sendWindows(content, offset: offset, end: offset + length, didSend)
+            try await sendWindows(content, offset: offset, end: offset + length, pacer, didSend)
         }
     }
 
@@ -127,13 +130,16 @@ extension Connection {
     }
 
     private nonisolated(nonsending) func sendWindows(
-        _ content: any FileContent, offset: Int64, end: Int64, _ didSend: (Int64) -> Void
+        _ content: any FileContent, offset: Int64, end: Int64, _ pacer: TransferPacer?,
+        _ didSend: (Int64) -> Void
     ) async throws(HTTPError) {
         if loop.output.isOwned(by: self) { loop.output.flush(isFollowed: true) }
         try await sendComposed()
         var position = offset
+        let most = min(Self.windowBytes, Int64(pacer?.pieceBytes ?? .max))
         while position < end {
-            let window = min(Self.windowBytes, end - position)
+            if let pacer { try await pause(until: pacer.sendingTime) }
+            let window = min(most, end - position)
             try await fetch(content, offset: position, count: Int(window))
             let start = position
             try await send(Int(window)) { done in
@@ -141,6 +147,7 @@ extension Connection {
             }
             position += window
             didSend(window)
+            pacer?.didSend(Int(window), now: loop.now)
             await giveTurn(after: Int(window))
         }
     }

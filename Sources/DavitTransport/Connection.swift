@@ -14,7 +14,7 @@ internal import DavitSystem
     enum Wake { case ready, timeout, park, closing }
 
     /// The event that the task waits for.
-    enum Waiting { case nothing, request, head, content, room, end }
+    enum Waiting { case nothing, request, head, content, room, end, pause }
 
     /// The progress of the TLS handshake; connections without TLS are `open` from the start.
     enum Phase { case greeting, handshake, open }
@@ -239,6 +239,8 @@ internal import DavitSystem
             if isReadable { resume(.ready) }
         case .room:
             if event.isWritable || isBroken { resume(.ready) }
+        case .pause:
+            if isBroken { resume(.closing) }
         case .nothing:
             guard task == nil, !isClosed else { return }
             if isBroken { close() } else if isReadable { serveArrived() }
@@ -251,6 +253,8 @@ internal import DavitSystem
             if task == nil { idlenessPassed() }
         case .request:
             resume(.park)
+        case .pause:
+            resume(.ready)
         case .room:
             extendOrGiveUp()
         case .head, .content, .end:
@@ -365,6 +369,13 @@ internal import DavitSystem
         let wake = await wait(.room, until: sending.beginWait(now: loop.now))
         sending.endWait(now: loop.now)
         guard wake == .ready, !isBroken else { throw .disconnected }
+    }
+
+    /// Waits until a time without transferring content, after all output has been sent.
+    nonisolated(nonsending) func pause(until end: Int64) async throws(HTTPError) {
+        guard end > loop.now else { return }
+        try await sendComposed()
+        guard await wait(.pause, until: end) == .ready, !isBroken else { throw .disconnected }
     }
 
     private nonisolated(nonsending) func wait(_ what: Waiting, until deadline: Int64) async -> Wake {

@@ -26,6 +26,11 @@ final class ContentReader: RequestBody {
     private var guardian: TransferRateMonitor
     /// Bytes of content that the handler has read or that were discarded.
     private(set) var receivedBytes: Int64 = 0
+    /// The number of bytes that have not been charged to the client's rate.
+    var unpacedBytes: Int { Int(receivedBytes - pacedBytes) }
+    private var pacedBytes: Int64 = 0
+    /// The maximum number of bytes received in one call.
+    private var pieceBytes = Int.max
 
     init(of request: HTTPRequest, in exchange: Exchange) {
         switch request.framing {
@@ -80,9 +85,18 @@ final class ContentReader: RequestBody {
             throw HTTPError(.internalServerError, "The buffer for the content is full.")
         }
         do throws(HTTPError) {
+            let pacer = exchange.request.pacer
+            if let pacer {
+                pieceBytes = pacer.pieceBytes
+                try await exchange.connection.pause(until: pacer.receivingTime)
+            }
             try await answerExpectation(exchange)
             let count = try await next(into: buffer, exchange)
             receivedBytes += Int64(count)
+            if let pacer {
+                pacer.didReceive(count, now: exchange.loop.now)
+                pacedBytes = receivedBytes
+            }
             await exchange.connection.giveTurn(after: count)
             return count
         } catch {
@@ -203,7 +217,7 @@ final class ContentReader: RequestBody {
     private func take(
         _ limit: Int64, into buffer: IOBuffer, _ exchange: Exchange
     ) async throws(HTTPError) -> Int {
-        let limit = Int(min(limit, Int64(buffer.freeCount)))
+        let limit = Int(min(limit, Int64(min(buffer.freeCount, pieceBytes))))
         if exchange.hasUnread {
             let unread = exchange.unread
             let count = unsafe unread.withUnread { bytes in
@@ -229,7 +243,8 @@ final class ContentReader: RequestBody {
     ) async throws(HTTPError) -> Int {
         try await waitForInput(exchange)
         let held = buffer.count
-        let limit = min(known.dataRemaining, Int64(buffer.capacity)) + Int64(Self.mostBehindChunk)
+        let behind = min(Self.mostBehindChunk, pieceBytes)
+        let limit = min(known.dataRemaining, Int64(min(buffer.capacity, pieceBytes))) + Int64(behind)
         let received = try exchange.connection.receive(into: buffer, limit: Int(limit))
         guardian.didMove(received)
         guard received > 0 else { return 0 }

@@ -14,6 +14,9 @@ extension Exchange {
     /// call of `connection.sendComposed()`, or at the end of the job.
     nonisolated(nonsending) func write(_ response: HTTPResponse) async throws(HTTPError) -> Plan {
         if connection.hasUnsent { try await connection.sendComposed() }
+        if let pacer = request.pacer {
+            try await connection.pause(until: max(pacer.sendingTime, pacer.receivingTime))
+        }
         if case .stream(let stream) = response.body, request.method != .head, !response.status.forbidsContent
         {
             return try await write(response, stream: stream)
@@ -46,7 +49,9 @@ extension Exchange {
     /// Writes a small response to the output buffer if all of it fits and the connection stays open. Sends
     /// the first window of large stored content, as far as the socket accepts it.
     func writeNow(_ response: HTTPResponse) -> Written {
-        guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection else {
+        guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection,
+            request.pacer.map({ max($0.sendingTime, $0.receivingTime) <= loop.now }) != false
+        else {
             return .impossible
         }
         switch response.body {
@@ -54,6 +59,7 @@ extension Exchange {
         case .file(let content, let offset, let length):
             guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
             else { break }
+            if request.pacer != nil { return .impossible }
             return beginNow(response, RemainingFile(content: content, offset: offset, length: length))
         case .segments, .stream, .shaped: return .impossible
         }
@@ -87,9 +93,7 @@ extension Exchange {
 
     /// Writes the rest of a response that ``writeNow(_:)`` has begun.
     nonisolated(nonsending) func write(_ rest: RemainingFile) async throws(HTTPError) {
-        try await connection.send(rest.content, offset: rest.offset, length: rest.length) {
-            progress.contentBytes += $0
-        }
+        try await send(rest.content, offset: rest.offset, length: rest.length)
     }
 
     nonisolated(nonsending) func writeRefusal(_ response: HTTPResponse) async throws(HTTPError) {
@@ -167,28 +171,54 @@ extension Exchange {
         case .bytes(let bytes):
             try await writeBytes(bytes)
         case .file(let content, let offset, let length):
-            try await connection.send(content, offset: offset, length: length) { progress.contentBytes += $0 }
+            try await send(content, offset: offset, length: length)
         case .segments(let content, let segments):
             for segment in segments {
                 switch segment {
                 case .bytes(let bytes):
                     try await writeBytes(bytes)
                 case .file(let offset, let length):
-                    try await connection.send(content, offset: offset, length: length) {
-                        progress.contentBytes += $0
-                    }
+                    try await send(content, offset: offset, length: length)
                 }
             }
+        }
+    }
+
+    private nonisolated(nonsending) func send(
+        _ content: any FileContent, offset: Int64, length: Int64
+    ) async throws(HTTPError) {
+        let isPaced = length > Connection.inlineLimit && request.pacer != nil
+        try await connection.send(content, offset: offset, length: length, request.pacer) { count in
+            progress.contentBytes += count
+            if isPaced { progress.pacedBytes += count }
         }
     }
 
     private nonisolated(nonsending) func writeBytes(_ bytes: [UInt8]) async throws(HTTPError) {
         if bytes.count <= Connection.inlineLimit {
             try await connection.compose(bytes)
+        } else if let pacer = request.pacer {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = Array(rest.prefix(pacer.pieceBytes))
+                rest = rest.dropFirst(piece.count)
+                try await connection.pause(until: pacer.sendingTime)
+                try await connection.send(piece)
+                didSend(piece.count, pacer)
+            }
+            return
         } else {
             try await connection.send(bytes)
         }
         progress.contentBytes += Int64(bytes.count)
+    }
+
+    /// Counts sent content, and charges it to the rate of the client.
+    private func didSend(_ count: Int, _ pacer: TransferPacer?) {
+        progress.contentBytes += Int64(count)
+        guard let pacer else { return }
+        progress.pacedBytes += Int64(count)
+        pacer.didSend(count, now: loop.now)
     }
 }
 
@@ -292,8 +322,10 @@ extension Exchange {
     private nonisolated(nonsending) func sendPiece(
         of stream: any BodyStream, _ buffer: IOBuffer
     ) async throws(HTTPError) {
+        let pacer = request.pacer
+        if let pacer { try await connection.pause(until: pacer.sendingTime) }
         try await connection.sendComposed(followedBy: buffer)
-        progress.contentBytes += Int64(buffer.count)
+        didSend(buffer.count, pacer)
         await connection.giveTurn(after: max(buffer.count, stream.effortBytes * Self.effortRatio))
         buffer.removeAll()
     }

@@ -122,7 +122,7 @@ extension Exchange {
         while start < length {
             let count = delivery.piece(of: length - start)
             try await beginPiece(Int(count), delivery)
-            try await connection.send(file, offset: offset + start, length: count) { _ in }
+            try await connection.send(file, offset: offset + start, length: count, nil) { _ in }
             try await endPiece(Int(count), &delivery)
             start += count
         }

@@ -308,6 +308,11 @@ final class Exchange {
     private func ended(isComplete: Bool) -> Next {
         // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
+        // Content that was too small to be charged piece by piece.
+        if let pacer = request.pacer {
+            pacer.didSend(Int(progress.contentBytes - progress.pacedBytes), now: loop.now)
+            pacer.didReceive(content?.unpacedBytes ?? 0, now: loop.now)
+        }
         request.didEnd()
         server.maintenance?.schedule(on: loop)
         if loop.counts != nil {

@@ -9,6 +9,8 @@ struct ResponseProgress {
     var status: HTTPStatus?
     /// The number of content bytes that were sent or buffered.
     var contentBytes: Int64 = 0
+    /// The number of these bytes that have been charged to the rate of the client.
+    var pacedBytes: Int64 = 0
     private var start: Int64 = 0
 
     init(start: Int64 = 0) { self.start = start }

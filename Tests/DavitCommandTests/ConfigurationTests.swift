@@ -154,6 +154,8 @@ struct ConfigurationTests {
         ("max-connections", ["1"], [("0", "from 1 to 1000000")]),
         ("max-connections-per-address", ["1000000"], [("1000001", "from 1 to 1000000")]),
         ("max-requests-per-account", ["8"], [("0", "from 1 to 1000000")]),
+        ("max-rate-per-account", ["1M"], [("1023", "at least 1K")]),
+        ("max-rate-per-address", ["1K"], [("fast", "a number of bytes")]),
         ("ban-after", ["20"], [("0", "from 1 to 10000")]),
         ("ban-minutes", ["10"], [("10081", "from 1 to 10080")]),
         ("never-ban", ["192.0.2.1", "[10.0.0.0/8, '2001:db8::/32']"], [("10.0.0.1/8", "not an address")]),

@@ -27,6 +27,10 @@ struct DeploymentArgumentsTests {
         ),
         (["--max-requests-per-account", "8"], { $0.maximumRequestsPerAccount = 8 }),
         (
+            ["--max-rate-per-account", "2M", "--max-rate-per-address=1024"],
+            { ($0.maximumRatePerAccount, $0.maximumRatePerAddress) = (2 << 20, 1024) }
+        ),
+        (
             ["--ban-after", "20", "--ban-minutes=30", "--never-ban", "10.0.0.0/8", "--never-ban=::1"],
             { options in
                 options.bans.failedLogins = 20
@@ -142,6 +146,10 @@ struct DeploymentArgumentsTests {
             .useless(option: "--audit-log-keep", without: "--audit-log-size")
         ),
         (["--audit-log", "a", "--audit-log-size", "63K"], .auditLogTooSmall(64_512)),
+        (
+            ["--max-rate-per-account", "1023"],
+            .rateTooLow("1023", option: "--max-rate-per-account")
+        ),
         // A Unix socket does not allow other addresses without accounts.
     ]
 

@@ -8,6 +8,8 @@ internal import DavitSystem
 struct ClientLimits: Sendable {
     /// Nil without a limit.
     let requests: RequestLimiter?
+    /// Nil without a limit.
+    let transfers: TransferLimiter?
     let bans: BanList
     /// Writes the bans; nil if they are only in memory.
     let banKeeper: BanKeeper?
@@ -24,6 +26,12 @@ struct ClientLimits: Sendable {
                 limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
                 now: { Clock.coarseNow() })
         }
+        let (accountRate, addressRate) = (configuration.maxRatePerAccount, configuration.maxRatePerAddress)
+        transfers =
+            accountRate == nil && addressRate == nil
+            ? nil
+            : TransferLimiter(
+                accountRate: accountRate, networkRate: addressRate, proxies: proxies, now: { Clock.now() })
         var shares: [OpenShare] = []
         environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         let exempt = try configuration.bans.exemptNetworks() + proxies

@@ -158,6 +158,13 @@ public struct Configuration: Sendable {
     /// ``proxies`` themselves are not limited. Further requests wait for up to 10 s, at most 64 of one account, and are then
     /// answered with 503. As many event streams are permitted in addition. Nil for no limit.
     public var maxRequestsPerAccount: Int?
+    /// The maximum rate at which the content of all requests of one account is received, in bytes per second, and likewise that
+    /// of all responses; at least 1. Transfers over the rate are slowed down, except for the bytes of the first second. Nil for
+    /// no limit.
+    public var maxRatePerAccount: Int?
+    /// Like ``maxRatePerAccount``, for each IPv4 address or IPv6 /64 network, with or without an account. Unix sockets and
+    /// trusted ``proxies`` themselves are exempt.
+    public var maxRatePerAddress: Int?
     /// When addresses are banned.
     public var bans = Bans()
     /// The size limits of request heads, chunk framing and trailers. Requests that exceed one are answered

@@ -52,6 +52,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var keepsAlive = false
         var hasAccountPage = false
         var completion: (any RequestCompletion)?
+        var pacer: TransferPacer?
     }
 
     /// The method as sent; ``HTTPMethod/rawValue`` is its text.
@@ -119,6 +120,11 @@ public final class HTTPRequest: @unchecked Sendable {
     package var completion: (any RequestCompletion)? {
         get { values.completion }
         set { values.completion = newValue }
+    }
+    /// Limits how fast the content of the request and of the response is transferred; nil for no limit.
+    package var pacer: TransferPacer? {
+        get { values.pacer }
+        set { values.pacer = newValue }
     }
     /// The state that the connection keeps for its next request. Remains when the object is reused.
     package var memory: RequestMemory {
@@ -251,6 +257,7 @@ extension HTTPRequest {
         values.principal = nil
         values.credentialNumber = 0
         if values.identityDetails != nil { values.identityDetails = nil }
+        if values.pacer != nil { values.pacer = nil }
         if values.forwarded != nil { values.forwarded = nil }
         values.requestNumber = 0
         if !values.parameters.isEmpty { values.parameters = PathParameters() }

@@ -25,11 +25,6 @@ package final class RequestLimiter: Middleware {
     /// The maximum time that a request waits.
     package static let waitingTime = Duration.seconds(10)
 
-    private enum Client: Hashable, Sendable {
-        case account(String)
-        case network(PeerNetwork)
-    }
-
     private struct Waiter {
         let id: UInt64
         let continuation: CheckedContinuation<Bool, Never>
@@ -47,18 +42,18 @@ package final class RequestLimiter: Middleware {
 
     private struct State {
         /// The clients that have requests.
-        var entries: [Client: Entry] = [:]
+        var entries: [LimitedClient: Entry] = [:]
         var lastID: UInt64 = 0
         var load = Load()
     }
 
     /// What a request or a stream occupies until it ends.
     private final class Admission: RequestCompletion {
-        let client: Client
+        let client: LimitedClient
         private let limiter: RequestLimiter
         private let isStream = Atomic<Bool>(false)
 
-        init(_ client: Client, _ limiter: RequestLimiter) {
+        init(_ client: LimitedClient, _ limiter: RequestLimiter) {
             self.client = client
             self.limiter = limiter
         }
@@ -117,16 +112,12 @@ package final class RequestLimiter: Middleware {
         return try next.respond(to: request).map { self.counted($0, admission, request) }
     }
 
-    private func client(of request: HTTPRequest) -> Client? {
+    private func client(of request: HTTPRequest) -> LimitedClient? {
         if let name = request.principal { return .account(name) }
-        let peer = request.peerAddress
-        guard let address = IPAddress(String(peer.prefix { $0 != "%" })),
-            !proxies.contains(where: { $0.contains(address) })
-        else { return nil }
-        return .network(PeerNetwork(of: address))
+        return .network(of: request, proxies: proxies)
     }
 
-    private func admission(of client: Client, to request: HTTPRequest) -> Admission {
+    private func admission(of client: LimitedClient, to request: HTTPRequest) -> Admission {
         let admission = Admission(client, self)
         request.completion = admission
         return admission
@@ -165,7 +156,7 @@ package final class RequestLimiter: Middleware {
     // MARK: Admission
 
     /// Counts a request if it does not have to wait.
-    private func admitsNow(_ client: Client) -> Bool {
+    private func admitsNow(_ client: LimitedClient) -> Bool {
         state.withLock { state in
             guard state.entries[client, default: Entry()].requests < limit else { return false }
             state.entries[client, default: Entry()].requests += 1
@@ -175,7 +166,7 @@ package final class RequestLimiter: Middleware {
 
     /// Waits until the request can be counted, and counts it.
     /// - Returns: false if it is refused, or its client has disconnected.
-    private func wait(_ client: Client) async -> Bool {
+    private func wait(_ client: LimitedClient) async -> Bool {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -204,7 +195,7 @@ package final class RequestLimiter: Middleware {
         }
     }
 
-    private func startTimer(of id: UInt64, _ client: Client) {
+    private func startTimer(of id: UInt64, _ client: LimitedClient) {
         let timer = Task {
             do { try await sleep(Self.waitingTime) } catch { return }
             giveUp(id, client)
@@ -220,7 +211,7 @@ package final class RequestLimiter: Middleware {
     }
 
     /// Refuses a request if it still waits.
-    private func giveUp(_ id: UInt64, _ client: Client) {
+    private func giveUp(_ id: UInt64, _ client: LimitedClient) {
         let waiter = state.withLock { state -> Waiter? in
             guard let index = state.entries[client]?.waiting.firstIndex(where: { $0.id == id }) else {
                 return nil
@@ -233,7 +224,7 @@ package final class RequestLimiter: Middleware {
     }
 
     /// Admits the next waiting request in place of one that has ended.
-    private func requestDidEnd(of client: Client) {
+    private func requestDidEnd(of client: LimitedClient) {
         let next = state.withLock { state -> Waiter? in
             guard var entry = state.entries[client] else { return nil }
             defer { state.entries[client] = entry.isUnused ? nil : entry }
@@ -249,7 +240,7 @@ package final class RequestLimiter: Middleware {
         next?.continuation.resume(returning: true)
     }
 
-    private func streamDidEnd(of client: Client) {
+    private func streamDidEnd(of client: LimitedClient) {
         state.withLock { state in
             guard var entry = state.entries[client] else { return }
             entry.streams -= 1
