@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity examples recordings clients deployment ops browser crash measure-faults bench bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity cluster examples recordings clients deployment ops browser crash measure-faults bench bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
@@ -47,6 +47,9 @@ test-all: packages-build packages-guard packages-litmus packages-clients package
 
 unit: packages-build ## run the unit tests
 	@scripts/test.sh --all unit
+
+cluster: packages-build packages-cluster ## test the connections to PostgreSQL, with a server of its own
+	@scripts/cluster.sh
 
 identity: packages-build packages-identity ## test users of other services, with the traits that are off by default
 	@scripts/test.sh --all identity

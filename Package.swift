@@ -35,6 +35,7 @@ let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(trai
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
 let libcurl: Target.Dependency = .target(name: "CCURL", condition: .when(traits: ["OIDC", "ACME"]))
 let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
+let libpq: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["Postgres"]))
 let seccomp: Target.Dependency = .target(
     name: "CSeccomp", condition: .when(platforms: [.linux], traits: ["Sandbox"]))
 let qrencode: Target.Dependency = .target(name: "CQRCode", condition: .when(traits: ["QRCode"]))
@@ -75,6 +76,7 @@ let package = Package(
             description: "Certificates of an ACME authority such as Let's Encrypt, through libcurl",
             enabledTraits: ["TLS"]),
         .trait(name: "PAM", description: "Passwords of the system, through a helper program with libpam"),
+        .trait(name: "Postgres", description: "Connections to PostgreSQL, through libpq"),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
         .trait(name: "YAML", description: "The configuration file, through libyaml"),
     ],
@@ -101,6 +103,7 @@ let package = Package(
         .systemLibrary(name: "CSeccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(name: "CCURL", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLDAP", providers: [.apt(["libldap-dev"])]),
+        .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
 
         // The layers, from sockets and messages through the HTTP application and WebDAV to the stores.
         library("DavitSystem", [linux]),
@@ -150,6 +153,8 @@ let package = Package(
             ["DavitServer", "DavitStore", "DavitAccess", "DavitWebDAV", "DavitXML", "DavitHTTP"]),
         // Passwords of a directory.
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
+        // Connections to PostgreSQL.
+        library("DavitPostgres", [libpq]),
         // Requests to other services, and the JSON in their responses.
         library("DavitWebClient", ["DavitSQLite", "DavitHTTP", libcurl]),
         // Signing in at an OpenID Connect provider.
@@ -322,6 +327,11 @@ let package = Package(
             of: "DavitACME",
             ["DavitWebClient", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),
         tests(of: "DavitPAM", ["DavitTesting", "DavitServer"]),
+        // Run by scripts/cluster.sh, with a PostgreSQL server; empty without the trait `Postgres`.
+        .executableTarget(
+            name: "ClusterTests",
+            dependencies: [.target(name: "DavitPostgres", condition: .when(traits: ["Postgres"]))],
+            path: "Tests/Cluster", swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitFaults",

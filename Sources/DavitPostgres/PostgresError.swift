@@ -1,0 +1,58 @@
+#if Postgres
+/// Why a statement or a connection failed.
+public struct PostgresError: Error, Hashable, Sendable {
+    /// What a caller can do about an error.
+    public enum Kind: Hashable, Sendable {
+        /// Another transaction was in the way (40001, 40P01): the whole transaction may be run again.
+        case retry
+        /// A row that breaks a constraint (class 23), with the constraint's name.
+        case constraint(String)
+        /// The server takes no changes (25006), as a standby does.
+        case readOnly
+        /// The server's disk is full (53100).
+        case full
+        /// The server has no connection left (53300).
+        case tooManyConnections
+        /// A table, column or function that is missing, or that the role may not use (42P01, 42703, 42883, 42501).
+        case notPermitted
+        /// The deadline passed. The connection is closed.
+        case timedOut
+        /// The connection was lost, or could not be opened. No COMMIT was under way.
+        case connectionLost
+        /// The connection was lost after COMMIT was sent: the transaction is committed or not.
+        case inDoubt
+        /// Any other error that the server reported.
+        case other
+    }
+
+    /// What a caller can do about it.
+    public let kind: Kind
+    /// The SQLSTATE of the server, five characters; empty if the error did not come from the server.
+    public let state: String
+    /// One line for the log.
+    public let message: String
+
+    init(_ kind: Kind, state: String = "", _ message: String) {
+        self.kind = kind
+        self.state = state
+        self.message = message
+    }
+
+    /// Classifies an error of the server.
+    init(state: String, message: String, constraint: String) {
+        let kind: Kind =
+            switch state {
+            case "40001", "40P01": .retry
+            case "25006": .readOnly
+            case "53100": .full
+            case "53300": .tooManyConnections
+            case "42P01", "42703", "42883", "42501": .notPermitted
+            case let state where state.hasPrefix("23"): .constraint(constraint)
+            // The server ends the connection: administrator, crash, recovery, start, timeout of an idle transaction.
+            case "57P01", "57P02", "57P03", "25P03": .connectionLost
+            default: .other
+            }
+        self.init(kind, state: state, message)
+    }
+}
+#endif
