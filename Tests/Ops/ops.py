@@ -111,7 +111,7 @@ def check_health(work, admin, report):
     state = ["--state-dir", str(work / "state")]
     report.check("/livez is 200", get(admin, "/livez")[0] == 200)
     code, _, text = get(admin, "/readyz")
-    wanted = {"ok listening", "ok state-database", "ok share-folder", "ok free-space"}
+    wanted = {"ok listening", "ok state-database", "ok share-folder", "ok free-space", "ok audit-log"}
     report.check("/readyz names each check", code == 200 and set(text.splitlines()) == wanted, text)
     checks = json.loads(get(admin, "/readyz", "application/json")[2])
     report.check("/readyz is JSON on request",
@@ -140,7 +140,7 @@ def check_health(work, admin, report):
 def listener(work, report):
     admin = work / "admin.sock"
     options = ["--port", "0", "--admin-listen", str(admin), "--user", "anna:secret", "--auth", "basic",
-               "--max-requests-per-account", "1000"]
+               "--max-requests-per-account", "1000", "--audit-log", str(work / "audit")]
     with Server(work, *options).wait_until_ready() as server:
         report.check("only the user of the server can connect", admin.stat().st_mode & 0o777 == 0o600)
         names = check_metrics(admin, server.port, report)
