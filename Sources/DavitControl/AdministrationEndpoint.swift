@@ -243,7 +243,7 @@ package struct AdministrationEndpoint: ShareAdministration {
         switch try await visit.offload({ admin.cancel(id) }) {
         case .lines(let lines) where lines.isEmpty: throw HTTPError(.notFound, "There is no such upload.")
         case .lines: return HTTPResponse(status: .noContent)
-        case .refused: throw HTTPError(.serviceUnavailable, "The upload is being completed.")
+        case .refused: throw HTTPError(.serviceUnavailable, "The upload cannot be cancelled now.")
         }
     }
 

@@ -20,6 +20,7 @@ extension Connection {
         didSend: (Int64) -> Void
     ) async throws(HTTPError) {
         if length <= Self.inlineLimit {
+            if let pacer { try await pause(until: pacer.sendingTime) }
             try await compose(content, offset: offset, length: Int(length))
             didSend(length)
         } else {
@@ -147,7 +148,6 @@ extension Connection {
             }
             position += window
             didSend(window)
-            pacer?.didSend(Int(window), now: loop.now)
             await giveTurn(after: Int(window))
         }
     }

@@ -88,7 +88,7 @@ final class ContentReader: RequestBody {
             let pacer = exchange.request.pacer
             if let pacer {
                 pieceBytes = pacer.pieceBytes
-                try await exchange.connection.pause(until: pacer.receivingTime)
+                if !hasEnded { try await exchange.connection.pause(until: pacer.receivingTime) }
             }
             try await answerExpectation(exchange)
             let count = try await next(into: buffer, exchange)
@@ -103,6 +103,11 @@ final class ContentReader: RequestBody {
             failure = error
             throw error
         }
+    }
+
+    private var hasEnded: Bool {
+        if case .ended = state { return true }
+        return false
     }
 
     func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {

@@ -14,9 +14,7 @@ extension Exchange {
     /// call of `connection.sendComposed()`, or at the end of the job.
     nonisolated(nonsending) func write(_ response: HTTPResponse) async throws(HTTPError) -> Plan {
         if connection.hasUnsent { try await connection.sendComposed() }
-        if let pacer = request.pacer {
-            try await connection.pause(until: max(pacer.sendingTime, pacer.receivingTime))
-        }
+        if request.isPaced { try await connection.pause(until: startTime(of: response)) }
         if case .stream(let stream) = response.body, request.method != .head, !response.status.forbidsContent
         {
             return try await write(response, stream: stream)
@@ -50,7 +48,7 @@ extension Exchange {
     /// the first window of large stored content, as far as the socket accepts it.
     func writeNow(_ response: HTTPResponse) -> Written {
         guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection,
-            request.pacer.map({ max($0.sendingTime, $0.receivingTime) <= loop.now }) != false
+            !request.isPaced || startTime(of: response) <= loop.now
         else {
             return .impossible
         }
@@ -59,7 +57,7 @@ extension Exchange {
         case .file(let content, let offset, let length):
             guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
             else { break }
-            if request.pacer != nil { return .impossible }
+            if request.isPaced { return .impossible }
             return beginNow(response, RemainingFile(content: content, offset: offset, length: length))
         case .segments, .stream, .shaped: return .impossible
         }
@@ -72,6 +70,15 @@ extension Exchange {
         loop.output.goBack(to: mark)
         progress = before
         return .impossible
+    }
+
+    /// Returns the time from which a response may be written if the rate of the client is limited: a response with content waits
+    /// for earlier ones, and content of the request that has arrived with the head, for earlier uploads.
+    private func startTime(of response: HTTPResponse) -> Int64 {
+        guard let pacer = request.pacer else { return .min }
+        let hasContent = response.body.length != 0 && request.method != .head
+        let hasUnpaced = (content?.unpacedBytes ?? 0) > 0
+        return max(hasContent ? pacer.sendingTime : .min, hasUnpaced ? pacer.receivingTime : .min)
     }
 
     private func beginNow(_ response: HTTPResponse, _ all: RemainingFile) -> Written {
@@ -187,17 +194,12 @@ extension Exchange {
     private nonisolated(nonsending) func send(
         _ content: any FileContent, offset: Int64, length: Int64
     ) async throws(HTTPError) {
-        let isPaced = length > Connection.inlineLimit && request.pacer != nil
-        try await connection.send(content, offset: offset, length: length, request.pacer) { count in
-            progress.contentBytes += count
-            if isPaced { progress.pacedBytes += count }
-        }
+        let pacer = request.pacer
+        try await connection.send(content, offset: offset, length: length, pacer) { didSend(Int($0), pacer) }
     }
 
     private nonisolated(nonsending) func writeBytes(_ bytes: [UInt8]) async throws(HTTPError) {
-        if bytes.count <= Connection.inlineLimit {
-            try await connection.compose(bytes)
-        } else if let pacer = request.pacer {
+        if let pacer = request.pacer {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let piece = Array(rest.prefix(pacer.pieceBytes))
@@ -206,11 +208,14 @@ extension Exchange {
                 try await connection.send(piece)
                 didSend(piece.count, pacer)
             }
-            return
         } else {
-            try await connection.send(bytes)
+            if bytes.count <= Connection.inlineLimit {
+                try await connection.compose(bytes)
+            } else {
+                try await connection.send(bytes)
+            }
+            didSend(bytes.count, nil)
         }
-        progress.contentBytes += Int64(bytes.count)
     }
 
     /// Counts sent content, and charges it to the rate of the client.

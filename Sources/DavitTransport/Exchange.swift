@@ -309,7 +309,7 @@ final class Exchange {
         // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
         // Content that was too small to be charged piece by piece.
-        if let pacer = request.pacer {
+        if request.isPaced, let pacer = request.pacer {
             pacer.didSend(Int(progress.contentBytes - progress.pacedBytes), now: loop.now)
             pacer.didReceive(content?.unpacedBytes ?? 0, now: loop.now)
         }

@@ -56,4 +56,14 @@ struct TransferLimiterTests {
         time.withLock { $0 = 5_000_000_000 }
         #expect(try #require(try request(limiter, from: "198.51.100.1")).receivingTime > 900_000_000_000)
     }
+
+    /// A request that has transferred nothing for a while still shares its rate with the next one of its client.
+    @Test func ratesOfRequestsInProgressAreKept() throws {
+        let limiter = TransferLimiter(accountRate: 1000, networkRate: nil, now: { 5_000_000_000 })
+        let waiting = try #require(try request(limiter, from: "192.0.2.1", as: "anna"))
+        for number in 0..<3000 { _ = try request(limiter, from: "192.0.2.1", as: "\(number)") }
+        waiting.didSend(100_000, now: 5_000_000_000)
+        let next = try #require(try request(limiter, from: "192.0.2.1", as: "anna"))
+        #expect(next.sendingTime == waiting.sendingTime)
+    }
 }

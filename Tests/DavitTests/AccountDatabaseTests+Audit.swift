@@ -74,6 +74,11 @@ extension AccountDatabaseTests {
             return
         }
         #expect(reason.contains("audit log"))
+        guard case .refused(let lockReason) = try ControlClient.ask(.breakLocks(.path([])), in: state) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(lockReason.contains("audit log"))
         #expect(await server.healthChecks().contains { $0.name == "audit-log" && !$0.passes })
     }
     #endif

@@ -74,6 +74,29 @@ struct PacedTransferTests {
         }
     }
 
+    /// Each range is small, but not all of them.
+    @Test func manyRangesAreSlowedDown() throws {
+        try serve { _, address throws in
+            let ranges = (0..<60).map { "\($0 * 34_000)-\($0 * 34_000 + 32_000)" }.joined(separator: ",")
+            try expectWaiting {
+                let answer = try ChangeEventClient(address: address).send(
+                    "GET /files/file", ["Range: bytes=\(ranges)"])
+                #expect(answer.status == 206 && answer.content.utf8.count > 60 * 32_000)
+            }
+        }
+    }
+
+    /// An upload that has used up the rate for hours delays neither its own response nor downloads.
+    @Test func uploadsDoNotDelayDownloads() throws {
+        try serve(rate: 1) { _, address throws in
+            let client = ChangeEventClient(address: address)
+            let text = String(repeating: "a", count: 10_000)
+            #expect(try client.send("PUT /files/new", content: text).status == 201)
+            #expect(try client.send("HEAD /files/new")["Content-Length"] == "10000")
+            #expect(try client.send("GET /small").content == "small")
+        }
+    }
+
     /// Small responses are charged, too, and then wait.
     @Test func smallResponsesShareTheRate() throws {
         try serve(rate: 1024) { _, address throws in

@@ -48,10 +48,10 @@ package final class LockRegistry: Sendable {
 
     /// Breaks the selected locks, regardless of their owners. Hooks are notified, but cannot refuse.
     /// - Parameter origin: see ``BrokenLock/origin``.
-    /// - Returns: the broken locks; nil, with no lock broken, if a path lock on one of the lock roots is in use, or if
-    ///   the audit log cannot be written.
+    /// - Returns: the broken locks; nil, with no lock broken, if a path lock on one of the lock roots is in use.
+    /// - Throws: ``StoreError``, also if the audit log cannot be written.
     package func breakLocks(_ choice: BreakLockTarget, from origin: String) throws(StoreError) -> [Lock]? {
-        if let audit, (try? audit.admitChange()) == nil { return nil }
+        try audit?.admitAdministration()
         let locks = try heldLocks().filter(choice.includes)
         let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
         let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in

@@ -25,6 +25,14 @@ public struct ShareAudit: Sendable {
         }
     }
 
+    /// Checks that an administrative change can be recorded.
+    /// - Throws: `failed` if it cannot.
+    func admitAdministration() throws(StoreError) {
+        if trail.admission() != .admitted {
+            throw .failed(reason: "the audit log of the server cannot be written")
+        }
+    }
+
     func record(_ event: consuming AuditEvent) {
         event.share = folder
         trail.record(event)

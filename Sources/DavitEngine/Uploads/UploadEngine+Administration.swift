@@ -23,10 +23,8 @@ extension UploadEngine {
     package func cancel(_ id: String, from origin: String) throws(StoreError) -> UploadRecord? {
         guard let record = share.state.upload(id), isOpen(record) else { return nil }
         let audit = share.configuration.audit
-        do throws(WebDAVError) {
-            try audit?.admitChange()
-            try remove(record)
-        } catch {
+        try audit?.admitAdministration()
+        do throws(WebDAVError) { try remove(record) } catch {
             throw .failed(reason: "status \(error.status.code)")
         }
         if let audit {

@@ -126,6 +126,8 @@ public final class HTTPRequest: @unchecked Sendable {
         get { values.pacer }
         set { values.pacer = newValue }
     }
+    /// Whether there is a ``pacer``, because asking for it costs more.
+    package var isPaced: Bool { values.pacer != nil }
     /// The state that the connection keeps for its next request. Remains when the object is reused.
     package var memory: RequestMemory {
         _read { yield values.memory }

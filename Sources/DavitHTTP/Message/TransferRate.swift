@@ -3,7 +3,7 @@ internal import Synchronization
 /// The bytes per second that a client may transfer in one direction, shared by all its requests (a generic cell rate algorithm).
 ///
 /// Each piece is charged when it has been transferred, and the next one waits until the earlier pieces have taken the time that
-/// they need at the rate. After a pause, the bytes of one second may be transferred without a pause.
+/// they need at the rate. After a second without transfers, the bytes of one second need not wait.
 package final class TransferRate: Sendable {
     private static let burstNanoseconds: Int64 = 1_000_000_000
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// separately. Nothing is refused: the transport waits between pieces of the content; see ``TransferPacer``.
 package final class TransferLimiter: Middleware {
     private struct Rates {
-        let sending: TransferRate
+        var sending: TransferRate
         let receiving: TransferRate
 
         init(_ bytesPerSecond: Int) {
@@ -63,10 +63,13 @@ package final class TransferLimiter: Middleware {
     private func rates(of client: LimitedClient, _ rate: Int, _ state: inout State) -> Rates {
         if let known = state.rates[client] { return known }
         if state.rates.count >= state.sweepCount {
-            // A client that transfers again after a second begins like a new one, so its rates need not be kept. A request in
-            // progress keeps its own reference to them.
+            // A client that transfers again after a second begins like a new one, so its rates need not be kept unless a request
+            // in progress refers to them.
             let now = now()
-            state.rates = state.rates.filter { !$0.value.areUnused(now: now) }
+            let unused = state.rates.compactMap { $0.value.areUnused(now: now) ? $0.key : nil }
+            for client in unused {
+                if isKnownUniquelyReferenced(&state.rates[client]!.sending) { state.rates[client] = nil }
+            }
             state.sweepCount = max(Self.leastSweepCount, 2 * state.rates.count)
         }
         let new = Rates(rate)
