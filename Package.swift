@@ -33,7 +33,8 @@ func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
-let libcurl: Target.Dependency = .target(name: "CCURL", condition: .when(traits: ["OIDC", "ACME"]))
+let libcurl: Target.Dependency = .target(
+    name: "CCURL", condition: .when(traits: ["OIDC", "ACME", "Webhooks"]))
 let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
 let libpq: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["Postgres"]))
 let seccomp: Target.Dependency = .target(
@@ -76,6 +77,9 @@ let package = Package(
             description: "Certificates of an ACME authority such as Let's Encrypt, through libcurl",
             enabledTraits: ["TLS"]),
         .trait(name: "PAM", description: "Passwords of the system, through a helper program with libpam"),
+        .trait(
+            name: "Webhooks", description: "Events as HTTPS requests, through libcurl",
+            enabledTraits: ["TLS"]),
         .trait(name: "Postgres", description: "Connections to PostgreSQL, through libpq"),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
         .trait(name: "YAML", description: "The configuration file, through libyaml"),
@@ -165,6 +169,13 @@ let package = Package(
         library(
             "DavitACME",
             ["DavitWebClient", "DavitServer", "DavitCrypto", "DavitSQLite", "DavitSystem", "DavitHTTP"]),
+        // Events for other programs and services, stored until they have been received.
+        library(
+            "DavitOutbox",
+            [
+                "DavitWebClient", "DavitLogging", "DavitSQLite", "DavitStore", "DavitAccess", "DavitCrypto",
+                "DavitSystem", "DavitHTTP",
+            ]),
         // Passwords of the system. The helper is written in C, because it may have permissions that the server does not
         // have: without a runtime library, there is less of it to trust.
         library("DavitPAM", ["DavitServer", "DavitSystem"]),
@@ -209,7 +220,8 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitFaults", "DavitControl", "DavitDiscovery", "DavitMetrics", "DavitRecording",
+                "DavitFaults", "DavitControl", "DavitDiscovery", "DavitMetrics", "DavitOutbox",
+                "DavitRecording",
                 "DavitTransport",
                 "DavitLogging", "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
@@ -228,7 +240,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitSandbox", "DavitACME", "DavitLDAP", "DavitOIDC", "DavitPAM", "DavitStub",
+                "Davit", "DavitSandbox", "DavitOutbox", "DavitACME", "DavitLDAP", "DavitOIDC", "DavitPAM",
+                "DavitStub",
                 "DavitFaults",
                 "DavitControl",
                 "DavitRecording",
@@ -323,6 +336,9 @@ let package = Package(
                 "DavitSystem", "DavitHTTP", openSSL,
             ]),
         tests(of: "DavitWebClient", []),
+        tests(
+            of: "DavitOutbox",
+            ["DavitTesting", "DavitAccess", "DavitLogging", "DavitSQLite", "DavitSystem", "DavitHTTP"]),
         tests(
             of: "DavitACME",
             ["DavitWebClient", "DavitTesting", "DavitServer", "DavitCrypto", "DavitSystem", "DavitHTTP"]),

@@ -194,13 +194,14 @@ suite_tls() {
 # The traits that are off by default, in a folder of their own, because each change of the traits recompiles everything.
 suite_identity() {
     section "identity"
-    local flags=("${swift_flags[@]}" --traits default,ACME,LDAP,OIDC,PAM --scratch-path .build/identity)
+    local flags=("${swift_flags[@]}" --traits default,ACME,LDAP,OIDC,PAM,Webhooks --scratch-path .build/identity)
     step "build with the identity traits" swift_build "${flags[@]}" --build-tests || return
     step "tests with the identity traits" env SWIFT_DETERMINISTIC_HASHING=1 \
         DAVIT_PAM_HELPER="$PWD/.build/identity/debug/davit-pam-helper" "$SWIFT" test "${flags[@]}" --skip-build \
-        --filter 'DavitACMETests|DavitLDAPTests|DavitOIDCTests|DavitPAMTests|ExternalLogin|IdentityFields|ForwardedUser|ArgumentsTests'
+        --filter 'DavitACMETests|DavitLDAPTests|DavitOIDCTests|DavitPAMTests|DavitOutboxTests|ExternalLogin|IdentityFields|ForwardedUser|ArgumentsTests'
     counted "OpenID Connect" env DAVIT="$PWD/.build/identity/debug/davit" Tests/Identity/oidc.sh
     counted "ACME" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/acme.py
+    counted "webhooks" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/webhooks.py
 }
 
 suite_lint() {

@@ -35,6 +35,7 @@ enum {
     DAVIT_SEEK_DATA = 3,
     DAVIT_SEEK_HOLE = 4,
     DAVIT_SYS_OPENAT2 = 437,
+    DAVIT_SYS_PIDFD_OPEN = 434,
 };
 
 struct davit_open_how {
@@ -47,6 +48,9 @@ static inline int davit_openat2(int directory, const char *path, uint64_t flags,
     struct davit_open_how how = {flags, mode, resolve};
     return (int)syscall(DAVIT_SYS_OPENAT2, directory, path, &how, sizeof how);
 }
+
+// Returns a descriptor, closed by execve, that is readable when the process has ended; -1 before Linux 5.3.
+static inline int davit_pidfd_open(int process) { return (int)syscall(DAVIT_SYS_PIDFD_OPEN, process, 0u); }
 
 static inline int davit_pipe2(int *ends, int flags) { return (int)syscall(SYS_pipe2, ends, flags); }
 

@@ -33,13 +33,14 @@ extension Configuration {
     /// Creates the status of a server, and connects it with the control sockets of its shares.
     func status(
         of http: HTTPServer, _ lifecycle: LifecycleController, _ authentication: Authentication?,
-        _ limits: ClientLimits, _ auditLog: AuditLog?, in environment: ServerEnvironment,
+        _ limits: ClientLimits, _ auditLog: AuditLog?, _ events: EventDelivery?,
+        in environment: ServerEnvironment,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?
     ) -> ServerStatus {
         var shares: [OpenShare] = []
         environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         let status = ServerStatus(
-            http, lifecycle, shares, authentication, limits, auditLog,
+            http, lifecycle, shares, authentication, limits, auditLog, events,
             certificateValidity: certificateValidity,
             others: metrics, version: DavitVersion.text)
         for share in shares {

@@ -65,13 +65,14 @@ public final class WebServer: Sendable {
         self.log = log
         let pool = BlockingPool(priority: configuration.priority)
         let auditLog = try configuration.openAuditLog(reportingTo: log)
+        let events = try configuration.eventDelivery(reportingTo: log)
         let environment = ServerEnvironment(
             publicHosts: try configuration.publicHosts(),
             publicAuthorities: try configuration.publicAuthorities(),
             securePublicHosts: try configuration.securePublicHosts(),
             pageOrigins: configuration.cors?.originTexts ?? [],
             storage: try DiskStorage(path: configuration.temporaryFolder), pool: pool, log: log
-        ).recording(in: auditLog)
+        ).recording(in: auditLog, events?.outbox)
         let accessLog = try configuration.openAccessLog(reportingTo: log)
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog, auditLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
@@ -86,6 +87,10 @@ public final class WebServer: Sendable {
                 [weak lifecycleController] in lifecycleController?.announced(as: $0)
             }
             let application = try Self.application(root, in: environment)
+            if let events {
+                try events.open(in: environment)
+                environment.addLifecycleObserver(events)
+            }
             let limits = try ClientLimits(of: configuration, in: environment, log: log)
             let didFail: @Sendable (String) -> Void = { limits.bans.recordFailure(of: $0) }
             directory = try environment.accountDirectory(for: configuration.authentication)
@@ -151,7 +156,7 @@ public final class WebServer: Sendable {
                 http?.abortConnections { bans.isBanned($0.address) }
             }
             let status = configuration.status(
-                of: http, lifecycleController, authentication, limits, auditLog, in: environment
+                of: http, lifecycleController, authentication, limits, auditLog, events, in: environment
             ) {
                 #if TLS
                 certificates?.validity

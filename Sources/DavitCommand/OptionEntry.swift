@@ -84,7 +84,7 @@ enum OptionReload: Hashable, Sendable {
 enum OptionSection: CaseIterable, Sendable {
     case listening, access, tls, acme, files, page, storage, clients, trash, durability, proxy, ldap, oidc,
         pam
-    case logging, privileges, testing, other
+    case logging, programs, privileges, testing, other
 
     var title: String {
         switch self {
@@ -106,6 +106,8 @@ enum OptionSection: CaseIterable, Sendable {
                 + "OIDC); requires --public-url"
         case .pam: "users without an account, verified by PAM (package trait PAM)"
         case .logging: "logging"
+        case .programs:
+            "programs and services (COMMAND is an absolute path, and arguments separated by spaces)"
         case .privileges: "privileges (Linux)"
         case .testing: "testing clients"
         case .other: "other"

@@ -1,3 +1,4 @@
+internal import Davit
 internal import DavitACME
 internal import DavitEngine
 internal import DavitFileStore
@@ -356,6 +357,45 @@ extension ServeOption {
                 .logging, "FOLDER", .text,
                 "record all connections in FOLDER, which must be new or empty; credentials are masked, content "
                     + "is not")
+
+        case .checkUploads:
+            .init(
+                .programs, "COMMAND", .text,
+                "run COMMAND with the content of each upload as its input, before it is stored: exit status 0 stores "
+                    + "it, 1 refuses it", standard: .described("none"), in: .share)
+        case .checkUploadsFailure:
+            .init(
+                .programs, "POLICY", .choices(UploadProgram.FailurePolicy.self),
+                "refuse uploads that COMMAND could not check, or accept them",
+                standard: .implied("refuse"), in: .share)
+        case .checkUploadsSeconds:
+            .init(
+                .programs, "N", .number(1...3_600), "seconds that COMMAND has for an upload",
+                standard: .implied("60"), in: .share)
+        case .eventCommand:
+            .init(
+                .programs, "COMMAND", .text,
+                "run COMMAND after each change, with a JSON object as its input; repeatable",
+                isRepeatable: true)
+        case .eventURL:
+            .init(
+                .programs, "URL", .text,
+                "send a POST request with a JSON object to URL after each change; repeatable (package trait "
+                    + "Webhooks)", isRepeatable: true)
+        case .eventSecretFile:
+            .init(
+                .programs, "FILE", .text,
+                "file with the secret that signs these requests, readable only by its owner",
+                standard: .described("not signed"))
+        case .eventCA:
+            .init(
+                .programs, "FILE", .text, "authorities of the certificates of these services, in PEM",
+                standard: .described("those of the system"))
+        case .eventTypes:
+            .init(
+                .programs, "LIST", .words,
+                "types of events, separated by commas: \(EventOptions.operationNames.joined(separator: ", "))",
+                standard: .described("those that change content or names"))
 
         case .runAs:
             .init(

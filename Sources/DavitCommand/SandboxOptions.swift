@@ -17,6 +17,12 @@ extension ServeOptions {
         if isSandboxed, pam.service != nil {
             throw .conflict(option: ServeOption.sandbox.rawValue, other: ServeOption.pam.rawValue)
         }
+        // Programs would inherit the restrictions, and may read any file.
+        if isSandboxed, events.hasPrograms || eachShare.contains(where: { $0.uploadCheck.command != nil }) {
+            throw .conflict(
+                option: ServeOption.sandbox.rawValue,
+                other: (events.hasPrograms ? ServeOption.eventCommand : .checkUploads).rawValue)
+        }
         // Its sockets are opened when the server has started, and whenever a network interface appears.
         if isSandboxed, announcement?.includesWindows == true {
             throw .conflict(
@@ -50,10 +56,11 @@ extension ServeOptions {
         sandbox.replaceable =
             [
                 userFile, tls.clientAuthorities, tls.acme.settings?.authorities, ldap.settings?.authorities,
-                oidc.settings?.authorities,
+                oidc.settings?.authorities, events.authorities,
             ]
             .compactMap { $0 } + tls.certificates + tls.keys + settings
-        let connects = ldap.settings != nil || oidc.settings != nil || tls.acme.settings != nil
+        let connects =
+            ldap.settings != nil || oidc.settings != nil || tls.acme.settings != nil || events.hasServices
         if connects { sandbox.read += Sandbox.nameServices }
         sandbox.network.connects = connects
         sandbox.network.usesAbstractSockets = ServiceManager.usesAbstractSocket

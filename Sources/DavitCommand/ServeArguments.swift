@@ -95,6 +95,14 @@ enum ServeOption: String, CaseIterable, Sendable {
     case auditLogSize = "--audit-log-size"
     case auditLogKeep = "--audit-log-keep"
     case record = "--record"
+    case checkUploads = "--check-uploads"
+    case checkUploadsFailure = "--check-uploads-failure"
+    case checkUploadsSeconds = "--check-uploads-seconds"
+    case eventCommand = "--event-command"
+    case eventURL = "--event-url"
+    case eventSecretFile = "--event-secret-file"
+    case eventCA = "--event-ca"
+    case eventTypes = "--event-types"
     case runAs = "--run-as"
     case sandbox = "--sandbox"
     case faults = "--faults"
@@ -215,6 +223,16 @@ extension Arguments {
         case .epilogue: options.page.epilogue = value
         case .footer: options.page.footer = value
         case .record: options.recordingFolder = value
+        case .checkUploads: options.uploadCheck.command = try Self.command(value, option: option)
+        case .checkUploadsFailure:
+            guard let policy = UploadProgram.FailurePolicy(rawValue: value) else {
+                throw .badUploadFailure(value)
+            }
+            options.uploadCheck.failure = policy
+        case .checkUploadsSeconds:
+            options.uploadCheck.seconds = try Self.number(value, option: name, in: option.range)
+        case .eventCommand, .eventURL, .eventSecretFile, .eventCA, .eventTypes:
+            try Self.eventOption(option, value, &options.events)
         case .faults: options.faultFile = value
         case .grace: options.graceSeconds = try Self.number(value, option: name, in: option.range)
         case .acme: acme.domains.append(value)
@@ -324,6 +342,8 @@ extension Arguments {
             throw useless(.accessLogFormat, without: .accessLog)
         }
         try options.audit.check()
+        try options.uploadCheck.check()
+        try options.events.check()
         if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
             throw useless(.proxyFields, without: .trustedProxy)
         }

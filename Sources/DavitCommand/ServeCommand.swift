@@ -157,6 +157,7 @@ package struct ServeCommand {
         share.rules = options.rules
         share.page = options.page
         share.answersSyncCollection = options.answersSyncCollection
+        share.uploadProgram = options.uploadCheck.program
         share.access = rules
         return share
     }
@@ -170,6 +171,7 @@ package struct ServeCommand {
             .init(path == "-" ? .standardError : .file(path), format: options.accessLogFormat ?? .combined)
         }
         configuration.audit = options.audit.configuration
+        configuration.events = try options.events.settings()
         configuration.accounts = try accounts()
         if let directory = try options.ldap.directory() { configuration.passwordVerifiers.append(directory) }
         if let service = try options.pam.verifier() { configuration.passwordVerifiers.append(service) }
@@ -295,6 +297,7 @@ extension CommandFailure {
             self = .auditLogNotWritable("syslog", reason: error.description)
         case .auditLogNotUsable(.journal, let error):
             self = .auditLogNotWritable("journald", reason: error.description)
+        case .eventsNotUsable(let reason): self = .other(reason)
         case .accessLogNotUsable(.standardError, let error):
             self = .standardErrorNotWritable(reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)

@@ -63,6 +63,8 @@ package struct ServeOptions: Hashable, Sendable {
     /// Nil for the default of ``Configuration/AccessLog``.
     package var accessLogFormat: AccessFormat?
     package var audit = AuditOptions()
+    package var uploadCheck = UploadCheckOptions()
+    package var events = EventOptions()
     /// Nil for the default, which depends on the shared folder.
     package var stateFolder: String?
     package var mounts: [WebDAVShare.MountedFolder] = []

@@ -62,6 +62,10 @@ package enum UsageError: Error, Hashable, Sendable {
     case badAccessLogFormat(String)
     case badAuditFailure(String)
     case auditLogTooSmall(Int64)
+    case badCommand(String, option: String)
+    case badUploadFailure(String)
+    case badEventURL(String)
+    case badEventTypes(String)
     case rateTooLow(String, option: String)
     /// An option was given without the option or action to which it applies.
     case useless(option: String, without: String)
@@ -157,6 +161,10 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .badAuditFailure(let value): "unknown value '\(value)' of --audit-failure"
         case .auditLogTooSmall(let bytes): "--audit-log-size \(bytes) is too small"
+        case .badCommand(let value, let option): "\(option) '\(value)' does not begin with an absolute path"
+        case .badUploadFailure(let value): "unknown value '\(value)' of --check-uploads-failure"
+        case .badEventURL(let value): "'\(value)' is not an https URL, or http URL of this machine"
+        case .badEventTypes(let value): "'\(value)' is not a list of different types of events"
         case .rateTooLow(let value, let option): "\(option) must be at least 1K, not \(value)"
         case .useless(let option, let other): "\(option) is only valid with \(other)"
         case .noTLS(let option): "\(option) requires TLS, which this build does not include"
@@ -235,6 +243,11 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .badAuditFailure: "The values are refuse and count."
+        case .badCommand:
+            "Give the path of a program, and its arguments separated by spaces; for more, write a script."
+        case .badUploadFailure: "The values are refuse and accept."
+        case .badEventURL: "For example: --event-url https://hooks.example.org/davit"
+        case .badEventTypes: "The types are \(EventOptions.operationNames.joined(separator: ", "))."
         case .auditLogTooSmall: "The smallest size is 64K."
         case .rateTooLow: "The rate is a number of bytes per second, such as 500K or 2M."
         case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."

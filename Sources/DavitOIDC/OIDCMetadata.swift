@@ -33,7 +33,7 @@ struct OIDCMetadata: Hashable, Sendable {
             throw .invalid("the metadata of the provider names another issuer")
         }
         func url(_ name: String) throws(OIDCError) -> String {
-            guard let url = object.text(name), OIDCURL.isUsable(url, allowsLoopback: allowsLoopback) else {
+            guard let url = object.text(name), ServiceURL.isUsable(url, allowsLoopback: allowsLoopback) else {
                 throw .invalid("the metadata of the provider has no usable \(name)")
             }
             return url

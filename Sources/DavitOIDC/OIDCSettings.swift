@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitWebClient
 
 /// How users sign in at an OpenID Connect provider.
 public struct OIDCSettings: Hashable, Sendable {
@@ -46,7 +47,8 @@ public struct OIDCSettings: Hashable, Sendable {
 
     /// The first problem with these settings; nil if they can be used.
     package var problem: Problem? {
-        guard OIDCURL.isUsable(issuer, allowsLoopback: true), !issuer.utf8.contains(UInt8(ascii: "?")) else {
+        guard ServiceURL.isUsable(issuer, allowsLoopback: true), !issuer.utf8.contains(UInt8(ascii: "?"))
+        else {
             return .badIssuer(issuer)
         }
         for text in [clientID, clientSecret ?? "-"]
@@ -67,32 +69,4 @@ public struct OIDCSettings: Hashable, Sendable {
 
     /// Whether the provider may be reached without TLS.
     var allowsLoopback: Bool { issuer.utf8.starts(with: "http:".utf8) }
-}
-
-/// The URLs that a provider may have.
-enum OIDCURL {
-    private static let limitBytes = 2048
-
-    /// Whether text is an absolute https URL without user information or a fragment.
-    /// - Parameter allowsLoopback: whether it may also be an http URL of this machine.
-    static func isUsable(_ text: String, allowsLoopback: Bool) -> Bool {
-        guard text.utf8.count <= limitBytes,
-            text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") })
-        else { return false }
-        let schemes = ["https://"] + (allowsLoopback ? ["http://"] : [])
-        guard let scheme = schemes.first(where: { text.hasPrefix($0) }) else { return false }
-        let rest = Array(text.utf8.dropFirst(scheme.utf8.count))
-        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        // User information contains an @, which a host cannot.
-        guard let field = HostField(parsing: rest.span.extracting(0..<end)), !field.host.isEmpty else {
-            return false
-        }
-        return scheme == "https://" || isLoopback(String(decoding: field.host, as: UTF8.self))
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host == "[::1]" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
-    }
 }

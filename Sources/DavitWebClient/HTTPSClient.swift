@@ -1,4 +1,4 @@
-#if OIDC || ACME
+#if OIDC || ACME || Webhooks
 internal import CCURL
 
 /// Sends requests with libcurl: each on a new connection, without redirects, cookies or stored credentials.

@@ -5,7 +5,8 @@ For each scene, the share is prepared, the debug build is started so that it kil
 file-system call or state commit, the request is sent, and a new server shows the result. The result must be entirely
 old or entirely new: bytes, modes, names, listings, properties and locks. It must be new if the request was answered.
 This is repeated for N = 1, 2, 3 … until the server survives. If the kill leaves work for the next start, that start
-is killed at every step as well. In addition, a large overwrite is killed from outside.
+is killed at every step as well. In addition, a large overwrite is killed from outside, and changes with events are
+killed at every step: each change that was made has an event.
 
 With --every K, only one step in K is killed, in every scene and every interrupted start. --seed and the name of the
 scene select these steps, so that a different seed tests different steps, and the same seed repeats a run.
@@ -20,6 +21,7 @@ import tempfile
 import threading
 
 import volume
+from events import CHANGES, run_events
 from overwrite import kill_overwrites
 from run import Result, run_scene
 from scenes import SCENES
@@ -65,6 +67,10 @@ def run_all(options, folder):
                 if options.only in scene.name:
                     work = os.path.join(folder, str(number))
                     futures.append(pool.submit(run_scene, scene, options, work, stopping))
+            for number, change in enumerate(CHANGES):
+                if options.only in f"{change[0]}, with events":
+                    work = os.path.join(folder, f"events-{number}")
+                    futures.append(pool.submit(run_events, change, options, work, stopping))
             return [future.result() for future in futures]
         except BaseException:
             # Stop the workers, which then stop their servers.

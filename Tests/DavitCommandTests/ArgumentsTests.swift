@@ -459,7 +459,9 @@ struct ArgumentsTests {
         "--remote-groups", "--ldap", "--ldap-base", "--ldap-bind", "--ldap-password-file", "--ldap-filter",
         "--ldap-user-dn", "--ldap-group-filter", "--pam", "--pam-helper", "--ldap-ca", "--access-log",
         "--access-log-format", "--audit-log", "--audit-failure", "--audit-log-size", "--audit-log-keep",
-        "--log-level", "--grace", "--tls-cert",
+        "--check-uploads", "--check-uploads-failure", "--check-uploads-seconds", "--event-command",
+        "--event-url", "--event-secret-file", "--event-ca", "--event-types", "--log-level", "--grace",
+        "--tls-cert",
         "--tls-key", "--tls-client-ca",
         "--tls-clients",
     ]

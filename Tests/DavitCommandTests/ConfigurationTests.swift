@@ -143,6 +143,32 @@ struct ConfigurationTests {
         ("audit-failure", [], [("count", "only valid with audit-log"), ("ignore", "refuse or count")]),
         ("audit-log-size", [], [("1M", "only valid with audit-log"), ("big", "a number of bytes")]),
         ("audit-log-keep", [], [("5", "only valid with audit-log-size"), ("0", "from 1 to 1000")]),
+        (
+            "check-uploads", ["/usr/bin/clamdscan --no-summary -"],
+            [("clamscan", "does not begin with an absolute path"), ("[]", "an empty list")]
+        ),
+        (
+            "check-uploads-failure", [],
+            [("accept", "only valid with check-uploads"), ("drop", "refuse or accept")]
+        ),
+        (
+            "check-uploads-seconds", [],
+            [("5", "only valid with check-uploads"), ("0", "from 1 to 3600")]
+        ),
+        (
+            "event-command", ["/bin/a", "[/bin/a b, /bin/c]"],
+            [("a", "does not begin with an absolute path")]
+        ),
+        ("event-url", [], [("{}", "a mapping")]),
+        ("event-secret-file", [], [("/s", "only valid with event-url")]),
+        ("event-ca", [], [("/s", "only valid with event-url")]),
+        (
+            "event-types", [],
+            [
+                ("upload", "only valid with event-command or event-url"),
+                ("[a]", "not a list of different types"),
+            ]
+        ),
         ("qr", [], [("x", "true or false")]),
         ("announce", ["Office files"], [("[]", "an empty list"), ("\"a\\u0001\"", "1 to 63 bytes")]),
         ("announce-windows", [], [("x", "true or false"), ("true", "only valid with announce")]),

@@ -91,6 +91,24 @@ struct DeploymentArgumentsTests {
             }
         ),
         (["--log-level", "verbose"], { $0.logLevel = .verbose }),
+        (["--check-uploads", "/bin/check  -a b"], { $0.uploadCheck.command = ["/bin/check", "-a", "b"] }),
+        (
+            [
+                "--check-uploads-seconds", "5", "--check-uploads-failure=accept", "--check-uploads",
+                "/bin/check",
+            ],
+            {
+                ($0.uploadCheck.command, $0.uploadCheck.failure) = (["/bin/check"], .accept)
+                $0.uploadCheck.seconds = 5
+            }
+        ),
+        (
+            ["--event-command", "/bin/a b", "--event-types", "lock,upload", "--event-command=/bin/c"],
+            {
+                $0.events.receivers = [.command("/bin/a", arguments: ["b"]), .command("/bin/c")]
+                $0.events.operations = [.upload, .lock]
+            }
+        ),
     ]
 
     @Test(arguments: understood)
@@ -146,6 +164,31 @@ struct DeploymentArgumentsTests {
             .useless(option: "--audit-log-keep", without: "--audit-log-size")
         ),
         (["--audit-log", "a", "--audit-log-size", "63K"], .auditLogTooSmall(64_512)),
+        (["--check-uploads", "clamscan -"], .badCommand("clamscan -", option: "--check-uploads")),
+        (["--event-command", " "], .badCommand(" ", option: "--event-command")),
+        (
+            ["--check-uploads-failure", "accept"],
+            .useless(option: "--check-uploads-failure", without: "--check-uploads")
+        ),
+        (
+            ["--check-uploads-seconds", "1"],
+            .useless(option: "--check-uploads-seconds", without: "--check-uploads")
+        ),
+        (["--check-uploads", "/c", "--check-uploads-failure", "no"], .badUploadFailure("no")),
+        (
+            ["--event-types", "upload"],
+            .useless(option: "--event-types", without: "--event-command or --event-url")
+        ),
+        (["--event-command", "/c", "--event-types", "upload,upload"], .badEventTypes("upload,upload")),
+        (["--event-command", "/c", "--event-types", "login"], .badEventTypes("login")),
+        (
+            ["--event-command", "/c", "--event-secret-file", "s"],
+            .useless(option: "--event-secret-file", without: "--event-url")
+        ),
+        (
+            ["--event-command", "/c", "--event-ca", "s"],
+            .useless(option: "--event-ca", without: "--event-url")
+        ),
         (
             ["--max-rate-per-account", "1023"],
             .rateTooLow("1023", option: "--max-rate-per-account")

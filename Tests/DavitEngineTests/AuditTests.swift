@@ -33,6 +33,7 @@ final class RecordingTrail: AuditTrail {
             switch event.result {
             case .done: break
             case .partial: text += " in part"
+            case .unknown: text += " unknown"
             case .refused(let status): text += " refused \(status.code)"
             }
             text += " \(event.path?.description ?? "")"

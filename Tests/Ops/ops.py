@@ -116,6 +116,7 @@ def check_health(work, admin, report):
     checks = json.loads(get(admin, "/readyz", "application/json")[2])
     report.check("/readyz is JSON on request",
                  checks["status"] == "ok" and {"ok " + check["name"] for check in checks["checks"]} == wanted, str(checks))
+    report.check("davit status counts events", re.search(r"^events: \d+ waiting", status(work, *state)[1], re.M))
     code, text = status(work, str(work / "share"), *state)
     report.check("davit status reports a ready server", code == 0 and text.startswith("ready\n  event-loops: ok\n"), text)
     report.check("davit status needs only the state folder", status(work, *state)[0] == 0)
@@ -140,7 +141,7 @@ def check_health(work, admin, report):
 def listener(work, report):
     admin = work / "admin.sock"
     options = ["--port", "0", "--admin-listen", str(admin), "--user", "anna:secret", "--auth", "basic",
-               "--max-requests-per-account", "1000", "--audit-log", str(work / "audit")]
+               "--max-requests-per-account", "1000", "--audit-log", str(work / "audit"), "--event-command", "/bin/true"]
     with Server(work, *options).wait_until_ready() as server:
         report.check("only the user of the server can connect", admin.stat().st_mode & 0o777 == 0o600)
         names = check_metrics(admin, server.port, report)

@@ -16,6 +16,7 @@ final class ServerStatus: Sendable {
     private let authentication: Authentication?
     private let limits: ClientLimits
     private let auditLog: AuditLog?
+    private let events: EventDelivery?
     /// Returns the period in which all certificates are valid; nil without TLS.
     private let certificateValidity: @Sendable () -> ClosedRange<Timestamp>?
     /// Metrics of the application.
@@ -26,6 +27,7 @@ final class ServerStatus: Sendable {
     init(
         _ http: HTTPServer, _ lifecycle: LifecycleController, _ shares: [OpenShare],
         _ authentication: Authentication?, _ limits: ClientLimits, _ auditLog: AuditLog?,
+        _ events: EventDelivery?,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?,
         others: (@Sendable () -> [Metric])?, version: String
     ) {
@@ -35,6 +37,7 @@ final class ServerStatus: Sendable {
         self.authentication = authentication
         self.limits = limits
         self.auditLog = auditLog
+        self.events = events
         self.certificateValidity = certificateValidity
         self.others = others
         self.version = version
@@ -83,6 +86,7 @@ final class ServerStatus: Sendable {
         if let load = authentication?.load { metrics += ServerMetrics.authentication(load) }
         metrics += limits.metrics
         if let audit = auditLog?.statistics { metrics += ServerMetrics.audit(audit) }
+        if let events { metrics += events.metrics }
         if let validity = certificateValidity() {
             metrics.append(
                 Metric(
@@ -125,6 +129,7 @@ final class ServerStatus: Sendable {
         if let audit = auditLog?.statistics {
             lines.append(("audit log", "\(audit.records) records, \(audit.lost) lost"))
         }
+        if let events { lines.append(events.summary) }
         if let validity = certificateValidity() {
             let days =
                 (validity.upperBound.seconds - Timestamp(nanoseconds: Clock.wallNow()).seconds) / 86_400

@@ -100,6 +100,8 @@ public struct Configuration: Sendable {
     public var accessLog: AccessLog?
     /// A log of who changed what, and of logins; nil for none.
     public var audit: Audit?
+    /// Where events about changes are delivered; nil for none.
+    public var events: Events?
     /// The listener for health checks and metrics; nil for none.
     public var adminListener: AdminListener?
     /// How the server is announced in the local network; nil if it is not announced. See `docs/discovery.md`.

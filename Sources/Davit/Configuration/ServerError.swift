@@ -51,6 +51,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case accessLogNotUsable(LogFile.Destination, SystemError)
     /// The audit log cannot be opened.
     case auditLogNotUsable(AuditLog.Destination, SystemError)
+    /// ``Configuration/events`` cannot be used.
+    case eventsNotUsable(reason: String)
     /// An account cannot be used. Only the first such account is reported.
     case accountNotUsable(name: String, Accounts.Problem)
     /// The realm or the schemes are invalid, or no scheme works for all accounts.

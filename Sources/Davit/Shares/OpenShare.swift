@@ -24,6 +24,8 @@ final class OpenShare: LifecycleObserver {
     private let share: Share
     /// Whether clients can change nothing.
     let isReadOnly: Bool
+    /// What survives a power failure.
+    let sync: SyncLevel
     /// The title of the browser page; nil without a page.
     let pageTitle: String?
     /// Nil if there is no database of accounts in the state folder.
@@ -78,6 +80,7 @@ final class OpenShare: LifecycleObserver {
             configuration, folders.store, macMetadata, state, accounts, ownPolicy ?? accounts, journal,
             folder, folders.root.rootPath, environment)
         isReadOnly = configuration.isReadOnly
+        sync = configuration.sync
         let log = environment.log
         let audit = environment.audit
         admin = AccountAdmin(
@@ -220,10 +223,12 @@ final class OpenShare: LifecycleObserver {
             settings.trash = configuration.trash
             settings.access = access
             settings.audit = environment.audit.map { ShareAudit($0, folder: rootPath) }
+            settings.outbox = environment.outbox.map { ShareOutbox($0, folder: rootPath) }
             settings.hasAccountDatabase = accounts != nil
             let resources = macMetadata?.store ?? folders
             settings.filePath = { resources.filePath($0) }
             let log = environment.log
+            settings.hooks.uploadCheck = configuration.uploadProgram.map { UploadProgramCheck($0, log: log) }
             let told = configuration.hooks.lockBroken
             settings.hooks.lockBroken = { lock in
                 log(.warning, "lock forcibly removed", lock.details)

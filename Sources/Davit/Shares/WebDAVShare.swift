@@ -55,6 +55,8 @@ public struct WebDAVShare: Mountable {
     public var rules = ShareRules()
     /// Hooks that can reject changes or are notified of them.
     public var hooks = ShareHooks()
+    /// Examines uploaded content before it is stored; nil to store it unexamined.
+    public var uploadProgram: UploadProgram?
     /// Decides what each client may do in this share; nil if the account database in the state folder decides or, without
     /// one, if every client may do everything. Cannot be used with an account database, whose rules would have no effect.
     /// Required if another share of the server has an account database: its rules do not concern this share, and neither do

@@ -3,7 +3,7 @@ public import DavitHTTP
 /// Something that the audit log records: a change, a refused change, a login, or an administrative action.
 public struct AuditEvent: Sendable {
     /// What was done.
-    public enum Operation: String, Sendable, CaseIterable {
+    public enum Operation: String, Hashable, Sendable, CaseIterable {
         /// Content was created or replaced: PUT, PATCH, POST, a completed upload, or LOCK of an unmapped URL.
         case upload
         /// MOVE.
@@ -43,6 +43,8 @@ public struct AuditEvent: Sendable {
         case partial
         /// Refused with this status; nothing was changed.
         case refused(HTTPStatus)
+        /// The server has ended during the change, which was made or not; not in the audit log.
+        case unknown
     }
 
     /// The members of a collection that is removed.

@@ -11,10 +11,11 @@ extension ChangeCommitter {
         if share.hasAudit { try share.configuration.audit?.admitChange() }
     }
 
-    /// Returns the members of a collection that the change deletes; nil for other changes, and without an audit log. Blocks.
+    /// Returns the members of a collection that the change deletes; nil for other changes, and if changes are not
+    /// recorded. Blocks.
     @inline(__always)
-    func auditedMembers(on change: ChangeTarget, _ mode: LookupMode) -> AuditEvent.Members? {
-        share.hasAudit && mode == .mayWait ? deletedMembers(of: change) : nil
+    func recordedMembers(on change: ChangeTarget, _ mode: LookupMode) -> AuditEvent.Members? {
+        (share.hasAudit || share.hasOutbox) && mode == .mayWait ? deletedMembers(of: change) : nil
     }
 
     @inline(never)
@@ -32,12 +33,23 @@ extension ChangeCommitter {
 
     @inline(never)
     private func record(_ outcome: Method.Outcome, on change: ChangeTarget, _ members: AuditEvent.Members?) {
-        guard let audit = share.configuration.audit, let operation = method.auditedOperation else { return }
-        var event = AuditEvent(operation, request: change.context.request)
-        event.path = change.target.path
-        event.destination = change.destination?.path
+        guard let audit = share.configuration.audit, var event = event(of: change) else { return }
         event.members = members
         if method.describe(outcome, on: change, in: &event) { audit.record(event) }
+    }
+
+    /// Returns the event of a change, without its outcome; nil if it is not recorded.
+    func event(of change: ChangeTarget) -> AuditEvent? {
+        guard let operation = method.auditedOperation else { return nil }
+        var event = AuditEvent(operation, request: change.context.request)
+        if operation == .upload {
+            // A request that adds a member targets the collection; the new member is the destination.
+            event.path = (change.destination ?? change.target).path
+        } else {
+            event.path = change.target.path
+            event.destination = change.destination?.path
+        }
+        return event
     }
 
     /// Records that some members could not be removed after all.

@@ -1,4 +1,5 @@
 internal import DavitHTTP
+internal import DavitServer
 internal import DavitStore
 
 extension ChangeCommitter {
@@ -41,14 +42,26 @@ extension ChangeCommitter {
         return ShareAction(kind, on: change, locatedBy: share.configuration.filePath)
     }
 
-    /// Asks the hook, if any, whether an action is allowed.
+    /// Asks the hooks, if any, whether an action is allowed.
     /// - Parameter content: the received content of an upload.
-    /// - Throws: 403 if the action is not allowed.
+    /// - Throws: 403 if the action is not allowed; 503 if the content of an upload cannot be examined.
     func ask(about action: ShareAction, _ content: PreparedContent? = nil) async throws(WebDAVError) {
-        guard let allows = hooks.allows else { return }
-        var action = action
-        if action.kind == .upload { action.content = UploadedContent(content, share.work) }
-        guard await allows(action) else { throw WebDAVError(.forbidden) }
+        if let allows = hooks.allows {
+            var action = action
+            if action.kind == .upload { action.content = UploadedContent(content, share.work) }
+            guard await allows(action) else { throw WebDAVError(.forbidden) }
+        }
+        guard let check = hooks.uploadCheck, action.kind == .upload, let content else { return }
+        let upload = ReceivedUpload(action, content, from: context.request.peerAddress)
+        // The content has been admitted already.
+        let verdict = try await share.work.runLong(for: context.request.client, .continues) {
+            check.examine(upload)
+        }
+        switch verdict {
+        case .accepted: return
+        case .refused: throw WebDAVError(.forbidden)
+        case .unavailable: throw .busy
+        }
     }
 
     /// Checks that the action is still the one that the hook allowed.
@@ -56,7 +69,7 @@ extension ChangeCommitter {
     func checkAllowed(
         from first: ChangeTarget, on current: ChangeTarget
     ) throws(WebDAVError) {
-        guard hooks.allows != nil, let now = action(on: current) else { return }
+        guard hooks.canRefuse, let now = action(on: current) else { return }
         guard let then = action(on: first), now.isSame(as: then) else { throw .busy }
     }
 

@@ -43,7 +43,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         // Before the content is received. The commit asks again.
         try admitAudit()
         let first = try await lookUp()
-        let asked = hooks.allows == nil ? nil : action(on: first)
+        let asked = hooks.canRefuse ? action(on: first) : nil
         let prepared = try await prepare(first, asked)
         let committed: Committed
         do throws(WebDAVError) {
@@ -68,7 +68,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Looks up the resources and checks the change. Skips both if the method permits it and no hook must allow the
     /// change.
     private func lookUp() async throws(WebDAVError) -> ChangeTarget {
-        if method.skipsInitialLookup(context.request), hooks.allows == nil { return expectedTarget() }
+        if method.skipsInitialLookup(context.request), !hooks.canRefuse { return expectedTarget() }
         return try await share.work.attempt { wait throws(WebDAVError) in
             try self.checkedTarget(context, .first(wait)).change
         }
@@ -139,7 +139,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     private func commitRows(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
     ) async throws(WebDAVError) -> Attempt? {
-        guard method.mayChangeRowsOnly else { return nil }
+        guard method.mayChangeRowsOnly, !hasEvent else { return nil }
         let context = claimed.context.at(share.now())
         if share.state.hasEndedLocks(now: context.now) { return nil }
         let current: ChangeTarget
@@ -192,13 +192,17 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
             return (nil, current)
         }
+        if hasEvent, mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
         try admitAudit()
-        let members = auditedMembers(on: current, mode)
+        let members = recordedMembers(on: current, mode)
+        let event = try prepareEvent(on: current)
         do throws(WebDAVError) {
             let outcome = try method.commit(current, prepared, guard: check)
             audit(outcome, on: current, members)
+            completeEvent(event, outcome, on: current, members)
             return (outcome, current)
         } catch {
+            cancelEvent(event)
             if error.lostRace, !isLast { return (nil, current) }
             throw error
         }

@@ -97,8 +97,7 @@ struct PostMethod: ChangeMethod {
     func describe(
         _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
     ) -> Bool {
-        (event.path, event.destination) = (event.destination, nil)
-        return put.describe(outcome, on: change, in: &event)
+        put.describe(outcome, on: change, in: &event)
     }
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }

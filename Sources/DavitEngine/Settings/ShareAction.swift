@@ -109,31 +109,16 @@ public struct UploadedContent: Sendable {
     /// read from disk on another thread.
     /// - Throws: ``DavitHTTP/HTTPError`` if the content cannot be read; 503 if too much work is waiting.
     public func bytes(from offset: Int64 = 0, count: Int) async throws(HTTPError) -> [UInt8] {
-        let offset = max(offset, 0)
-        let wanted = Int(max(min(Int64(count), length - offset), 0))
-        if wanted == 0 { return [] }
+        guard let source else { return [] }
         do throws(WebDAVError) {
-            switch source {
-            case nil: return []
-            case .buffered(let buffer):
-                return unsafe buffer.withBytes { unsafe Array($0[Int(offset)..<Int(offset) + wanted]) }
-            case .staged(let staged):
-                return try await work.run { () throws(WebDAVError) in
-                    try storing { () throws(StoreError) in try Self.read(wanted, of: staged, from: offset) }
-                }
+            if case .buffered = source {
+                return try storing { () throws(StoreError) in try source.bytes(from: offset, count: count) }
+            }
+            return try await work.run { () throws(WebDAVError) in
+                try storing { () throws(StoreError) in try source.bytes(from: offset, count: count) }
             }
         } catch {
             throw HTTPError(error.status, "The content could not be read.")
         }
-    }
-
-    private static func read(
-        _ count: Int, of staged: any StagedContent, from offset: Int64
-    ) throws(StoreError) -> [UInt8] {
-        let buffer = IOBuffer(capacity: count)
-        while buffer.freeCount > 0 {
-            if try staged.read(at: offset + Int64(buffer.count), into: buffer) == 0 { break }
-        }
-        return unsafe buffer.withBytes { unsafe Array($0) }
     }
 }

@@ -89,6 +89,8 @@ public struct ShareConfiguration: Sendable {
     public var hooks = ShareHooks()
     /// Records changes; nil without an audit log.
     public var audit: ShareAudit?
+    /// Stores events for other programs; nil if there are none.
+    package var outbox: ShareOutbox?
     /// Returns the file system path of a resource, for hooks.
     public var filePath: @Sendable (ResourcePath) -> String = { $0.description }
     /// Additional host names of this server, in lower case, such as the public name of a proxy in front of

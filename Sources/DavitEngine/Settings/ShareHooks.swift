@@ -24,12 +24,17 @@ public struct ShareHooks: Sendable {
     /// response begins. Runs on the thread of the request and must not block; pass longer work on, for
     /// example to an `AsyncStream`.
     public var completed: (@Sendable (ShareAction) -> Void)?
+    /// Examines the content of uploads, after ``allows`` and on another thread; nil if it is not examined.
+    package var uploadCheck: (any UploadCheck)?
     /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
     public var lockBroken: (@Sendable (BrokenLock) -> Void)?
 
     /// Creates hooks without callbacks: every action is allowed.
     public init() {}
 
-    /// Whether neither ``allows`` nor ``completed`` is set.
-    var areEmpty: Bool { allows == nil && completed == nil }
+    /// Whether no hook is called for a change.
+    var areEmpty: Bool { !canRefuse && completed == nil }
+
+    /// Whether a hook can refuse changes.
+    var canRefuse: Bool { allows != nil || uploadCheck != nil }
 }

@@ -12,6 +12,8 @@ public final class Share: Sendable {
     let configuration: ShareConfiguration
     /// Whether changes are recorded, because reading this takes less time than copying the setting.
     let hasAudit: Bool
+    /// Whether changes are passed on to other programs.
+    let hasOutbox: Bool
     /// Nil if all names are served.
     let rules: ShareRules?
     /// Returns the current wall-clock time.
@@ -113,6 +115,7 @@ public final class Share: Sendable {
         self.work = BlockingWork(work)
         self.configuration = configuration
         hasAudit = configuration.audit != nil
+        hasOutbox = configuration.outbox != nil
         self.now = now
         self.report = report
         self.limitLog = limitLog
@@ -214,6 +217,7 @@ public final class Share: Sendable {
         lookup = ResourceLookup(resources, access: access)
         configuration = share.configuration
         hasAudit = share.hasAudit
+        hasOutbox = share.hasOutbox
         hasAccessPolicy = share.hasAccessPolicy
         accessChanges = share.accessChanges
         rules = share.rules

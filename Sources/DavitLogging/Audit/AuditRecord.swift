@@ -1,8 +1,8 @@
-internal import DavitAccess
+package import DavitAccess
 internal import DavitHTTP
 
 /// The JSON line of an event in the audit log.
-enum AuditRecord {
+package enum AuditRecord {
     /// The maximum length of a name or description that a client has sent, in bytes.
     private static let textLimit = 256
 
@@ -11,7 +11,7 @@ enum AuditRecord {
     ///   - time: nanoseconds since 1970.
     ///   - suppressed: the number of events since the last record that were left out.
     ///   - memberBytes: the length from which further members of a collection are left out.
-    static func append(
+    package static func append(
         _ event: AuditEvent, time: Int64, suppressed: Int, memberBytes: Int, to line: inout [UInt8]
     ) {
         line.append(#"{"time":""#)
@@ -21,6 +21,7 @@ enum AuditRecord {
         switch event.result {
         case .done: line.append(#"","result":"done""#)
         case .partial: line.append(#"","result":"partial""#)
+        case .unknown: line.append(#"","result":"unknown""#)
         case .refused(let status):
             line.append(#"","result":"refused","status":"#)
             line.appendDecimal(Int64(status.code))

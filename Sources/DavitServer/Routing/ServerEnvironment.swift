@@ -36,12 +36,17 @@ public struct ServerEnvironment: Sendable {
     public private(set) var hiddenPaths: [ResourcePath] = []
     /// Records changes; nil without an audit log.
     package private(set) var audit: (any AuditTrail)?
+    /// Stores events for other programs; nil if there are none.
+    package private(set) var outbox: (any ChangeOutbox)?
     private let lifecycleObservers = LifecycleObserverList()
 
-    /// Returns this environment with an audit log.
-    package func recording(in audit: (any AuditTrail)?) -> ServerEnvironment {
+    /// Returns this environment with an audit log and an outbox.
+    package func recording(
+        in audit: (any AuditTrail)?, _ outbox: (any ChangeOutbox)? = nil
+    ) -> ServerEnvironment {
         var copy = self
         copy.audit = audit
+        copy.outbox = outbox
         return copy
     }
 
