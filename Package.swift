@@ -35,6 +35,8 @@ let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(trai
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
 let libcurl: Target.Dependency = .target(
     name: "CCURL", condition: .when(traits: ["OIDC", "ACME", "Webhooks"]))
+let libnatpmp: Target.Dependency = .target(name: "CNATPMP", condition: .when(traits: ["NATMapping"]))
+let libminiupnpc: Target.Dependency = .target(name: "CMiniUPnPC", condition: .when(traits: ["NATMapping"]))
 let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
 let libpq: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["Postgres"]))
 let seccomp: Target.Dependency = .target(
@@ -57,6 +59,8 @@ let package = Package(
         .library(name: "DavitOIDC", targets: ["DavitOIDC"]),
         // Certificates of an ACME authority, with the package trait `ACME`.
         .library(name: "DavitACME", targets: ["DavitACME"]),
+        // Ports of a router, with the package trait `NATMapping`.
+        .library(name: "DavitNATMapping", targets: ["DavitNATMapping"]),
         // Passwords of the system, with the package trait `PAM`, and the program that it needs.
         .library(name: "DavitPAM", targets: ["DavitPAM"]),
         .executable(name: "davit-pam-helper", targets: ["davit-pam-helper"]),
@@ -80,6 +84,8 @@ let package = Package(
         .trait(
             name: "Webhooks", description: "Events as HTTPS requests, through libcurl",
             enabledTraits: ["TLS"]),
+        .trait(
+            name: "NATMapping", description: "Ports of a router, through libnatpmp and miniupnpc"),
         .trait(name: "Postgres", description: "Connections to PostgreSQL, through libpq"),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
         .trait(name: "YAML", description: "The configuration file, through libyaml"),
@@ -107,6 +113,8 @@ let package = Package(
         .systemLibrary(name: "CSeccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(name: "CCURL", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLDAP", providers: [.apt(["libldap-dev"])]),
+        .systemLibrary(name: "CNATPMP", providers: [.apt(["libnatpmp-dev"])]),
+        .systemLibrary(name: "CMiniUPnPC", providers: [.apt(["libminiupnpc-dev"])]),
         .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
 
         // The layers, from sockets and messages through the HTTP application and WebDAV to the stores.
@@ -159,6 +167,8 @@ let package = Package(
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
         // Connections to PostgreSQL.
         library("DavitPostgres", [libpq]),
+        // Ports of a router.
+        library("DavitNATMapping", ["DavitServer", "DavitSystem", libnatpmp, libminiupnpc]),
         // Requests to other services, and the JSON in their responses.
         library("DavitWebClient", ["DavitSQLite", "DavitHTTP", libcurl]),
         // Signing in at an OpenID Connect provider.
@@ -240,7 +250,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitSandbox", "DavitOutbox", "DavitACME", "DavitLDAP", "DavitOIDC", "DavitPAM",
+                "Davit", "DavitSandbox", "DavitOutbox", "DavitNATMapping", "DavitACME", "DavitLDAP",
+                "DavitOIDC", "DavitPAM",
                 "DavitStub",
                 "DavitFaults",
                 "DavitControl",

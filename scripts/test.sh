@@ -194,7 +194,7 @@ suite_tls() {
 # The traits that are off by default, in a folder of their own, because each change of the traits recompiles everything.
 suite_identity() {
     section "identity"
-    local flags=("${swift_flags[@]}" --traits default,ACME,LDAP,OIDC,PAM,Webhooks --scratch-path .build/identity)
+    local flags=("${swift_flags[@]}" --traits default,ACME,LDAP,OIDC,PAM,Webhooks,NATMapping --scratch-path .build/identity)
     step "build with the identity traits" swift_build "${flags[@]}" --build-tests || return
     step "tests with the identity traits" env SWIFT_DETERMINISTIC_HASHING=1 \
         DAVIT_PAM_HELPER="$PWD/.build/identity/debug/davit-pam-helper" "$SWIFT" test "${flags[@]}" --skip-build \
@@ -202,6 +202,7 @@ suite_identity() {
     counted "OpenID Connect" env DAVIT="$PWD/.build/identity/debug/davit" Tests/Identity/oidc.sh
     counted "ACME" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/acme.py
     counted "webhooks" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/webhooks.py
+    counted "NAT mapping" env DAVIT="$PWD/.build/identity/debug/davit" python3 Tests/Ops/nat.py
 }
 
 suite_lint() {

@@ -33,14 +33,14 @@ extension Configuration {
     /// Creates the status of a server, and connects it with the control sockets of its shares.
     func status(
         of http: HTTPServer, _ lifecycle: LifecycleController, _ authentication: Authentication?,
-        _ limits: ClientLimits, _ auditLog: AuditLog?, _ events: EventDelivery?,
+        _ limits: ClientLimits, _ auditLog: AuditLog?, _ events: EventDelivery?, _ publicPort: PublicPort?,
         in environment: ServerEnvironment,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?
     ) -> ServerStatus {
         var shares: [OpenShare] = []
         environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share) } }
         let status = ServerStatus(
-            http, lifecycle, shares, authentication, limits, auditLog, events,
+            http, lifecycle, shares, authentication, limits, auditLog, events, publicPort,
             certificateValidity: certificateValidity,
             others: metrics, version: DavitVersion.text)
         for share in shares {

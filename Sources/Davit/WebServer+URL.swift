@@ -21,6 +21,10 @@ extension WebServer {
         return url.map { ServerURL.below($0, prefix: configuration.prefix) }
     }
 
+    /// The URL at which clients in the Internet reach the server through a mapped port of the router, with a trailing
+    /// slash; nil without ``Configuration/portMapping``, and while the port is not mapped.
+    public var publicURL: String? { publicPort?.url }
+
     /// The address at which other machines can reach this one, for display to users: that of the interface
     /// with the default route or, without one, of the first other interface. Its port is 0. Asks the system
     /// each time, which takes microseconds.

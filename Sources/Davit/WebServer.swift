@@ -47,6 +47,8 @@ public final class WebServer: Sendable {
     private let runningSideServers = RunningSideServers()
     /// Nil without ``Configuration/announcement``.
     private let announcer: ServerAnnouncer?
+    /// Nil without ``Configuration/portMapping``.
+    let publicPort: PublicPort?
 
     /// Creates a server for one handler at the root, such as a ``WebDAVShare``. Opens everything it needs,
     /// but does not listen yet.
@@ -77,6 +79,7 @@ public final class WebServer: Sendable {
         let lifecycleObservers = LifecycleObservers(environment, pool, accessLog, auditLog)
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let announcer: ServerAnnouncer?
+        let publicPort: PublicPort?
         let directory: AccountDirectory?
         let uses: AppPasswordUses?
         #if TLS
@@ -124,8 +127,18 @@ public final class WebServer: Sendable {
             transport.maintenance = { environment.performMaintenance() }
             transport.occupancy = { [weak lifecycleController] in lifecycleController?.occupancyChanged($0) }
             if let announcer { transport.withdraw(announcer) }
+            publicPort = configuration.portMapping.map { mapping in
+                PublicPort(mapping, prefix: configuration.prefix, log: log) {
+                    [weak lifecycleController] in lifecycleController?.portMappingChanged($0, $1)
+                }
+            }
+            if let publicPort {
+                if configuration.tls == nil || authentication == nil { throw .portMappingNotSafe }
+                transport.withdraw(publicPort)
+            }
             transport.onStop = { [runningSideServers] in
                 announcer?.stop()
+                publicPort?.stop()
                 runningSideServers.stop()
                 lifecycleObservers.end()
             }
@@ -156,7 +169,8 @@ public final class WebServer: Sendable {
                 http?.abortConnections { bans.isBanned($0.address) }
             }
             let status = configuration.status(
-                of: http, lifecycleController, authentication, limits, auditLog, events, in: environment
+                of: http, lifecycleController, authentication, limits, auditLog, events, publicPort,
+                in: environment
             ) {
                 #if TLS
                 certificates?.validity
@@ -191,6 +205,8 @@ public final class WebServer: Sendable {
         if let announcer {
             lifecycleController.announce(with: announcer, inherited: configuration.inheritedSockets)
         }
+        self.publicPort = publicPort
+        if let publicPort { lifecycleController.onListening { publicPort.map($0) } }
         self.lifecycleController = lifecycleController
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog

@@ -17,6 +17,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The records are in syslog or in the journal.
     case auditLogNotInFile(String)
     case noAuditLog
+    case portMappingNotSafe
     /// The access log cannot be written to standard error.
     case standardErrorNotWritable(reason: String)
     case stateFolderNotWritable(String, reason: String)
@@ -123,6 +124,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .auditLogNotReadable(let path, let reason): "cannot read audit log \(path): \(reason)"
         case .auditLogNotInFile(let service): "the audit log is sent to \(service)"
         case .noAuditLog: "there is no audit log in the configuration"
+        case .portMappingNotSafe: "--map-port requires TLS and accounts"
         case .standardErrorNotWritable(let reason):
             "cannot write the access log to standard error: \(reason)"
         case .stateFolderNotWritable(let path, let reason):
@@ -216,6 +218,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .auditLogNotReadable:
             "Run the command as the server's user or as root: davit log --audit-log FILE PATH"
         case .auditLogNotInFile: "Search there for the tag davit-audit."
+        case .portMappingNotSafe:
+            "Everyone in the Internet could use the server. For example: --tls-self-signed, and accounts with 'davit account add'"
         case .noAuditLog: "Name the file: davit log --audit-log FILE PATH"
         case .standardErrorNotWritable: "Choose a file that davit can write to."
         case .stateFolderNotWritable: "Choose another folder: --state-dir /some/folder"

@@ -43,6 +43,12 @@ extension ServeOption {
             .init(
                 .listening, .flag,
                 "announce the server to Windows too (WS-Discovery), which opens it in the browser")
+        case .mapPort:
+            .init(
+                .listening, "PORT", .number(0...65535),
+                "map this port of the router to the server, so that it can be reached from the Internet; 0 for the port "
+                    + "of the server. Requires TLS and accounts (package trait NATMapping)",
+                standard: .described("none"))
         case .adminListen:
             .init(
                 .listening, "ADDRESS", .text,

@@ -23,6 +23,10 @@ extension ServeOptions {
                 option: ServeOption.sandbox.rawValue,
                 other: (events.hasPrograms ? ServeOption.eventCommand : .checkUploads).rawValue)
         }
+        // The addresses of the router come from files outside the sandbox.
+        if isSandboxed, mappedPort != nil {
+            throw .conflict(option: ServeOption.sandbox.rawValue, other: ServeOption.mapPort.rawValue)
+        }
         // Its sockets are opened when the server has started, and whenever a network interface appears.
         if isSandboxed, announcement?.includesWindows == true {
             throw .conflict(

@@ -3,6 +3,7 @@ internal import DavitEngine
 internal import DavitFileStore
 internal import DavitHTTP
 internal import DavitLogging
+internal import DavitNATMapping
 internal import DavitQRCode
 internal import DavitServer
 internal import DavitStore
@@ -16,6 +17,7 @@ enum ServeOption: String, CaseIterable, Sendable {
     case announce = "--announce"
     case announceOn = "--announce-on"
     case announceWindows = "--announce-windows"
+    case mapPort = "--map-port"
     case adminListen = "--admin-listen"
     case user = "--user"
     case userFile = "--user-file"
@@ -169,6 +171,9 @@ extension Arguments {
             options.port = try Self.number(value, option: name, in: option.range)
             options.listensByDefault = false
         case .runAs: options.runAs = try RunAs(parsing: value)
+        case .mapPort:
+            guard NATMappingLibrary.isAvailable else { throw .traitNeeded(option: name, trait: "NATMapping") }
+            options.mappedPort = try Self.number(value, option: name, in: option.range)
         case .unixSocket, .unixSocketMode, .announce, .announceOn, .adminListen, .publicURL, .prefix,
             .trustedProxy, .proxyFields,
             .remoteUser, .remoteGroups, .accessLog, .accessLogFormat, .auditLog, .auditFailure,

@@ -172,6 +172,7 @@ package struct ServeCommand {
         }
         configuration.audit = options.audit.configuration
         configuration.events = try options.events.settings()
+        configuration.portMapping = try options.portMapping()
         configuration.accounts = try accounts()
         if let directory = try options.ldap.directory() { configuration.passwordVerifiers.append(directory) }
         if let service = try options.pam.verifier() { configuration.passwordVerifiers.append(service) }
@@ -298,6 +299,9 @@ extension CommandFailure {
         case .auditLogNotUsable(.journal, let error):
             self = .auditLogNotWritable("journald", reason: error.description)
         case .eventsNotUsable(let reason): self = .other(reason)
+        case .portMappingNotSafe: self = .portMappingNotSafe
+        case .programNotUsable(let path, let error):
+            self = .other("cannot execute \(path): \(error.description)")
         case .accessLogNotUsable(.standardError, let error):
             self = .standardErrorNotWritable(reason: error.description)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)

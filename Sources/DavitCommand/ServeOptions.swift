@@ -54,6 +54,8 @@ package struct ServeOptions: Hashable, Sendable {
     package var adminAddress: Configuration.AdminListener.Address?
     /// How the server is announced in the local network; nil if it is not.
     package var announcement: ServiceAnnouncement?
+    /// The public port of the router; 0 for that of the server, and nil if no port is mapped.
+    package var mappedPort: UInt16?
     package var proxies = Configuration.Proxies()
     /// The names of the fields in which the proxies report the user and its groups.
     package var remoteUser: String?

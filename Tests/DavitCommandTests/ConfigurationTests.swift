@@ -173,6 +173,7 @@ struct ConfigurationTests {
         ("announce", ["Office files"], [("[]", "an empty list"), ("\"a\\u0001\"", "1 to 63 bytes")]),
         ("announce-windows", [], [("x", "true or false"), ("true", "only valid with announce")]),
         ("announce-on", [], [("eth0", "only valid with announce")]),
+        ("map-port", [], [("65536", "from 0 to 65535")]),
         (
             "admin-listen", ["/run/a", "127.0.0.1:9100"],
             [("0.0.0.0:9100", "loopback"), ("[]", "an empty list")]

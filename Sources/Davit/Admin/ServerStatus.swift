@@ -17,6 +17,7 @@ final class ServerStatus: Sendable {
     private let limits: ClientLimits
     private let auditLog: AuditLog?
     private let events: EventDelivery?
+    private let publicPort: PublicPort?
     /// Returns the period in which all certificates are valid; nil without TLS.
     private let certificateValidity: @Sendable () -> ClosedRange<Timestamp>?
     /// Metrics of the application.
@@ -27,7 +28,7 @@ final class ServerStatus: Sendable {
     init(
         _ http: HTTPServer, _ lifecycle: LifecycleController, _ shares: [OpenShare],
         _ authentication: Authentication?, _ limits: ClientLimits, _ auditLog: AuditLog?,
-        _ events: EventDelivery?,
+        _ events: EventDelivery?, _ publicPort: PublicPort?,
         certificateValidity: @escaping @Sendable () -> ClosedRange<Timestamp>?,
         others: (@Sendable () -> [Metric])?, version: String
     ) {
@@ -38,6 +39,7 @@ final class ServerStatus: Sendable {
         self.limits = limits
         self.auditLog = auditLog
         self.events = events
+        self.publicPort = publicPort
         self.certificateValidity = certificateValidity
         self.others = others
         self.version = version
@@ -87,6 +89,7 @@ final class ServerStatus: Sendable {
         metrics += limits.metrics
         if let audit = auditLog?.statistics { metrics += ServerMetrics.audit(audit) }
         if let events { metrics += events.metrics }
+        if let publicPort { metrics.append(publicPort.metric) }
         if let validity = certificateValidity() {
             metrics.append(
                 Metric(
@@ -130,6 +133,7 @@ final class ServerStatus: Sendable {
             lines.append(("audit log", "\(audit.records) records, \(audit.lost) lost"))
         }
         if let events { lines.append(events.summary) }
+        if let publicPort { lines.append(publicPort.summary) }
         if let validity = certificateValidity() {
             let days =
                 (validity.upperBound.seconds - Timestamp(nanoseconds: Clock.wallNow()).seconds) / 86_400

@@ -106,6 +106,8 @@ public struct Configuration: Sendable {
     public var adminListener: AdminListener?
     /// How the server is announced in the local network; nil if it is not announced. See `docs/discovery.md`.
     public var announcement: ServiceAnnouncement?
+    /// The port of the router that is mapped to the server; nil for none. See `docs/nat.md`.
+    public var portMapping: PortMapping?
     /// Whether the server counts requests, for ``WebServer/metrics()``. A listener in ``adminListener`` implies it.
     public var collectsMetrics = false
     /// Metrics of the application, which are added to those of the server. Called on a thread that may block, each time

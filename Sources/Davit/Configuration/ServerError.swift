@@ -51,6 +51,10 @@ public enum ServerError: Error, Sendable, Equatable {
     case accessLogNotUsable(LogFile.Destination, SystemError)
     /// The audit log cannot be opened.
     case auditLogNotUsable(AuditLog.Destination, SystemError)
+    /// A program that examines uploads or receives events cannot be executed.
+    case programNotUsable(path: String, SystemError)
+    /// ``Configuration/portMapping`` is set without TLS or without accounts.
+    case portMappingNotSafe
     /// ``Configuration/events`` cannot be used.
     case eventsNotUsable(reason: String)
     /// An account cannot be used. Only the first such account is reported.

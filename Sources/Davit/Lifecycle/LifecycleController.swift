@@ -21,7 +21,7 @@ package final class LifecycleController: Sendable {
         /// Callers that wait until the action in progress has finished.
         var waiting: [AsyncStream<Never>.Continuation] = []
         var onBackgroundTime: (@Sendable () -> Void)?
-        var onListening: (@Sendable ([BoundAddress]) -> Void)?
+        var onListening: [@Sendable ([BoundAddress]) -> Void] = []
         var holdsBackgroundTime = false
 
         mutating func beginObserving() {
@@ -68,7 +68,7 @@ package final class LifecycleController: Sendable {
         }
     }
 
-    /// Sets the hook that is called on any thread when ``needsBackgroundTime`` has changed. It must not
+    /// Adds a hook that is called on any thread when ``needsBackgroundTime`` has changed. It must not
     /// block.
     package func onBackgroundTime(_ hook: @escaping @Sendable () -> Void) {
         state.withLock { $0.onBackgroundTime = hook }
@@ -77,12 +77,19 @@ package final class LifecycleController: Sendable {
     /// Sets the hook that is called on any thread when the server begins to listen, with its addresses, and when it is
     /// suspended, with none. It must not block.
     package func onListening(_ hook: @escaping @Sendable ([BoundAddress]) -> Void) {
-        state.withLock { $0.onListening = hook }
+        state.withLock { $0.onListening.append(hook) }
     }
 
     /// Reports the name under which the server is announced in the local network.
     package func announced(as name: String) {
         state.withLock { notify(.announced(name: name), &$0) }
+    }
+
+    /// Reports that a port of the router is mapped to the server, or why it is not.
+    package func portMappingChanged(_ url: String?, _ reason: String) {
+        state.withLock {
+            notify(url.map { .portMapped(url: $0) } ?? .portMappingFailed(reason: reason), &$0)
+        }
     }
 
     // MARK: Requests
@@ -238,14 +245,14 @@ package final class LifecycleController: Sendable {
             switch action {
             case .stop: http.shutdown()
             case .pause:
-                state.withLock { $0.onListening }?([])
+                for hook in state.withLock({ $0.onListening }) { hook([]) }
                 http.pauseListening { [weak self] in self?.send(.paused) }
             case .resume: resume(http)
             case .dismissConnections: http.dismissConnections()
             case .updateBackgroundTask: state.withLock { $0.onBackgroundTime }?()
             case .notifyStarted, .notifyResumed:
-                let (hook, addresses) = state.withLock { ($0.onListening, $0.addresses) }
-                hook?(addresses)
+                let (hooks, addresses) = state.withLock { ($0.onListening, $0.addresses) }
+                for hook in hooks { hook(addresses) }
             case .start, .refuseStart: break
             case .notifyStopped, .notifySuspended, .notifyResumeFailed: break
             }

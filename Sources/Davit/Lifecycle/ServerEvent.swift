@@ -20,6 +20,11 @@ public enum ServerEvent: Hashable, Sendable {
     /// The server is announced in the local network under this name, which can be followed by a number if another server has
     /// the name of ``Configuration/announcement``. Also sent when the name or the network changes.
     case announced(name: String)
+    /// A port of the router is mapped to the server, which clients in the Internet reach at this URL, because of
+    /// ``Configuration/portMapping``. Also sent when the URL changes.
+    case portMapped(url: String)
+    /// The port could not be mapped or renewed; it is tried again later.
+    case portMappingFailed(reason: String)
     /// This many earlier events were dropped, oldest first, because they were not read in time.
     case missed(Int)
 }

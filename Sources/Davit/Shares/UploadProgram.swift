@@ -35,6 +35,16 @@ public struct UploadProgram: Hashable, Sendable {
     }
 }
 
+extension UploadProgram {
+    /// Checks that a program can be executed.
+    /// - Throws: ``ServerError/programNotUsable(path:_:)``
+    static func check(_ path: String) throws(ServerError) {
+        do throws(SystemError) { try ChildProcess.check(path) } catch {
+            throw .programNotUsable(path: path, error)
+        }
+    }
+}
+
 /// Runs an ``UploadProgram``.
 final class UploadProgramCheck: UploadCheck {
     /// The status with which a program refuses content; that of `clamscan` and `clamdscan` for a virus.

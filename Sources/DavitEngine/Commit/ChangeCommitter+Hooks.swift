@@ -27,7 +27,7 @@ extension ChangeCommitter {
 
     /// Returns the action to pass to hooks; nil if there are no hooks or the change is not an action for them.
     func action(on change: ChangeTarget) -> ShareAction? {
-        if hooks.areEmpty { return nil }
+        if !share.hasHooks { return nil }
         guard let kind = method.actionKind(on: change) else { return nil }
         if let entry = method.trashEntry {
             return ShareAction(kind, of: entry, on: change, locatedBy: share.configuration.filePath)
@@ -69,13 +69,13 @@ extension ChangeCommitter {
     func checkAllowed(
         from first: ChangeTarget, on current: ChangeTarget
     ) throws(WebDAVError) {
-        guard hooks.canRefuse, let now = action(on: current) else { return }
+        guard share.hooksCanRefuse, let now = action(on: current) else { return }
         guard let then = action(on: first), now.isSame(as: then) else { throw .busy }
     }
 
     /// Notifies the hook, if any, of a completely successful change.
     func notify(of change: ChangeTarget, _ response: HTTPResponse) {
-        guard let completed = hooks.completed, let action = action(on: change) else { return }
+        guard share.hasHooks, let completed = hooks.completed, let action = action(on: change) else { return }
         // A 207 response reports failures.
         if response.status != .multistatus, response.status.code < 300 { completed(action) }
     }

@@ -43,7 +43,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         // Before the content is received. The commit asks again.
         try admitAudit()
         let first = try await lookUp()
-        let asked = hooks.canRefuse ? action(on: first) : nil
+        let asked = share.hooksCanRefuse ? action(on: first) : nil
         let prepared = try await prepare(first, asked)
         let committed: Committed
         do throws(WebDAVError) {
@@ -68,7 +68,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Looks up the resources and checks the change. Skips both if the method permits it and no hook must allow the
     /// change.
     private func lookUp() async throws(WebDAVError) -> ChangeTarget {
-        if method.skipsInitialLookup(context.request), !hooks.canRefuse { return expectedTarget() }
+        if method.skipsInitialLookup(context.request), !share.hooksCanRefuse { return expectedTarget() }
         return try await share.work.attempt { wait throws(WebDAVError) in
             try self.checkedTarget(context, .first(wait)).change
         }
@@ -192,17 +192,16 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
             return (nil, current)
         }
-        if hasEvent, mode != .mayWait { throw WebDAVError(store: .wouldBlock) }
         try admitAudit()
         let members = recordedMembers(on: current, mode)
-        let event = try prepareEvent(on: current)
         do throws(WebDAVError) {
-            let outcome = try method.commit(current, prepared, guard: check)
+            let outcome =
+                hasEvent
+                ? try commitWithEvent(current, prepared, guard: check, members, mode)
+                : try method.commit(current, prepared, guard: check)
             audit(outcome, on: current, members)
-            completeEvent(event, outcome, on: current, members)
             return (outcome, current)
         } catch {
-            cancelEvent(event)
             if error.lostRace, !isLast { return (nil, current) }
             throw error
         }
@@ -325,7 +324,7 @@ extension ChangeCommitter where Method: InlineCommitMethod {
     /// - Returns: nil, with nothing changed, if something has to wait.
     private func respondWithoutWaiting() throws(WebDAVError) -> HTTPResponse? {
         // `If` can refer to other resources, which requires more than one lookup.
-        guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, hooks.areEmpty,
+        guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks,
             method.skipsInitialLookup(context.request),
             let prepared = try method.prepareWithoutWaiting(context.request)
         else { return nil }

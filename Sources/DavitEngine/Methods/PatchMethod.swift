@@ -131,7 +131,7 @@ struct PatchMethod: ChangeMethod {
         var update = prepared.update
         if update?.base != old.entityTag {
             // The hook allowed the change for different content.
-            if share.configuration.hooks.canRefuse { throw .busy }
+            if share.hooksCanRefuse { throw .busy }
             update = try self.update(prepared.part, at: change.target.location).update
         }
         guard let update else { throw WebDAVError(.conflict) }

@@ -14,6 +14,9 @@ public final class Share: Sendable {
     let hasAudit: Bool
     /// Whether changes are passed on to other programs.
     let hasOutbox: Bool
+    /// Whether hooks are called for changes, and whether they can refuse them.
+    let hasHooks: Bool
+    let hooksCanRefuse: Bool
     /// Nil if all names are served.
     let rules: ShareRules?
     /// Returns the current wall-clock time.
@@ -116,6 +119,8 @@ public final class Share: Sendable {
         self.configuration = configuration
         hasAudit = configuration.audit != nil
         hasOutbox = configuration.outbox != nil
+        hasHooks = !configuration.hooks.areEmpty
+        hooksCanRefuse = configuration.hooks.canRefuse
         self.now = now
         self.report = report
         self.limitLog = limitLog
@@ -218,6 +223,8 @@ public final class Share: Sendable {
         configuration = share.configuration
         hasAudit = share.hasAudit
         hasOutbox = share.hasOutbox
+        hasHooks = share.hasHooks
+        hooksCanRefuse = share.hooksCanRefuse
         hasAccessPolicy = share.hasAccessPolicy
         accessChanges = share.accessChanges
         rules = share.rules

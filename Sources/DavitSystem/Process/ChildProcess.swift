@@ -65,6 +65,11 @@ package struct ChildProcess: Sendable {
         self.seconds = seconds
     }
 
+    /// Checks that a program exists and that this process may execute it.
+    package static func check(_ path: String) throws(SystemError) {
+        _ = try checked("access") { unsafe access(path, X_OK) }
+    }
+
     /// Runs the program, and returns when it has ended. Blocks. SIGPIPE must be ignored.
     ///
     /// - Parameters:
