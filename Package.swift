@@ -230,7 +230,7 @@ let package = Package(
         library(
             "Davit",
             [
-                "DavitFaults", "DavitControl", "DavitDiscovery", "DavitMetrics", "DavitOutbox",
+                "DavitFaults", "DavitControl", "DavitDiscovery", "DavitMetrics", "DavitOutbox", "DavitQRCode",
                 "DavitRecording",
                 "DavitTransport",
                 "DavitLogging", "DavitCrypto",

@@ -59,11 +59,22 @@ extension WebServer {
     /// of ``url`` without public URLs.
     public var trustPageURL: String? {
         #if TLS
-        guard certificates?.download != nil else { return nil }
+        if certificates?.download == nil { return nil }
         let url = ServerURL.text(of: addresses.filter { $0.path == nil }, isSecure: false) {
             InterfaceAddresses.primary($0)?.text
         }
         return url.map { $0.dropLast() + TrustPage.path }
+        #else
+        return nil
+        #endif
+    }
+
+    /// ``trustPageURL`` with the fingerprint of the authority as its fragment, for a QR code: a person who scans it can
+    /// compare the fingerprint in the address with the one on the page.
+    public var trustPageURLWithFingerprint: String? {
+        #if TLS
+        guard let download = certificates?.download else { return nil }
+        return trustPageURL.map { $0 + TrustPage.fragment(download.fingerprint) }
         #else
         return nil
         #endif

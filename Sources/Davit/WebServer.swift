@@ -161,7 +161,16 @@ public final class WebServer: Sendable {
             #else
             if configuration.tls != nil { throw .noTLS }
             #endif
-            http = HTTPServer(configuration: transport, handler: front, pool: pool, log: log)
+            #if TLS
+            // Devices that trust the server already show the fingerprint to others.
+            let outermost: any Handler =
+                certificates?.hasOwnAuthority == true
+                ? certificates.map { TrustPage($0, prefix: configuration.prefix, otherwise: front) } ?? front
+                : front
+            #else
+            let outermost = front
+            #endif
+            http = HTTPServer(configuration: transport, handler: outermost, pool: pool, log: log)
             lifecycleController.attach(http)
             let bans = limits.bans
             bans.onBan { [weak http, weak bans] in

@@ -68,7 +68,7 @@ package struct ServeCommand {
                 StandardStreams.writeError(
                     "davit: on each device that should trust it, open \(trustPage)\n")
             }
-            if options.printsQRCode { Self.draw(trustPage ?? server.url) }
+            if options.printsQRCode { Self.draw(server.trustPageURLWithFingerprint ?? server.url) }
             // Arm the faults before the ready line is printed, because the crash tests count steps from that
             // line on.
             FileFaults.arm(.ready)

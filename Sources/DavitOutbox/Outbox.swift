@@ -157,7 +157,7 @@ package final class Outbox: ChangeOutbox {
     package func complete(_ id: String, _ event: AuditEvent) {
         let now = wallNow()
         writeOrKeep(.complete(id: id, time: now, json: Self.json(event, now)))
-        monitor.broadcast()
+        wakeThreads()
     }
 
     package func cancel(_ id: String) { writeOrKeep(.cancel(id: id)) }
@@ -199,7 +199,13 @@ package final class Outbox: ChangeOutbox {
             return state.failedWrites
         }
         for write in writes { writeOrKeep(write) }
-        if !writes.isEmpty { monitor.broadcast() }
+        if !writes.isEmpty { wakeThreads() }
+    }
+
+    /// Wakes the threads that wait for events, also one that has just looked and is about to wait.
+    private func wakeThreads() {
+        monitor.withLock { _ in }
+        monitor.broadcast()
     }
 
     // MARK: Delivering

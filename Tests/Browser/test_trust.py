@@ -63,3 +63,29 @@ def page_has_no_accessibility_violations(lab):
         page = lab.context(dark=dark, bypass_csp=True).new_page()
         page.goto(address)
         lab.axe(page, f"the page, {'dark' if dark else 'light'}")
+
+
+@test
+def connect_dialog_shows_how_other_devices_trust_the_server(lab):
+    start(lab)
+    address = f"http://127.0.0.1:{lab.server.port}/.davit-trust"
+    shown = re.search(r"SHA-256 (\S+)", (lab.work / "server.log").read_text()).group(1)
+    for phone in (True, False):
+        for dark in (False, True):
+            page = lab.page(phone=phone, dark=dark, ignore_https_errors=True)
+            page.get_by_role("button", name="Connect").click()
+            dialog = page.get_by_role("dialog")
+            expect(dialog.locator(".connect-fingerprint").text_content(), shown)
+            expect(dialog.get_by_text(address, exact=True).is_visible(), True)
+            lab.screenshot(page, f"trust-connect-{'phone' if phone else 'desktop'}-{'dark' if dark else 'light'}")
+    code = page.evaluate("fetch('/.davit-trust/qr.svg').then(async (answer) => [answer.headers.get('Content-Type'), await answer.text()])")
+    expect(code[0], "image/svg+xml")
+    expect("<svg" in code[1], True)
+
+
+@test
+def connect_dialog_of_other_servers_does_not_mention_trust(lab):
+    page = lab.page()
+    page.get_by_role("button", name="Connect").click()
+    page.get_by_role("dialog").wait_for()
+    expect(page.locator(".connect-fingerprint").count(), 0)

@@ -197,6 +197,9 @@ final class ServerCertificates: Sendable {
         try CertificateFiles.certificates(in: path)
     }
 
+    /// Whether all certificates are signed by an authority of the server's own, which devices can trust.
+    var hasOwnAuthority: Bool { hasOnlySelfSigned && selfSigned != nil }
+
     private var selfSigned: SelfSignedCertificates? {
         for case .selfSigned(let given) in configuration.identities {
             return SelfSignedCertificates(folder: given ?? ownFolder, hosts: hosts)

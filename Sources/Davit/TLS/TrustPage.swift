@@ -1,10 +1,12 @@
 #if TLS
 internal import DavitHTTP
+internal import DavitQRCode
 internal import DavitServer
 
 /// A page with the certificate of the server's own authority, and how to install it. It is available over plain HTTP, because a
 /// browser that does not trust the authority yet could not open it otherwise; people compare the fingerprint with that on the
-/// server's terminal. Without such an authority, and for all other paths, another handler answers.
+/// server's terminal, or on a device that trusts the server already. Without such an authority, and for all other paths, another
+/// handler answers.
 struct TrustPage: Handler {
     static let path = "/.davit-trust"
     private static let policy =
@@ -23,7 +25,9 @@ struct TrustPage: Handler {
 
     func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
         let path = request.target.rawPath
+        let isSecure = request.isSecure
         guard path.starts(with: Self.path.utf8), let download = certificates.download else {
+            request.hasTrustPage = isSecure
             return try otherwise.respond(to: request)
         }
         var response: HTTPResponse
@@ -33,10 +37,25 @@ struct TrustPage: Handler {
                 Self.page,
                 [
                     "name": .text(download.name), "fingerprint": .text(download.fingerprint),
+                    "fragment": .text(String(Self.fragment(download.fingerprint).dropFirst())),
                     "path": .text(Self.path), "home": .text(home),
                 ])
             response.fields.append(.contentSecurityPolicy, Self.policy)
             response.fields.append(.contentLanguage, "en")
+        case "/authority.json":
+            var json = JSONWriter()
+            json.object {
+                $0.member("name", download.name)
+                $0.member("fingerprint", download.fingerprint)
+            }
+            response = .bytes(json.bytes, type: "application/json")
+        case "/qr.svg":
+            // The address of the page over plain HTTP, as a browser knows it.
+            guard let host = request.host,
+                let code = QRCode(encoding: Self.address(on: host, fingerprint: download.fingerprint))
+            else { return try otherwise.respond(to: request) }
+            response = .bytes(Array(code.svg().utf8), type: "image/svg+xml")
+            response.fields.append(.contentSecurityPolicy, "default-src 'none'; sandbox")
         case "/page.css": response = .bytes(Array(Self.style.utf8), type: "text/css; charset=utf-8")
         case "/davit.crt":
             response = .bytes(download.certificate, type: "application/x-x509-ca-cert")
@@ -49,13 +68,24 @@ struct TrustPage: Handler {
         guard request.method == .get || request.method == .head else {
             response = .error(.methodNotAllowed, "Method not allowed.")
             response.fields.append(.allow, "GET, HEAD")
-            response.closesConnection = true
+            response.closesConnection = !isSecure
             return .ready(response)
         }
         response.fields.append(.xContentTypeOptions, "nosniff")
         response.fields.append(.cacheControl, "no-store")
-        response.closesConnection = true
+        response.closesConnection = !isSecure
         return .ready(response)
+    }
+
+    /// Returns the address of the page over plain HTTP. A device that scans it shows the fingerprint in the address, too.
+    private static func address(on host: HostField, fingerprint: String) -> [UInt8] {
+        let port = Array(":\(host.port ?? 443)".utf8)
+        return Array("http://".utf8) + host.host + port + (path + fragment(fingerprint)).utf8
+    }
+
+    /// Returns the fragment with a fingerprint, which begins with `#`.
+    static func fragment(_ fingerprint: String) -> String {
+        "#sha256-" + fingerprint.filter { $0 != ":" }
     }
 
     private static let page = """
@@ -75,7 +105,7 @@ struct TrustPage: Handler {
         warnings.</p>
         <h2>1. Compare the fingerprint</h2>
         <p>The server prints the same SHA-256 fingerprint when it starts. If they differ, do not install the certificate.</p>
-        <p><code id="fingerprint">%fingerprint%</code></p>
+        <p id="%fragment%"><code id="fingerprint">%fingerprint%</code></p>
         <h2>2. Install the certificate</h2>
         <details open><summary>iPhone, iPad</summary>
         <p><a class="button" href="%path%/davit.mobileconfig">Download the profile</a></p>

@@ -51,6 +51,7 @@ public final class HTTPRequest: @unchecked Sendable {
         var expectsContinue = false
         var keepsAlive = false
         var hasAccountPage = false
+        var hasTrustPage = false
         var completion: (any RequestCompletion)?
         var pacer: TransferPacer?
     }
@@ -115,6 +116,11 @@ public final class HTTPRequest: @unchecked Sendable {
     package var hasAccountPage: Bool {
         get { values.hasAccountPage }
         set { values.hasAccountPage = newValue }
+    }
+    /// Whether the server has its own authority, and a page on which devices can trust it.
+    package var hasTrustPage: Bool {
+        get { values.hasTrustPage }
+        set { values.hasTrustPage = newValue }
     }
     /// What is notified when this request ends; nil for nothing. Set at most once for each request.
     package var completion: (any RequestCompletion)? {

@@ -76,9 +76,26 @@ const passwordShown = (name, password, image) =>
             src: `data:image/svg+xml,${encodeURIComponent(image)}`, alt: t("people.password.qr"), width: "168", height: "168",
         }), element("figcaption", {}, t("people.password.qr"))))
 
+/// Shows how other devices can trust the server's own authority. Their browsers cannot open a page over TLS before that.
+const trustShown = ({ fingerprint }) => {
+    const link = `http://${address.hostname}:${port || 443}/.davit-trust`
+    return element("div.connect-address", {},
+        element("div", {}, element("p", {}, t("connect.trust")), code(link), element("p", {}, t("connect.fingerprint")),
+            element("code.connect-fingerprint", {}, fingerprint)),
+        has("qr") && !isLoopback && element("figure", {}, element("img", { src: "/.davit-trust/qr.svg", alt: t("connect.trustQR"), width: "168", height: "168" }),
+            element("figcaption", {}, t("connect.trustQR"))))
+}
+
+/// Returns the server's own authority; null without one.
+const authority = async () => {
+    if (!has("authority")) return null
+    const answer = await fetch("/.davit-trust/authority.json").catch(() => null)
+    return answer?.ok ? answer.json() : null
+}
+
 /// Shows the instructions. `password` is a new app password for the program `label`, and `code` an SVG image of its QR code.
 export const showConnect = async ({ label, password, code: image } = {}) => {
-    await styleSheet("connect.css")
+    const [trust] = await Promise.all([authority(), styleSheet("connect.css")])
     const mine = own()
     const order = [mine, ...Object.keys(systems).filter((name) => name !== mine)]
     return dialog({
@@ -90,6 +107,7 @@ export const showConnect = async ({ label, password, code: image } = {}) => {
                     isLoopback && note(t("connect.loopback"))),
                 has("qr") && !isLoopback && element("figure", {}, element("img", { src: `${page.root}?qr`, alt: t("connect.qr"), width: "168", height: "168" }),
                     element("figcaption", {}, t("connect.qr")))),
+            trust && trustShown(trust),
             order.map((name) => element("details", { open: name === mine }, element("summary", {}, systems[name].name),
                 systems[name].steps(password).filter(Boolean).map((step) => (typeof step === "string" ? element("p", {}, step) : step))))),
         actions: [{ label: t("core.close"), value: true, kind: "primary" }],

@@ -22,6 +22,8 @@ enum PageFeature: String, CaseIterable, Sendable {
     case qr
     /// `?account` shows the account of the visitor, who can sign out there.
     case account
+    /// `/.davit-trust` shows how devices can trust the server's own authority.
+    case authority
 
     /// Whether the share provides the feature to its visitor.
     func isAvailable(for visit: PageContext) -> Bool {
@@ -32,6 +34,7 @@ enum PageFeature: String, CaseIterable, Sendable {
         case .trash: visit.hasTrash
         case .archive: ArchiveLibrary.isAvailable
         case .qr: QRCodeLibrary.isAvailable
+        case .authority: visit.request.hasTrustPage
         case .account: visit.request.hasAccountPage && visit.request.principal != nil
         }
     }

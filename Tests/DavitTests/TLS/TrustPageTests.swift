@@ -55,6 +55,12 @@ struct TrustPageTests {
             #expect(page.content.contains("href=\"/files/\""))
             #expect(!page.content.contains("%"), "a variable was not replaced")
             #expect(server.trustPageURL == "http://localhost:\(client.address.port)/.davit-trust")
+            let fragment = "#sha256-\(fingerprint.filter { $0 != ":" })"
+            #expect(server.trustPageURLWithFingerprint == server.trustPageURL.map { $0 + fragment })
+            #expect(page.content.contains("<p id=\"\(fragment.dropFirst())\">"))
+            let authority = try client.send("GET /.davit-trust/authority.json")
+            #expect(authority["Content-Type"] == "application/json")
+            #expect(authority.content.contains("\"fingerprint\":\"\(fingerprint)\""))
             let style = try client.send("GET /.davit-trust/page.css")
             #expect(style["Content-Type"] == "text/css; charset=utf-8")
             #expect(try client.send("HEAD /.davit-trust").status == 200)
