@@ -32,6 +32,9 @@ extension Configuration {
             secureHosts: environment.securePublicHosts, prefix: try pathPrefix().bytes)
         return AccountEndpoint(
             sessions: sessions, factors: directory.map { DirectorySecondFactors(directory: $0) },
+            links: directory.map {
+                DirectoryPasswordLinks(directory: $0, audit: environment.audit, log: log)
+            },
             work: environment.work, now: { Clock.wallNow() / 1_000_000_000 }, cookie: cookie,
             names: ServerNames(environment.publicAuthorities, secure: environment.securePublicHosts),
             title: titles.count == 1 ? title : authentication.realm,

@@ -9,7 +9,11 @@ package struct AccountOptions: Hashable, Sendable {
         case listAccounts
         /// - Parameter rights: the rights to the whole share; nil to add no rule.
         case addAccount(String, rights: Rights?)
+        /// Adds an account whose user chooses the password with a link, which is valid for this number of hours.
+        case invite(String, rights: Rights?, hours: Int)
         case setPassword(String)
+        /// Lets the user of an account choose a new password with a link, and ends the present one.
+        case link(String, hours: Int)
         case setEnabled(String, Bool)
         case removeAccount(String)
         case removeSecondFactor(String)
@@ -35,6 +39,10 @@ package struct AccountOptions: Hashable, Sendable {
     }
 
     static let rights = "--rights"
+    static let link = "--link"
+    static let hours = "--hours"
+    /// The default of ``hours``.
+    static let standardHours = 24
     static let path = "--path"
     static let expires = "--expires"
     static let qrCode = "--qr"
@@ -92,17 +100,35 @@ private struct Rest {
 extension Arguments {
     mutating func account() throws(UsageError) -> Invocation {
         var rights: Rights?
+        var hasLink = false
+        var hours: Int?
         let actions = [
-            "list", "add", "password", "enable", "disable", "remove", "second-factor", "sessions",
+            "list", "add", "password", "link", "enable", "disable", "remove", "second-factor", "sessions",
             "end-session",
         ]
-        return try administration(.account, actions, options: [AccountOptions.rights]) {
-            (arguments, name, value) throws(UsageError) in
-            rights = try Rest.rights(arguments.value(of: name, behindSign: value))
-        } action: { (action, rest) throws(UsageError) in
-            if rights != nil, action != "add" {
-                throw .useless(option: AccountOptions.rights, without: "'davit account add'")
+        return try administration(
+            .account, actions, options: [AccountOptions.rights, AccountOptions.link, AccountOptions.hours]
+        ) { (arguments, name, value) throws(UsageError) in
+            if name == AccountOptions.link {
+                if value != nil { throw .unwantedValue(option: name) }
+                hasLink = true
+                return
             }
+            let value = try arguments.value(of: name, behindSign: value)
+            if name == AccountOptions.rights {
+                rights = try Rest.rights(value)
+            } else {
+                hours = try Self.number(value, option: name, in: PasswordLinks.hourRange)
+            }
+        } action: { (action, rest) throws(UsageError) in
+            if action != "add", rights != nil || hasLink {
+                let option = rights != nil ? AccountOptions.rights : AccountOptions.link
+                throw .useless(option: option, without: "'davit account add'")
+            }
+            if hours != nil, action != "link", !hasLink {
+                throw .useless(option: AccountOptions.hours, without: AccountOptions.link)
+            }
+            let duration = hours ?? AccountOptions.standardHours
             if action == "list" { return .listAccounts }
             if action == "sessions" { return .listSessions(account: rest.words.popFirst()) }
             if action == "end-session" {
@@ -112,7 +138,9 @@ extension Arguments {
             }
             let name = try rest.next("NAME")
             switch action {
+            case "add" where hasLink: return .invite(name, rights: rights, hours: duration)
             case "add": return .addAccount(name, rights: rights)
+            case "link": return .link(name, hours: duration)
             case "password": return .setPassword(name)
             case "second-factor":
                 let word = try rest.next("off")

@@ -44,22 +44,34 @@ package struct AccountCommand {
     /// - Parameter password: for actions that set one.
     package func text(password: [UInt8] = []) throws(CommandFailure) -> String {
         // Before anything is created: an invalid name or password.
-        let secret: String? =
-            switch options.action {
-            case .addAccount(let name, _), .setPassword(let name):
-                try PasswordCommand(options: PasswordOptions(name: name)).secret(for: password)
-            default: nil
-            }
+        let secret: String?
+        var link = ""
+        switch options.action {
+        case .addAccount(let name, _), .setPassword(let name):
+            secret = try PasswordCommand(options: PasswordOptions(name: name)).secret(for: password)
+        case .invite(let name, _, let hours), .link(let name, let hours):
+            let made = try PasswordLinks.make(of: name, hours: hours)
+            (secret, link) = (made.secret, made.query)
+        default: secret = nil
+        }
+        return try text(secret: secret ?? "", link: link)
+    }
+
+    /// - Parameter link: the query of the URL of the link that belongs to the secret.
+    package func text(secret: String, link: String) throws(CommandFailure) -> String {
         let options = options
-        var isFirst = false
-        if case .addAccount = options.action { isFirst = true }
+        let isFirst =
+            switch options.action {
+            case .addAccount, .invite: true
+            default: false
+            }
         let state = try StateAccess(
             folder: options.folder, stateFolder: options.stateFolder, isCreated: isFirst)
-        return try state.ask { (ask) throws(CommandFailure) in try Self.text(options, secret ?? "", ask) }
+        return try state.ask { (ask) throws(CommandFailure) in try Self.text(options, secret, link, ask) }
     }
 
     private static func text(
-        _ options: AccountOptions, _ secret: String, _ ask: Ask
+        _ options: AccountOptions, _ secret: String, _ link: String, _ ask: Ask
     ) throws(CommandFailure) -> String? {
         switch options.action {
         case .listAccounts:
@@ -92,6 +104,14 @@ package struct AccountCommand {
             return try change(
                 [.removeAppPassword(account: account, id: id)], ask,
                 "revoked app password \(shown(id)) of \(shown(account))")
+        case .invite(let name, let rights, let hours):
+            let account = AccountOptions(.addAccount(name, rights: rights), folder: options.folder)
+            return try text(account, secret, "", ask).map { $0 + shown(link: link, hours) }
+        case .link(let name, let hours):
+            return try change(
+                [.setSecret(account: name, secret: secret)], ask, "ended the password of \(shown(name))"
+            )
+            .map { $0 + shown(link: link, hours) }
         case .addAccount(let name, let rights):
             var changes: [AccountChange] = [.addAccount(StoredAccount(name: name, secret: secret))]
             if let rights { changes.append(.setRule(AccessRule(.user(name), .root, rights))) }
@@ -233,6 +253,14 @@ package struct AccountCommand {
         let names = Right.allCases.filter { rights.contains($0) }.map(\.name).joined(separator: ",")
         let text = rights.description
         return text == names || rights.isEmpty ? text : "\(text) (\(names))"
+    }
+
+    private static func shown(link: String, _ hours: Int) -> String {
+        """
+        to choose the password, once within \(hours) hours, open this path of the server:
+          /\(link)
+
+        """
     }
 
     private static func shown(_ name: String) -> String { NameCheck.shown(Array(name.utf8)) }

@@ -104,8 +104,9 @@ package enum Help: Hashable, Sendable {
 
     private static let accountText = """
         usage: davit account list FOLDER
-               davit account add FOLDER NAME [--rights RIGHTS]
+               davit account add FOLDER NAME [--rights RIGHTS] [--link]
                davit account password FOLDER NAME
+               davit account link FOLDER NAME [--hours N]
                davit account enable|disable|remove FOLDER NAME
                davit account second-factor FOLDER NAME off
                davit account sessions FOLDER [NAME]
@@ -122,6 +123,9 @@ package enum Help: Hashable, Sendable {
                                  first line of standard input
           password NAME          set another password, and revoke all app passwords of
                                  the account
+          link NAME              end the password and all app passwords of the account,
+                                 and print a link with which its user chooses a new
+                                 password in the browser, once
           disable NAME           refuse the account, but keep its rules, groups and app
                                  passwords
           enable NAME            accept the account again
@@ -134,6 +138,9 @@ package enum Help: Hashable, Sendable {
           end-session ID         sign a browser out and end its requests
           --rights RIGHTS        for add: rights to the whole FOLDER, as for 'davit
                                  access set'
+          --link                 for add: print a link with which the user chooses the
+                                 password, instead of asking for it
+          --hours N              how long a link is valid (default: 24; at most 720)
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 

@@ -39,22 +39,16 @@ package struct SetupCommand {
     /// Asks, writes, and prints what to do next. Blocks.
     func run() throws(CommandFailure) {
         let plan = try plan()
-        // The password is chosen by a person, or is a random one that is printed once and stored nowhere.
+        // The password is entered here, or chosen with a link when the server runs.
         var chosen: [UInt8]?
         if Terminal.isInput, !options.acceptsDefaults, !hasAccounts(plan) {
-            StandardStreams.writeError("Password of \(plan.account); leave it empty for a random one.\n")
+            StandardStreams.writeError(
+                "Password of \(plan.account); leave it empty to choose it in the browser with a link.\n")
             let typed = try PasswordCommand.readPassword()
             if !typed.isEmpty { chosen = typed }
         }
-        let (text, password) = try apply(plan, password: chosen)
-        StandardStreams.writeOutput(text)
-        if let password {
-            StandardStreams.writeOutput(
-                "\nThe password of \(plan.account), which is shown only once: \(password)\n"
-                    + "To change it: davit account password '\(plan.folder)' '\(plan.account)'"
-                    + (plan.stateFolder.map { " --state-dir '\($0)'" } ?? "") + "\n")
-        }
-        StandardStreams.writeOutput(plan.nextSteps)
+        let (text, link) = try apply(plan, password: chosen)
+        StandardStreams.writeOutput(text + plan.nextSteps(link: link))
     }
 
     // MARK: Questions
@@ -182,18 +176,19 @@ package struct SetupCommand {
     // MARK: Files
 
     /// Writes everything. Blocks.
-    /// - Parameter password: nil for a random one.
-    /// - Returns: what was done, for people, and the random password.
+    /// - Parameter password: nil to make a link with which the user chooses it.
+    /// - Returns: what was done, for people, and the query of the URL of the link; nil without one.
     package func apply(
         _ plan: SetupPlan, password: [UInt8]?
-    ) throws(CommandFailure) -> (text: String, password: String?) {
+    ) throws(CommandFailure) -> (text: String, link: String?) {
         let files = [(path: plan.file, content: plan.configuration)] + plan.unitFiles
         for file in files { try checkReplacement(of: options.root + file.path) }
         try makeParent(of: options.root + plan.file)
         try check(plan.configuration, of: options.root + plan.file)
         let hasAccounts = hasAccounts(plan)
-        let random = password == nil && !hasAccounts ? Self.randomPassword() : nil
-        let secret = password ?? Array((random ?? "").utf8)
+        let link =
+            password == nil && !hasAccounts
+            ? try PasswordLinks.make(of: plan.account, hours: AccountOptions.standardHours) : nil
         var text = ""
 
         let folder = options.root + plan.folder
@@ -207,9 +202,14 @@ package struct SetupCommand {
         if hasAccounts {
             text += "kept the accounts of \(plan.folder)\n"
         } else {
-            let account = AccountOptions(
-                .addAccount(plan.account, rights: .all), folder: folder, stateFolder: stateFolder)
-            text += try AccountCommand(options: account).text(password: secret)
+            let account = AccountCommand(
+                options: AccountOptions(
+                    .addAccount(plan.account, rights: .all), folder: folder, stateFolder: stateFolder))
+            if let link {
+                text += try account.text(secret: link.secret, link: "")
+            } else {
+                text += try account.text(password: password ?? [])
+            }
         }
 
         for file in files {
@@ -222,14 +222,7 @@ package struct SetupCommand {
             text += try giveToService(
                 [isNew ? folder : nil, options.root + plan.file].compactMap { $0 }, stateFolder: stateFolder)
         }
-        return (text, random)
-    }
-
-    /// 24 letters and digits with 120 random bits: more than an app password has, which could be mistaken for one.
-    private static func randomPassword() -> String {
-        let letters = Array(Base32.encode(RandomBytes.make(count: 15)).lowercased())
-        return stride(from: 0, to: letters.count, by: 6).map { String(letters[$0..<$0 + 6]) }.joined(
-            separator: "-")
+        return (text, link?.query)
     }
 
     /// Whether the state folder has a database of accounts, which is kept.

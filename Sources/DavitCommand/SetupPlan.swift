@@ -116,7 +116,8 @@ package struct SetupPlan: Hashable, Sendable {
     }
 
     /// What remains to be done, for people.
-    package var nextSteps: String {
+    /// - Parameter link: the query of the URL with which the user of the account chooses the password; nil without a link.
+    package func nextSteps(link: String?) -> String {
         var text = "\nStart the server:\n"
         if startsAtBoot {
             let unit = Self.shellWord("davit@\(instance)")
@@ -141,6 +142,14 @@ package struct SetupPlan: Hashable, Sendable {
             text += """
 
                 Devices must trust the authority that the server creates when it starts: see 'davit doctor --config FILE'.
+
+                """
+        }
+        if let link {
+            text += """
+
+                Then choose the password of \(account), once within \(AccountOptions.standardHours) hours:
+                  \(url)\(link)
 
                 """
         }

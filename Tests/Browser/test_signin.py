@@ -2,10 +2,12 @@
 
 import base64
 import hmac
+import re
 import subprocess
 import time
 import urllib.parse
 
+import accounts
 from harness import Skipped, expect, test
 from upload_support import NO_PICKERS, choose
 
@@ -570,3 +572,41 @@ def ends_of_sessions_are_noticed_without_an_action(lab):
     sign_in_again(page)
     lab.write("new.txt", b"")
     lab.row(page, "new.txt").wait_for()
+
+
+@test
+def password_is_chosen_with_a_link(lab):
+    lab.allow(REFUSED)
+    output = accounts.command(lab, "account", "add", "carla", "--rights", "all", "--link")
+    path = re.search(r"^  /(\?account&name=carla&link=\S+)$", output, re.M).group(1)
+    lab.write("a.txt", "text")
+    lab.start()
+    for phone in (True, False):
+        for dark in (False, True):
+            page = lab.page(path, phone=phone, dark=dark, wait=False)
+            expect(page.get_by_role("heading", name="Choose a password").is_visible(), True)
+            lab.screenshot(page, f"choose-{'phone' if phone else 'desktop'}-{'dark' if dark else 'light'}")
+    page.get_by_label("Password", exact=True).fill("a good password")
+    page.get_by_label("Password again").fill("another password")
+    page.get_by_role("button", name="Save and sign in").click()
+    page.get_by_text("The two passwords are different.").wait_for()
+    page.get_by_label("Password", exact=True).fill("a good password")
+    page.get_by_label("Password again").fill("a good password")
+    page.get_by_role("button", name="Save and sign in").click()
+    lab.ready(page)
+    page.get_by_text("a.txt").first.wait_for()
+    expect("link=" in page.url, False)
+    # The link has ended.
+    other = lab.page(path, wait=False)
+    other.get_by_text("This link is not valid any more.").wait_for()
+    lab.screenshot(other, "choose-ended")
+
+
+@test
+def form_for_a_new_password_has_no_accessibility_violations(lab):
+    output = accounts.command(lab, "account", "add", "carla", "--link")
+    path = re.search(r"^  /(\?account&name=carla&link=\S+)$", output, re.M).group(1)
+    lab.start()
+    for dark in (False, True):
+        page = lab.page(path, lab.context(dark=dark, bypass_csp=True), wait=False)
+        lab.axe(page, f"the form, {'dark' if dark else 'light'}")

@@ -368,6 +368,16 @@ struct ArgumentsTests {
         (["account", "ad", "/srv", "a"], .unknownCommand("account ad", nearest: "account add")),
         (["account", "list"], .missingFolder), (["account", "list", "/a", "/b"], .moreThanOneFolder("/b")),
         (["account", "add", "/srv"], .missingArgument("NAME")),
+        (["account", "link", "/srv"], .missingArgument("NAME")),
+        (
+            ["account", "link", "/srv", "a", "--link"],
+            .useless(option: "--link", without: "'davit account add'")
+        ),
+        (["account", "add", "/srv", "a", "--hours", "5"], .useless(option: "--hours", without: "--link")),
+        (
+            ["account", "link", "/srv", "a", "--hours", "0"],
+            .badNumber("0", option: "--hours", range: 1...720)
+        ),
         (["account", "second-factor", "/srv", "a"], .missingArgument("off")),
         (
             ["account", "second-factor", "/srv", "a", "on"],

@@ -142,10 +142,10 @@ struct SetupCommandTests {
         }
         let command = SetupCommand(options: given, lines: [])
         let plan = try command.plan()
-        let (report, password) = try command.apply(plan, password: nil)
+        let (report, link) = try command.apply(plan, password: nil)
         #expect(report.contains("created the folder /srv/files\n") && report.hasSuffix("wrote /davit.yaml\n"))
-        // Not in the form of an app password, which has 20 letters.
-        #expect(password?.utf8.count { $0 != UInt8(ascii: "-") } == 24)
+        #expect(link?.hasPrefix("?account&name=anna&link=") == true)
+        #expect(plan.nextSteps(link: link).contains("\n  https://files.example.org/\(link ?? "")\n"))
         #expect(
             try text(of: "/davit.yaml") == """
                 # Written by 'davit setup'. 'davit config defaults' lists all settings.
@@ -169,7 +169,7 @@ struct SetupCommandTests {
         var forced = given
         forced.replaces = true
         let second = try SetupCommand(options: forced, lines: []).apply(plan, password: nil)
-        #expect(second.password == nil)
+        #expect(second.link == nil)
         #expect(second.text == "kept the accounts of /srv/files\nwrote /davit.yaml\n")
     }
 
@@ -233,7 +233,8 @@ struct SetupCommandTests {
         #expect(
             files[1].content == "# Written by 'davit setup'.\n[Socket]\nListenStream=\nListenStream=8443\n")
         #expect(!Self.plan.configuration.contains("port:"))
-        #expect(Self.plan.nextSteps.contains("systemctl enable --now 'davit@srv-my\\x20files'.socket"))
-        #expect(Self.plan.nextSteps.contains("https://nas.local:8443/"))
+        #expect(
+            Self.plan.nextSteps(link: nil).contains("systemctl enable --now 'davit@srv-my\\x20files'.socket"))
+        #expect(Self.plan.nextSteps(link: nil).contains("https://nas.local:8443/"))
     }
 }

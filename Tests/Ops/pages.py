@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Tests/Deployment"))
@@ -186,10 +187,10 @@ def wait_until_ready(work):
 def use(output, work):
     """Stores and reads a file as the output of `davit setup` says."""
     wait_until_ready(work)
-    password = re.search(r"shown only once: (\S+)", output)
+    link = re.search(r"https?://\S+/(\?account&name=anna&link=(\S+))", output)
     url = re.search(r"browser +(https?)://([^:/]+)(?::(\d+))?/", output)
-    if not password or not url:
-        return [f"no password or URL in the output: {output}"]
+    if not link or not url:
+        return [f"no link or URL in the output: {output}"]
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     behind_proxy = url[1] == "https" and not url[3]
@@ -197,16 +198,34 @@ def use(output, work):
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=LIMIT_SECONDS)
     else:
         connection = http.client.HTTPSConnection("localhost", int(url[3]), timeout=LIMIT_SECONDS, context=context)
-    fields = {"Authorization": "Basic " + base64.b64encode(f"anna:{password[1]}".encode()).decode(), "Host": url[2]}
+    password = "a good password"
+    fields = {"Host": url[2]}
     if behind_proxy:
         fields |= {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
-    problems = []
+    problems = choose_password(connection, link[1], link[2], password, fields)
+    fields |= {"Authorization": "Basic " + base64.b64encode(f"anna:{password}".encode()).decode()}
     for method, content, expected in (("PUT", b"hello", 201), ("GET", None, 200), ("DELETE", None, 204)):
         connection.request(method, "/hello.txt", content, fields)
         response = connection.getresponse()
         text = response.read()
         if response.status != expected or method == "GET" and text != b"hello":
             problems.append(f"{method}: {response.status} {text[:200]}")
+    return problems
+
+
+def choose_password(connection, query, token, password, fields):
+    """Chooses a password with a link, as a browser does."""
+    problems = []
+    form = urllib.parse.urlencode({"do": "choose-password", "name": "anna", "link": token, "password": password,
+                                   "repeat": password})
+    sent = fields | {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+    for method, target, content, expected in (("GET", f"/{query}", None, 200), ("POST", "/?account", form, 303),
+                                              ("GET", f"/{query}", None, 403)):
+        connection.request(method, target, content, sent if content else fields)
+        response = connection.getresponse()
+        text = response.read()
+        if response.status != expected:
+            problems.append(f"{method} of the link: {response.status} {text[:200]}")
     return problems
 
 

@@ -28,11 +28,12 @@ extension AccountEndpoint {
         switch action {
         case .signIn: return try await signIn(request, form, current, authentication)
         case .code: return try await checkCode(request, form, current, authentication)
+        case .choosePassword: return try await choosePassword(request, form, current, authentication)
         default: break
         }
         guard let account else { return refusal(.wrong, request, form) }
         switch action {
-        case .signIn, .code: break
+        case .signIn, .code, .choosePassword: break
         case .signOut:
             var response = redirect(request, query: "")
             cookie.remove(in: &response, for: request)
@@ -67,7 +68,7 @@ extension AccountEndpoint {
         }
     }
 
-    private func signIn(
+    func signIn(
         _ request: HTTPRequest, _ form: FormFields, _ current: SessionTable.Entry?,
         _ authentication: Authentication
     ) async throws(HTTPError) -> HTTPResponse {

@@ -12,6 +12,8 @@ package final class AccountEndpoint: Sendable {
     package let sessions: SessionTable
     /// Nil if the server cannot store second factors.
     let factors: (any SecondFactorStore)?
+    /// Nil if the server cannot store passwords.
+    let links: (any PasswordLinkStore)?
     let pending: PendingSignIns
     let work: any BlockingWorkRunner
     /// Returns the time in seconds since 1970.
@@ -26,17 +28,20 @@ package final class AccountEndpoint: Sendable {
 
     /// - Parameters:
     ///   - factors: nil if the server cannot store second factors.
+    ///   - links: nil if the server cannot store passwords.
     ///   - names: the names of this server in addition to the one in Host.
     ///   - title: the name of the server on the pages.
     ///   - provider: nil if users cannot sign in at a provider.
     ///   - knowsPasswords: whether any password can be right, so that the form asks for one.
     package init(
-        sessions: SessionTable, factors: (any SecondFactorStore)?, work: any BlockingWorkRunner,
+        sessions: SessionTable, factors: (any SecondFactorStore)?, links: (any PasswordLinkStore)? = nil,
+        work: any BlockingWorkRunner,
         now: @escaping @Sendable () -> Int64, cookie: SessionCookie, names: ServerNames, title: String,
         provider: ProviderAccess? = nil, knowsPasswords: Bool = true
     ) {
         self.sessions = sessions
         self.factors = factors
+        self.links = links
         pending = PendingSignIns(now: now)
         self.work = work
         self.now = now
@@ -79,6 +84,7 @@ extension AccountEndpoint: RequestAuthenticator {
         _ request: HTTPRequest, for authentication: Authentication
     ) throws(HTTPError) -> AuthenticatorDecision? {
         if let file = AccountRoute.file(for: request) { return .response(.ready(file)) }
+        if let page = choosePage(for: request) { return .response(.ready(page)) }
         if let token = cookie.token(in: request) {
             guard mayUseCookie(request) else {
                 return .response(
@@ -205,6 +211,7 @@ package struct AccountPages: Middleware {
         if endpoint.provider != nil, endpoint.isAskedForState(request) {
             return .ready(endpoint.json(.ok) { $0.member("user", account) })
         }
+        if let page = endpoint.choosePage(for: request) { return .ready(page) }
         switch request.method {
         case .get, .head: return .ready(endpoint.page(for: request, of: account))
         case .post:

@@ -152,6 +152,8 @@ struct AccountFrame {
 enum AccountAction: String {
     case signIn = "sign-in"
     case signOut = "sign-out"
+    /// Sets the password of the account in the field `name`: the fields `link`, `password` and `repeat`.
+    case choosePassword = "choose-password"
     /// Ends the session in the field `id`.
     case endSession = "end-session"
     /// Ends all sessions except that of the request.

@@ -35,11 +35,12 @@ struct AccountSecret: Equatable, Sendable {
     }
 
     /// Parses `$scrypt$ln=N,r=N,p=N$SALT$HASH`, possibly with ``appPasswordFormMark``, or
-    /// `$digest$sha-256=HEX,md5=HEX$REALM` with one or both digests.
+    /// `$digest$sha-256=HEX,md5=HEX$REALM` with one or both digests. A ``PasswordLink`` may follow.
     /// - Parameter isValid: whether a scrypt hash is known to be valid, because the database contains only such.
     init(
-        parsing text: String, settings: AuthenticationSettings, isValid: Bool = false
+        parsing secret: String, settings: AuthenticationSettings, isValid: Bool = false
     ) throws(Accounts.Problem) {
+        let text = PasswordLink.split(secret).hash
         if isValid, text.hasPrefix("$scrypt$") {
             (realm, digests) = ([], [])
             hasAppPasswordForm = text.hasSuffix(Self.appPasswordFormMark)
