@@ -154,7 +154,7 @@ let package = Package(
         // Passwords of a directory.
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
         // Connections to PostgreSQL.
-        library("DavitPostgres", [libpq]),
+        library("DavitPostgres", ["DavitSystem", libpq]),
         // Requests to other services, and the JSON in their responses.
         library("DavitWebClient", ["DavitSQLite", "DavitHTTP", libcurl]),
         // Signing in at an OpenID Connect provider.

@@ -1,8 +1,8 @@
 #if Postgres
 /// Why a statement or a connection failed.
-public struct PostgresError: Error, Hashable, Sendable {
+package struct PostgresError: Error, Hashable, Sendable {
     /// What a caller can do about an error.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Another transaction was in the way (40001, 40P01): the whole transaction may be run again.
         case retry
         /// A row that breaks a constraint (class 23), with the constraint's name.
@@ -15,9 +15,12 @@ public struct PostgresError: Error, Hashable, Sendable {
         case tooManyConnections
         /// A table, column or function that is missing, or that the role may not use (42P01, 42703, 42883, 42501).
         case notPermitted
+        /// The server cannot do it at present: a lock was not granted in time (55P03), the statement took too long
+        /// (57014), or the table of locks is full (53200).
+        case busy
         /// The deadline passed. The connection is closed.
         case timedOut
-        /// The connection was lost, or could not be opened. No COMMIT was under way.
+        /// The connection was lost, or could not be opened. Nothing is committed.
         case connectionLost
         /// The connection was lost after COMMIT was sent: the transaction is committed or not.
         case inDoubt
@@ -26,11 +29,11 @@ public struct PostgresError: Error, Hashable, Sendable {
     }
 
     /// What a caller can do about it.
-    public let kind: Kind
+    package let kind: Kind
     /// The SQLSTATE of the server, five characters; empty if the error did not come from the server.
-    public let state: String
+    package let state: String
     /// One line for the log.
-    public let message: String
+    package let message: String
 
     init(_ kind: Kind, state: String = "", _ message: String) {
         self.kind = kind
@@ -46,10 +49,13 @@ public struct PostgresError: Error, Hashable, Sendable {
             case "25006": .readOnly
             case "53100": .full
             case "53300": .tooManyConnections
+            case "55P03", "57014", "53200": .busy
             case "42P01", "42703", "42883", "42501": .notPermitted
             case let state where state.hasPrefix("23"): .constraint(constraint)
-            // The server ends the connection: administrator, crash, recovery, start, timeout of an idle transaction.
-            case "57P01", "57P02", "57P03", "25P03": .connectionLost
+            // The server ends the connection: administrator, crash, recovery, start, timeout of an idle session or
+            // transaction. An empty state is an error of libpq, which loses the connection.
+            case "57P01", "57P02", "57P03", "57P05", "25P03", "": .connectionLost
+            case let state where state.hasPrefix("08"): .connectionLost
             default: .other
             }
         self.init(kind, state: state, message)
