@@ -330,7 +330,9 @@ let package = Package(
         // Run by scripts/cluster.sh, with a PostgreSQL server; empty without the trait `Postgres`.
         .executableTarget(
             name: "ClusterTests",
-            dependencies: [.target(name: "DavitPostgres", condition: .when(traits: ["Postgres"]))],
+            dependencies: [
+                "DavitSystem", .target(name: "DavitPostgres", condition: .when(traits: ["Postgres"])),
+            ],
             path: "Tests/Cluster", swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(

@@ -66,6 +66,13 @@ internal import Darwin
         return unsafe PQtransactionStatus(handle) != PQTRANS_IDLE
     }
 
+    /// Whether the server has sent nothing since the last answer. What it sends to an idle connection is most likely that it
+    /// closes the connection.
+    var isQuiet: Bool {
+        guard let isReadable = try? poll(POLLIN, until: .now) else { return false }
+        return !isReadable
+    }
+
     /// Waits for events of the socket. Closes the connection when the deadline passes.
     func wait(_ events: some BinaryInteger, until deadline: ContinuousClock.Instant) throws(PostgresError) {
         guard try poll(events, until: deadline) else { throw lost(.timedOut, "no answer in time") }

@@ -14,6 +14,8 @@ func section(_ name: String, _ body: () throws -> Void) {
 }
 
 section("connections") { try testConnections(info) }
+section("pools") { try testPools(info, CommandLine.arguments[1]) }
+section("failover") { try testFailover(CommandLine.arguments[1]) }
 let failed = failures.withLock { $0 }
 print(failed == 0 ? "all passed" : "\(failed) failed")
 exit(failed == 0 ? 0 : 1)
