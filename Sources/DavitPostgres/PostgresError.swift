@@ -15,6 +15,8 @@ package struct PostgresError: Error, Hashable, Sendable {
         case tooManyConnections
         /// The server is a standby, or was the primary before a standby was promoted. The connection is closed.
         case notPrimary
+        /// The tables have another version than this davit needs, or cannot be migrated at present.
+        case wrongSchema
         /// A table, column or function that is missing, or that the role may not use (42P01, 42703, 42883, 42501).
         case notPermitted
         /// The server cannot do it at present: a lock was not granted in time (55P03), the statement took too long

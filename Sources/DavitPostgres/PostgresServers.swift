@@ -109,7 +109,7 @@ package final class PostgresServers: Sendable {
             """
             SELECT set_config('application_name', $1, false), set_config('statement_timeout', $2, false),
                 set_config('lock_timeout', $3, false), set_config('idle_in_transaction_session_timeout', $4, false),
-                set_config('client_encoding', 'UTF8', false), set_config('search_path', 'davit, pg_catalog', false),
+                set_config('client_encoding', 'UTF8', false), set_config('search_path', 'davit', false),
                 set_config('default_transaction_isolation', 'read committed', false),
                 -- The server ends the statements and the sessions of clients that are gone.
                 set_config('client_connection_check_interval', '1000', false),

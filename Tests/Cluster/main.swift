@@ -15,6 +15,7 @@ func section(_ name: String, _ body: () throws -> Void) {
 
 section("connections") { try testConnections(info) }
 section("pools") { try testPools(info, CommandLine.arguments[1]) }
+section("migrations") { try testMigrations(info) }
 section("failover") { try testFailover(CommandLine.arguments[1]) }
 let failed = failures.withLock { $0 }
 print(failed == 0 ? "all passed" : "\(failed) failed")
