@@ -54,8 +54,8 @@ extension PostgresConnection {
     ) throws(PostgresError) -> [Answer] {
         var answers: [Answer] = []
         var preparing: [PreparedStatement: String] = [:]
-        for command in batch.commands {
-            let statement = PreparedStatement(command)
+        for queued in batch.statements {
+            let statement = PreparedStatement(queued)
             let name: String
             if let known = prepared[statement] ?? preparing[statement] {
                 name = known
@@ -63,7 +63,7 @@ extension PostgresConnection {
                 name = "s\(prepared.count + preparing.count)"
                 preparing[statement] = name
                 answers.append(.prepared(statement, name: name))
-                let text = unsafe UnsafeRawPointer(command.statement.text.utf8Start)
+                let text = unsafe UnsafeRawPointer(queued.statement.text.utf8Start)
                 let isSent = unsafe PQsendPrepare(
                     handle, name, text.assumingMemoryBound(to: CChar.self), Int32(statement.types.count),
                     statement.types)
@@ -72,9 +72,9 @@ extension PostgresConnection {
                 }
             }
             // Even if libpq reports an error, the statement may be sent.
-            isCommitSent = isCommitSent || command.isCommit
-            try unsafe send(command.values, to: name, of: handle)
-            answers.append(.result(isCommit: command.isCommit))
+            isCommitSent = isCommitSent || queued.isCommit
+            try unsafe send(queued.values, to: name, of: handle)
+            answers.append(.result(isCommit: queued.isCommit))
         }
         guard unsafe PQpipelineSync(handle) == 1 else {
             throw unsafe lost(.connectionLost, Self.line(PQerrorMessage(handle)))
@@ -162,28 +162,36 @@ extension PostgresConnection {
                 throw lost(.connectionLost, "unexpected result")
             }
         }
-        if failure == nil, results.count == batch.count {
-            // Everything is answered, so that the connection's further fate does not matter to the caller.
-            do { try unsafe receiveSync(handle, until: deadline) } catch { close() }
-            return results
-        }
-        if unsafe failure?.kind == .connectionLost || PQstatus(handle) != CONNECTION_OK || failure == nil {
+        let isAnswered = failure == nil && results.count == batch.count
+        if unsafe !isAnswered
+            && (failure == nil || failure?.kind == .connectionLost || PQstatus(handle) != CONNECTION_OK)
+        {
             let message = unsafe failure?.message ?? Self.line(PQerrorMessage(handle))
             throw lost(.connectionLost, state: failure?.state ?? "", message)
         }
-        do { try unsafe receiveSync(handle, until: deadline) } catch { close() }
-        throw failure ?? PostgresError(.connectionLost, "no answer")
+        do throws(PostgresError) { try unsafe receiveSync(handle, until: deadline) } catch {
+            // After COMMIT is answered, the connection's further fate does not matter to the caller. Without a transaction,
+            // the end of the pipeline commits.
+            guard isAnswered, batch.endsWithCommit else { throw failure ?? error }
+        }
+        if let failure { throw failure }
+        return results
     }
 
     private func receiveSync(
         _ handle: OpaquePointer, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
         guard let sync = try unsafe nextResult(handle, until: deadline) else {
-            throw lost(.connectionLost, "no end of the pipeline")
+            throw lost(.connectionLost, unsafe Self.line(PQerrorMessage(handle)))
         }
         defer { unsafe PQclear(sync) }
-        guard unsafe PQresultStatus(sync) == PGRES_PIPELINE_SYNC else {
-            throw lost(.connectionLost, "unexpected result")
+        switch unsafe PQresultStatus(sync) {
+        case PGRES_PIPELINE_SYNC: return
+        case PGRES_FATAL_ERROR:
+            // For example a constraint that is checked when the statements are committed.
+            let error = unsafe Self.error(sync)
+            throw lost(error.kind, state: error.state, error.message)
+        default: throw lost(.connectionLost, "unexpected result")
         }
     }
 

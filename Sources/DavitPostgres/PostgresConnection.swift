@@ -20,9 +20,9 @@ internal import Darwin
         let text: UInt
         let types: [UInt32]
 
-        init(_ command: PostgresBatch.QueuedStatement) {
-            text = unsafe UInt(bitPattern: command.statement.text.utf8Start)
-            types = command.values.map(\.type)
+        init(_ queued: PostgresBatch.QueuedStatement) {
+            text = unsafe UInt(bitPattern: queued.statement.text.utf8Start)
+            types = queued.values.map(\.type)
         }
     }
 

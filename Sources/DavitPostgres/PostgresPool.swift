@@ -288,6 +288,16 @@ package final class PostgresPool: Sendable {
         }
     }
 
+    /// Compares the servers after a loss, when another one may have been promoted.
+    func compareServersNow() {
+        guard settings.servers.count > 1 else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isComparing = true }
+            return !state.isComparing
+        }
+        if isFirst { compare() }
+    }
+
     private func compare() {
         servers.compare(until: .now + settings.connectTimeout * settings.servers.count)
         let time = now()

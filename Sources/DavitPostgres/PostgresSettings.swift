@@ -19,6 +19,8 @@ package struct PostgresSettings: Sendable {
     /// The time after which the server ends a transaction whose node has stopped. This is what keeps a node that wakes
     /// up from committing a change that other nodes no longer expect.
     package var idleTransactionTimeout = Duration.seconds(5)
+    /// For finding out whether a transaction is committed whose connection was lost. Must be longer than a failover takes.
+    package var settleTimeout = Duration.seconds(10)
     /// The time after which the servers are compared again, see ``PostgresServers``.
     package var comparisonInterval = Duration.seconds(5)
     /// The longest pause between two attempts to connect, after failures.

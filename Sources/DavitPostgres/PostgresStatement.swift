@@ -21,26 +21,28 @@ package struct PostgresBatch: Sendable {
         let isCommit: Bool
     }
 
-    private(set) var commands: [QueuedStatement] = []
+    private(set) var statements: [QueuedStatement] = []
 
     package init() {}
 
     /// The number of statements, and the index of the next statement's result.
-    package var count: Int { commands.count }
+    package var count: Int { statements.count }
+
+    var endsWithCommit: Bool { statements.last?.isCommit ?? false }
 
     /// Appends a statement with the values of `$1` and so on.
     package mutating func add(_ statement: PostgresStatement, _ values: PostgresValue...) {
-        commands.append(QueuedStatement(statement: statement, values: values, isCommit: false))
+        statements.append(QueuedStatement(statement: statement, values: values, isCommit: false))
     }
 
-    mutating func add(_ command: QueuedStatement) { commands.append(command) }
+    mutating func add(_ command: QueuedStatement) { statements.append(command) }
 
     /// Appends COMMIT.
     package mutating func addCommit() {
-        commands.append(QueuedStatement(statement: "COMMIT", values: [], isCommit: true))
+        statements.append(QueuedStatement(statement: "COMMIT", values: [], isCommit: true))
     }
 
     /// Appends the statements of another batch.
-    package mutating func add(_ other: PostgresBatch) { commands += other.commands }
+    package mutating func add(_ other: PostgresBatch) { statements += other.statements }
 }
 #endif

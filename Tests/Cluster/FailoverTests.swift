@@ -1,6 +1,7 @@
 #if Postgres
 import DavitPostgres
 import DavitSystem
+import Synchronization
 
 /// A primary and a synchronous standby, which are promoted, stopped and woken up.
 struct ServerPair {
@@ -43,6 +44,8 @@ struct ServerPair {
         let main = "$(head -1 \(folder)/a/postmaster.pid)"
         expect(shell("kill -\(name) \(main) $(pgrep -P \(main))"), "\(name) to the primary")
     }
+
+    func kill() { expect(shell("kill -9 $(head -1 \(folder)/a/postmaster.pid)"), "the primary is killed") }
 
     func remove() {
         shell(
@@ -107,5 +110,77 @@ func testFailover(_ folder: String) throws {
     expect(try server(idle) == "b", "a node compares the servers from time to time")
     node.close()
     idle.close()
+}
+
+private enum Outcome { case committed, refused, unknown }
+
+/// Transactions that are running while the primary fails. No acknowledged one is lost, and no refused one is committed.
+func testCommitsDuringFailover(_ folder: String, stopsPrimary: Bool) throws {
+    let pair = try ServerPair(in: folder)
+    defer { pair.remove() }
+    var settings = PostgresSettings(servers: [pair.info("a"), pair.info("b")])
+    settings.connections = 4
+    settings.connectTimeout = .milliseconds(500)
+    settings.statementTimeout = .milliseconds(500)
+    settings.settleTimeout = .seconds(30)
+    let servers = PostgresServers(settings)
+    try PostgresMigration().run(servers, until: soon)
+    let admin = try PostgresConnection(pair.info("a"), until: soon)
+    try admin.run("CREATE TABLE public.entry(id bigint PRIMARY KEY)", until: soon)
+    try pair.makeSynchronous()
+    let pool = PostgresPool(
+        servers,
+        prepare: { connection, deadline throws(PostgresError) in
+            try PostgresMigration().attach(connection, until: deadline)
+        })
+    defer { pool.close() }
+
+    let outcomes = Mutex<[Int64: Outcome]>([:])
+    let isEnding = Mutex(false)
+    @Sendable func committed() -> Int {
+        outcomes.withLock { outcomes in outcomes.values.count { $0 == .committed } }
+    }
+    let workers = try (0..<4).map { worker in
+        try Job {
+            var id = Int64(worker)
+            while !isEnding.withLock({ $0 }) {
+                let failure = failure { () throws(PostgresError) in
+                    try pool.transaction(until: .now + .seconds(3)) { transaction throws(PostgresError) in
+                        try transaction.run("SELECT 1")
+                        transaction.last.add("INSERT INTO public.entry VALUES ($1)", .integer(id))
+                        return .commit(())
+                    }
+                }
+                let outcome: Outcome =
+                    failure.map { failure in failure.kind == .inDoubt ? .unknown : .refused } ?? .committed
+                outcomes.withLock { $0[id] = outcome }
+                id += 4
+                // While there is no server, calls fail immediately.
+                if outcome != .committed { SystemThread.sleep(milliseconds: 1) }
+            }
+        }
+    }
+    eventually("transactions are running") { committed() > 100 }
+    if stopsPrimary { pair.stop() } else { pair.kill() }
+    pair.promote()
+    if stopsPrimary { pair.wake() }
+    let before = committed()
+    eventually("transactions are running again") { committed() > before + 100 }
+    isEnding.withLock { $0 = true }
+    for worker in workers { worker.wait() }
+    expect(pool.servers.highestTimeline == 2, "the promoted server is in use")
+
+    let promoted = try PostgresConnection(pair.info("b"), until: soon)
+    let rows = try promoted.run("SELECT id FROM public.entry", until: soon)
+    let found = Set(try (0..<rows.count).map { try rows.integer($0, 0) })
+    let all = outcomes.withLock { $0 }
+    expect(
+        all.allSatisfy { $0.value != .committed || found.contains($0.key) },
+        "no acknowledged transaction is lost")
+    expect(
+        all.allSatisfy { $0.value != .refused || !found.contains($0.key) },
+        "no refused transaction is committed")
+    expect(found.allSatisfy { all[$0] != nil }, "no other transaction is committed")
+    expect(all.values.allSatisfy { $0 != .unknown }, "no outcome is unknown")
 }
 #endif

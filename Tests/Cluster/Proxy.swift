@@ -72,13 +72,22 @@ final class Proxy: Sendable {
         for link in links.withLock({ $0 }) { link.state.withLock { $0.fault = fault } }
     }
 
-    /// Passes on what ``Fault/delayRequests`` has kept.
+    /// Passes on what ``Fault/delayRequests`` has kept, and then ends these connections to the server.
     func deliver() {
         for link in links.withLock({ $0 }) {
             link.state.withLock { state in
+                guard !state.delayed.isEmpty else { return }
                 Self.send(state.delayed, to: link.server)
                 state.delayed = []
+                _ = shutdown(link.server, Int32(SHUT_WR))
             }
+        }
+    }
+
+    /// Cuts the connections of clients, without the server noticing.
+    func cut() {
+        for link in links.withLock({ $0 }) where link.state.withLock({ $0.fault }) != .none {
+            _ = shutdown(link.client, Int32(SHUT_RDWR))
         }
     }
 
@@ -116,8 +125,8 @@ final class Proxy: Sendable {
         }
         link.state.withLock { state in
             switch state.fault {
-            case .none, .loseAnswers, .loseRequests: link.cut()
-            case .delayRequests, .silence: break
+            case .none, .loseRequests: link.cut()
+            case .loseAnswers, .delayRequests, .silence: break
             }
         }
     }

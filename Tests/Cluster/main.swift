@@ -16,7 +16,13 @@ func section(_ name: String, _ body: () throws -> Void) {
 section("connections") { try testConnections(info) }
 section("pools") { try testPools(info, CommandLine.arguments[1]) }
 section("migrations") { try testMigrations(info) }
+section("transactions") { try testTransactions(info, CommandLine.arguments[1]) }
 section("failover") { try testFailover(CommandLine.arguments[1]) }
+for stopsPrimary in [false, true] {
+    section("failover") {
+        try testCommitsDuringFailover(CommandLine.arguments[1], stopsPrimary: stopsPrimary)
+    }
+}
 let failed = failures.withLock { $0 }
 print(failed == 0 ? "all passed" : "\(failed) failed")
 exit(failed == 0 ? 0 : 1)
