@@ -44,7 +44,7 @@ enum PostgresSchema {
             -- Identifies the numbers in `change` to clients.
             journal uuid NOT NULL DEFAULT gen_random_uuid(),
             -- Changes before this transaction are no longer in `change`.
-            first_change xid8 NOT NULL DEFAULT pg_current_xact_id()
+            first_change xid8 NOT NULL DEFAULT '0'
         );
 
         CREATE TABLE resource (

@@ -12,6 +12,8 @@ let failures = Mutex(0)
 
 func expect(_ isTrue: Bool, _ text: String) {
     print(isTrue ? "ok     " : "FAILED ", text)
+    // Programs that the tests start write to the same file.
+    fflush(nil)
     if !isTrue { failures.withLock { $0 += 1 } }
 }
 
