@@ -39,14 +39,18 @@ internal import Darwin
         guard let handle = unsafe handle else { throw PostgresError(.connectionLost, "libpq: no memory") }
         // The default writes to standard error.
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        // The only way to the SQLSTATE of an error before the connection is open.
+        _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         var state = unsafe PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard state != PGRES_POLLING_FAILED else {
-                throw lost(.connectionLost, unsafe Self.line(PQerrorMessage(handle)))
+                let error = PostgresError(ofConnecting: unsafe String(cString: PQerrorMessage(handle)))
+                throw lost(error.kind, state: error.state, error.message)
             }
             try wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline)
             state = unsafe PQconnectPoll(handle)
         }
+        _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
             throw lost(.connectionLost, "the socket cannot be made non-blocking")
         }

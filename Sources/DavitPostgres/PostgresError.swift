@@ -64,5 +64,20 @@ package struct PostgresError: Error, Hashable, Sendable {
             }
         self.init(kind, state: state, message)
     }
+
+    /// Classifies an error of connecting, from libpq's verbose text: `FATAL:  53300: sorry, too many clients already`, and
+    /// lines with the place in the server's source.
+    init(ofConnecting text: String) {
+        let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("LOCATION:") }
+        let message = lines.joined(separator: " ")
+        let words = message.split(separator: " ")
+        // Those of connecting begin with a digit, unlike the severity.
+        let state = words.first { word in
+            word.utf8.count == 6 && word.last == ":" && word.first?.isASCII == true
+                && word.first?.isNumber == true
+                && word.dropLast().utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+        }
+        self.init(state: state.map { String($0.dropLast()) } ?? "", message: message, constraint: "")
+    }
 }
 #endif

@@ -159,6 +159,25 @@ extension PostgresPool {
         }
     }
 
+    /// Removes markers of transactions that ended more than an hour ago, so that no node looks for them any more.
+    ///
+    /// - Parameter limit: the maximum number of markers to remove.
+    /// - Returns: the number of removed markers.
+    package func removeOldMarkers(limit: Int, until deadline: ContinuousClock.Instant) throws(PostgresError)
+        -> Int
+    {
+        try withConnection(until: deadline) { connection throws(PostgresError) in
+            // Other nodes do the same.
+            try connection.run(
+                """
+                DELETE FROM commit_marker WHERE key IN (
+                    SELECT key FROM commit_marker WHERE created < clock_timestamp() - interval '1 hour'
+                    ORDER BY created LIMIT $1 FOR UPDATE SKIP LOCKED)
+                """, .integer(Int64(limit)), until: deadline
+            ).affectedRows
+        }
+    }
+
     /// Finds out whether a transaction is committed, after its connection was lost.
     ///
     /// The transaction inserts a row with a random key. This inserts one with the same key. The unique index makes the later

@@ -49,7 +49,7 @@ struct ServerPair {
 
     func remove() {
         shell(
-            "cd \(folder); for s in a b; do ./run pg_ctl -D $s -m immediate -w stop > /dev/null; done; rm -rf a b"
+            "cd \(folder); for s in a b; do ./run pg_ctl -D $s -m immediate -w stop > /dev/null 2>&1; done; rm -rf a b"
         )
     }
 }

@@ -17,6 +17,8 @@ func testTransactions(_ info: String, _ folder: String) throws {
     try testSlowCommit(proxied, proxy, admin)
     try testUnknownOutcome(proxied, proxy, admin)
     try testFence(info, admin)
+    try testMarkers(info, admin)
+    try testRole(folder, admin)
     try testCrash(info, folder)
 }
 
@@ -285,6 +287,48 @@ private func testFence(_ info: String, _ admin: PostgresConnection) throws {
         .integer(0, 0) == 1, ContinuousClock.now < deadline {}
     }
     expect(try attempts >= 2 && count(admin, 60) == 1, "a stopped node cannot commit")
+}
+
+private func testMarkers(_ info: String, _ admin: PostgresConnection) throws {
+    let pool = makePool(info) { _ in }
+    defer { pool.close() }
+    _ = try insert(80, pool)
+    expect(try pool.removeOldMarkers(limit: 100, until: soon) == 0, "markers remain for an hour")
+    try admin.run("UPDATE davit.commit_marker SET created = created - interval '2 hours'", until: soon)
+    _ = try insert(81, pool)
+    expect(try pool.removeOldMarkers(limit: 2, until: soon) == 2, "a limited number of markers")
+    while try pool.removeOldMarkers(limit: 100, until: soon) > 0 {}
+    let left = try admin.run("SELECT count(*) FROM davit.commit_marker", until: soon)
+    expect(try left.integer(0, 0) == 1, "old markers are removed")
+}
+
+/// A role without special permissions, which owns its database, and has few connections.
+private func testRole(_ folder: String, _ admin: PostgresConnection) throws {
+    try admin.run("CREATE ROLE davit LOGIN CONNECTION LIMIT 1", until: soon)
+    try admin.run("CREATE DATABASE davit OWNER davit", until: soon)
+    let info = "host=\(folder) user=davit dbname=davit"
+    let servers = PostgresServers(PostgresSettings(servers: [info]))
+    // A session that has ended still counts until the server has noticed it.
+    eventually("a role without special permissions migrates its database") {
+        failure { () throws(PostgresError) in try PostgresMigration().run(servers, until: soon) } == nil
+    }
+    let pool = makePool(info) { $0.connections = 1 }
+    defer { pool.close() }
+    eventually("a role without special permissions changes something") {
+        failure { () throws(PostgresError) in
+            try pool.transaction(until: soon) { transaction throws(PostgresError) in
+                transaction.last.add("INSERT INTO node (name) VALUES ('a')")
+                return .commit(())
+            }
+        } == nil
+    }
+    let second = failure { () throws(PostgresError) in _ = try PostgresConnection(info, until: soon) }
+    expect(second?.kind == .tooManyConnections && second?.state == "53300", "too many connections")
+    expect(second?.message.contains("LOCATION") == false, "the error of connecting has one line")
+    let missing = failure { () throws(PostgresError) in
+        _ = try PostgresConnection("host=\(folder) user=postgres dbname=absent", until: soon)
+    }
+    expect(missing?.kind == .other && missing?.state == "3D000", "a missing database")
 }
 
 /// A backend is killed in the middle of COMMIT, so that the server restarts.

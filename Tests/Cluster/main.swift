@@ -10,7 +10,9 @@ import Darwin
 let info = "host=\(CommandLine.arguments[1]) user=postgres dbname=postgres"
 
 func section(_ name: String, _ body: () throws -> Void) {
+    let start = ContinuousClock.now
     do { try body() } catch { expect(false, "\(name): \(error)") }
+    print(name, "took", ContinuousClock.now - start)
 }
 
 section("connections") { try testConnections(info) }
@@ -23,7 +25,7 @@ section("clock") { try testClock(info) }
 section("notifications") { try testNotifications(info, CommandLine.arguments[1]) }
 section("failover") { try testFailover(CommandLine.arguments[1]) }
 for stopsPrimary in [false, true] {
-    section("failover") {
+    section("failover with transactions, primary \(stopsPrimary ? "stopped" : "killed")") {
         try testCommitsDuringFailover(CommandLine.arguments[1], stopsPrimary: stopsPrimary)
     }
 }
