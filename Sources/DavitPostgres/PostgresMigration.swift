@@ -9,11 +9,16 @@ package struct PostgresMigration: Sendable {
     // The advisory locks (1684108905, 1) and (1684108905, 2): keys with two numbers never equal those with one number, which
     // paths have.
     let migrations: [StaticString]
+    /// How long to wait for sessions of older nodes: those that have just stopped.
+    private let patience: Duration
 
-    package init() { migrations = PostgresSchema.migrations }
+    package init() { self.init(migrations: PostgresSchema.migrations) }
 
     /// For tests.
-    package init(migrations: [StaticString]) { self.migrations = migrations }
+    package init(migrations: [StaticString], patience: Duration = .seconds(3)) {
+        self.migrations = migrations
+        self.patience = patience
+    }
 
     /// The version of the tables that this davit needs.
     package var version: Int { migrations.count }
@@ -103,7 +108,7 @@ package struct PostgresMigration: Sendable {
                 try connection.run("ROLLBACK", until: deadline)
                 return true
             }
-            try refuseIfInUse(connection, until: deadline)
+            try excludeUsers(connection, until: deadline)
             if found == 0 {
                 try connection.run(
                     """
@@ -125,23 +130,28 @@ package struct PostgresMigration: Sendable {
         }
     }
 
-    private func refuseIfInUse(
+    /// Waits for the end of the sessions that use the tables, and throws `wrongSchema` if they do not end soon.
+    private func excludeUsers(
         _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        guard
-            try !connection.run("SELECT pg_try_advisory_xact_lock(1684108905, 2)", until: deadline).flag(0, 0)
-        else { return }
-        let users = try connection.run(
-            """
-            SELECT coalesce(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
-            WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
-                AND classid = 1684108905 AND objid = 2 AND database = (
-                    SELECT oid FROM pg_database WHERE datname = current_database()))
-            """, until: deadline)
-        throw PostgresError(
-            .wrongSchema,
-            "the database must be migrated, but older nodes are using it (\(try users.text(0, 0))): stop them first"
-        )
+        var batch = PostgresBatch()
+        batch.add("SELECT set_config('lock_timeout', $1, true)", .text(patience.setting))
+        batch.add("SELECT pg_advisory_xact_lock(1684108905, 2)")
+        do throws(PostgresError) { _ = try connection.run(batch, until: deadline) } catch {
+            guard error.kind == .busy else { throw error }
+            try connection.run("ROLLBACK", until: deadline)
+            let users = try connection.run(
+                """
+                SELECT coalesce(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
+                WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+                    AND classid = 1684108905 AND objid = 2 AND database = (
+                        SELECT oid FROM pg_database WHERE datname = current_database()))
+                """, until: deadline)
+            throw PostgresError(
+                .wrongSchema,
+                "the database must be migrated, but older nodes are using it (\(try users.text(0, 0))): stop them first"
+            )
+        }
     }
 }
 

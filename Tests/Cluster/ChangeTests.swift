@@ -246,12 +246,12 @@ func testNotifications(_ info: String, _ folder: String) throws {
     let clock = TestClock()
     let pool = PostgresPool(
         PostgresServers(
-            PostgresSettings(servers: ["host=\(folder)/notifications user=postgres dbname=postgres"])),
+            patientSettings(["host=\(folder)/notifications user=postgres dbname=postgres"])),
         now: { clock.now })
     defer { pool.close() }
     let notifier = PostgresNotifier(
         pool, node: 1, schedule: { delay, body in scheduled.withLock { $0.append((delay, body)) } })
-    let servers = PostgresServers(PostgresSettings(servers: [info]))
+    let servers = PostgresServers(patientSettings([info]))
     let own = try PostgresListener(servers, node: 1, until: soon)
     let other = try PostgresListener(servers, node: 2, until: soon)
 
@@ -291,7 +291,7 @@ func testNotifications(_ info: String, _ folder: String) throws {
                 var settings = PostgresSettings(servers: [
                     "host=\(folder)/notifications user=postgres dbname=postgres"
                 ])
-                settings.statementTimeout = .milliseconds(500)
+                settings.statementTimeout = .seconds(2)
                 return settings
             }()), node: 3, until: soon)
     proxy.inject(.silence)

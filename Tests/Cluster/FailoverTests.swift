@@ -65,7 +65,7 @@ func testFailover(_ folder: String) throws {
         var settings = PostgresSettings(servers: [
             pair.info("a"), "host=\(folder)/b-proxy user=postgres dbname=postgres",
         ])
-        settings.connectTimeout = .milliseconds(500)
+        settings.connectTimeout = .seconds(2)
         return PostgresPool(PostgresServers(settings), now: { clock.now })
     }
     func server(_ pool: PostgresPool) throws(PostgresError) -> String {
@@ -164,7 +164,9 @@ func testCommitsDuringFailover(_ folder: String, stopsPrimary: Bool) throws {
     if stopsPrimary { pair.stop() } else { pair.kill() }
     pair.promote()
     if stopsPrimary { pair.wake() }
-    let before = committed()
+    let (promotion, before) = (ContinuousClock.now, committed())
+    eventually("transactions are committed again") { committed() > before }
+    print("transactions are committed again", ContinuousClock.now - promotion, "after the promotion")
     eventually("transactions are running again") { committed() > before + 100 }
     isEnding.withLock { $0 = true }
     for worker in workers { worker.wait() }

@@ -8,10 +8,12 @@ func testMigrations(_ info: String) throws {
     let first: StaticString = "CREATE TABLE one(id int); INSERT INTO one VALUES (1), (2);"
     let second: StaticString = "ALTER TABLE one ADD COLUMN name text; CREATE TABLE two(id int);"
     let failing: StaticString = "CREATE TABLE three(id int); SELECT 1/0;"
-    let servers = PostgresServers(PostgresSettings(servers: [info]))
-    @Sendable func migrate(_ migrations: [StaticString]) -> PostgresError? {
+    let servers = PostgresServers(patientSettings([info]))
+    @Sendable func migrate(
+        _ migrations: [StaticString], patience: Duration = .seconds(20)
+    ) -> PostgresError? {
         failure { () throws(PostgresError) in
-            try PostgresMigration(migrations: migrations).run(servers, until: soon)
+            try PostgresMigration(migrations: migrations, patience: patience).run(servers, until: soon)
         }
     }
     func count(_ statement: PostgresStatement) throws -> Int64 {
@@ -33,7 +35,7 @@ func testMigrations(_ info: String) throws {
     expect(newer?.message.contains("use a newer davit") == true, "the error names the remedy")
 
     // A node that is running.
-    var settings = PostgresSettings(servers: [info])
+    var settings = patientSettings([info])
     settings.applicationName = "davit old"
     func makePool(_ migrations: [StaticString]) -> PostgresPool {
         let migration = PostgresMigration(migrations: migrations)
@@ -46,13 +48,18 @@ func testMigrations(_ info: String) throws {
     let running = makePool([first, second])
     _ = try process(running)
     let third: StaticString = "CREATE TABLE three(id int)"
-    let inUse = migrate([first, second, third])
+    let inUse = migrate([first, second, third], patience: .milliseconds(10))
     expect(
         inUse?.kind == .wrongSchema && inUse?.message.contains("(davit old)") == true,
         "older nodes are running")
-    running.close()
-    // The server notices later that the session has ended.
-    eventually("older nodes are stopped") { migrate([first, second, third]) == nil }
+    let stopping = try Job {
+        eventually("the migration waits for older nodes") {
+            (try? waitingForAdvisoryLocks(PostgresConnection(info, until: soon))) == 1
+        }
+        running.close()
+    }
+    expect(migrate([first, second, third]) == nil, "a migration waits for nodes that are stopping")
+    stopping.wait()
     let old = makePool([first, second])
     let refused = failure { () throws(PostgresError) in _ = try process(old) }
     expect(refused?.kind == .wrongSchema, "a pool of an older node refuses a newer schema")

@@ -17,8 +17,18 @@ func testPools(_ info: String, _ folder: String) throws {
     try testPauses(folder)
 }
 
+/// With timeouts that are not reached on a slow machine.
+func patientSettings(_ servers: [String]) -> PostgresSettings {
+    var settings = PostgresSettings(servers: servers)
+    settings.connectTimeout = .seconds(20)
+    settings.statementTimeout = .seconds(20)
+    settings.lockTimeout = .seconds(20)
+    settings.idleTransactionTimeout = .seconds(60)
+    return settings
+}
+
 func makePool(_ info: String, connections: Int = 1, waiters: Int = 10) -> PostgresPool {
-    var settings = PostgresSettings(servers: [info])
+    var settings = patientSettings([info])
     settings.connections = connections
     settings.waiters = waiters
     return PostgresPool(PostgresServers(settings))
@@ -124,7 +134,7 @@ private func testPauses(_ folder: String) throws {
     let proxy = try makeProxy(folder, "pauses")
     let clock = TestClock()
     let pool = PostgresPool(
-        PostgresServers(PostgresSettings(servers: ["host=\(folder)/pauses user=postgres dbname=postgres"])),
+        PostgresServers(patientSettings(["host=\(folder)/pauses user=postgres dbname=postgres"])),
         now: { clock.now })
     proxy.refuseConnections(true)
     func fails(_ text: String) {

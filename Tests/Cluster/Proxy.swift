@@ -42,6 +42,8 @@ final class Proxy: Sendable {
     private let links = Mutex<[Link]>([])
     private let refuses = Mutex(false)
     private let attempts = Mutex(0)
+    /// A fault, and the number of further requests after which it happens.
+    private let planned = Mutex<(fault: Fault, requests: Int)?>(nil)
 
     /// - Parameters:
     ///   - folder: an empty folder for the socket of the proxy.
@@ -70,6 +72,25 @@ final class Proxy: Sendable {
     /// Applies to the connections that are open now, and not to later ones.
     func inject(_ fault: Fault) {
         for link in links.withLock({ $0 }) { link.state.withLock { $0.fault = fault } }
+    }
+
+    /// Applies to the connection on which the given number of requests, on all connections together, is reached.
+    func plan(_ fault: Fault, request: Int) { planned.withLock { $0 = (fault, request) } }
+
+    /// Whether the planned fault has not happened; cancels it.
+    func cancelPlan() -> Bool {
+        planned.withLock { planned in
+            defer { planned = nil }
+            return planned != nil
+        }
+    }
+
+    private func plannedFault() -> Fault? {
+        planned.withLock { planned in
+            guard let current = planned else { return nil }
+            planned = current.requests > 1 ? (current.fault, current.requests - 1) : nil
+            return planned == nil ? current.fault : nil
+        }
     }
 
     /// Passes on what ``Fault/delayRequests`` has kept, and then ends these connections to the server.
@@ -107,16 +128,17 @@ final class Proxy: Sendable {
         let link = Link(client: client, server: server)
         links.withLock { $0.append(link) }
         do {
-            try SystemThread.start(named: "requests") { Self.passRequests(link) }
+            try SystemThread.start(named: "requests") { [self] in passRequests(link) }
             try SystemThread.start(named: "answers") { Self.passAnswers(link) }
         } catch { link.cut() }
     }
 
-    private static func passRequests(_ link: Link) {
-        while let bytes = receive(from: link.client) {
+    private func passRequests(_ link: Link) {
+        while let bytes = Self.receive(from: link.client) {
             link.state.withLock { state in
+                if let fault = plannedFault() { state.fault = fault }
                 switch state.fault {
-                case .none, .loseAnswers: send(bytes, to: link.server)
+                case .none, .loseAnswers: Self.send(bytes, to: link.server)
                 case .loseRequests: link.cut()
                 case .delayRequests: state.delayed += bytes
                 case .silence: break

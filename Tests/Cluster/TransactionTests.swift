@@ -5,7 +5,7 @@ import Synchronization
 
 func testTransactions(_ info: String, _ folder: String) throws {
     let admin = try PostgresConnection(info, until: soon)
-    try PostgresMigration().run(PostgresServers(PostgresSettings(servers: [info])), until: soon)
+    try PostgresMigration().run(PostgresServers(patientSettings([info])), until: soon)
     try admin.run("CREATE TABLE public.entry(id int PRIMARY KEY)", until: soon)
     try admin.run("CREATE TABLE public.counter(id int PRIMARY KEY, value int)", until: soon)
     try testOutcomes(info, admin)
@@ -23,7 +23,7 @@ func testTransactions(_ info: String, _ folder: String) throws {
 }
 
 func makePool(_ info: String, _ change: (inout PostgresSettings) -> Void) -> PostgresPool {
-    var settings = PostgresSettings(servers: [info])
+    var settings = patientSettings([info])
     change(&settings)
     return PostgresPool(
         PostgresServers(settings),
@@ -219,7 +219,7 @@ private func testSlowCommit(_ proxied: String, _ proxy: Proxy, _ admin: Postgres
         let result = try? insert(40, pool) { _, _ in proxy.inject(.loseAnswers) }
         attempts.withLock { $0 = result ?? 0 }
     }
-    try eventually("COMMIT waits in the server") { try waiting(admin) == 1 }
+    try eventually("COMMIT waits in the server") { try waitingForAdvisoryLocks(admin) == 1 }
     proxy.cut()
     try eventually("the node waits for the end of the transaction") {
         try admin.run(
@@ -252,7 +252,7 @@ private func makeCommitsWait(_ admin: PostgresConnection) throws(PostgresError) 
         """, until: soon)
 }
 
-private func waiting(_ admin: PostgresConnection) throws(PostgresError) -> Int64 {
+func waitingForAdvisoryLocks(_ admin: PostgresConnection) throws(PostgresError) -> Int64 {
     try admin.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted", until: soon)
         .integer(0, 0)
 }
@@ -276,7 +276,7 @@ private func testUnknownOutcome(_ proxied: String, _ proxy: Proxy, _ admin: Post
 
 /// The server ends the transaction of a node that has stopped.
 private func testFence(_ info: String, _ admin: PostgresConnection) throws {
-    let pool = makePool(info) { $0.idleTransactionTimeout = .milliseconds(50) }
+    let pool = makePool(info) { $0.idleTransactionTimeout = .milliseconds(300) }
     defer { pool.close() }
     let attempts = try insert(60, pool) { attempt, process throws(PostgresError) in
         guard attempt == 1 else { return }
@@ -307,7 +307,7 @@ private func testRole(_ folder: String, _ admin: PostgresConnection) throws {
     try admin.run("CREATE ROLE davit LOGIN CONNECTION LIMIT 1", until: soon)
     try admin.run("CREATE DATABASE davit OWNER davit", until: soon)
     let info = "host=\(folder) user=davit dbname=davit"
-    let servers = PostgresServers(PostgresSettings(servers: [info]))
+    let servers = PostgresServers(patientSettings([info]))
     // A session that has ended still counts until the server has noticed it.
     eventually("a role without special permissions migrates its database") {
         failure { () throws(PostgresError) in try PostgresMigration().run(servers, until: soon) } == nil
@@ -348,7 +348,7 @@ private func testCrash(_ info: String, _ folder: String) throws {
     }
     try eventually("COMMIT waits in the server") {
         guard victim.withLock({ $0 }) > 0 else { return false }
-        return try waiting(PostgresConnection(info, until: soon)) == 1
+        return try waitingForAdvisoryLocks(PostgresConnection(info, until: soon)) == 1
     }
     expect(shell("kill -9 \(victim.withLock { $0 })"), "the backend is killed")
     job.wait()

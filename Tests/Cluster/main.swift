@@ -19,6 +19,7 @@ section("connections") { try testConnections(info) }
 section("pools") { try testPools(info, CommandLine.arguments[1]) }
 section("migrations") { try testMigrations(info) }
 section("transactions") { try testTransactions(info, CommandLine.arguments[1]) }
+section("faults") { try testFaults(info, CommandLine.arguments[1]) }
 section("path locks") { try testPathLocks(info) }
 section("changes") { try testChanges(info) }
 section("clock") { try testClock(info) }
