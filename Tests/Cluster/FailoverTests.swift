@@ -115,7 +115,7 @@ func testFailover(_ folder: String) throws {
 private enum Outcome { case committed, refused, unknown }
 
 /// Transactions that are running while the primary fails. No acknowledged one is lost, and no refused one is committed.
-func testCommitsDuringFailover(_ folder: String, stopsPrimary: Bool) throws {
+func testCommitsDuringFailover(_ info: String, _ folder: String, stopsPrimary: Bool) throws {
     let pair = try ServerPair(in: folder)
     defer { pair.remove() }
     var settings = PostgresSettings(servers: [pair.info("a"), pair.info("b")])
@@ -160,8 +160,16 @@ func testCommitsDuringFailover(_ folder: String, stopsPrimary: Bool) throws {
             }
         }
     }
+    let mixed = PostgresPool(PostgresServers(patientSettings([pair.info("a"), info])))
+    _ = try process(mixed)
     eventually("transactions are running") { committed() > 100 }
     if stopsPrimary { pair.stop() } else { pair.kill() }
+    if !stopsPrimary {
+        for _ in 0..<2 {
+            let refused = failure { () throws(PostgresError) in _ = try process(mixed) }
+            expect(refused != nil, "a server of another cluster is refused")
+        }
+    }
     pair.promote()
     if stopsPrimary { pair.wake() }
     let (promotion, before) = (ContinuousClock.now, committed())

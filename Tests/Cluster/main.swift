@@ -27,7 +27,7 @@ section("notifications") { try testNotifications(info, CommandLine.arguments[1])
 section("failover") { try testFailover(CommandLine.arguments[1]) }
 for stopsPrimary in [false, true] {
     section("failover with transactions, primary \(stopsPrimary ? "stopped" : "killed")") {
-        try testCommitsDuringFailover(CommandLine.arguments[1], stopsPrimary: stopsPrimary)
+        try testCommitsDuringFailover(info, CommandLine.arguments[1], stopsPrimary: stopsPrimary)
     }
 }
 let failed = failures.withLock { $0 }
