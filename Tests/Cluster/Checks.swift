@@ -39,8 +39,12 @@ func kindOfCommit(_ connection: PostgresConnection) -> PostgresError.Kind? {
 /// Waits until another thread or the server has done something.
 func eventually(_ text: String, _ condition: () throws -> Bool) rethrows {
     let deadline = soon
-    while try !condition(), ContinuousClock.now < deadline { SystemThread.sleep(milliseconds: 1) }
-    try expect(condition(), text)
+    var isTrue = try condition()
+    while !isTrue, ContinuousClock.now < deadline {
+        SystemThread.sleep(milliseconds: 1)
+        isTrue = try condition()
+    }
+    expect(isTrue, text)
 }
 
 /// A thread of a test, which can be waited for.

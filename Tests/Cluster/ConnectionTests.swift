@@ -5,7 +5,7 @@ func testConnections(_ info: String) throws {
     let first = try PostgresConnection(info, until: soon)
     let second = try PostgresConnection(info, until: soon)
     try testValues(first)
-    try testErrors(first)
+    try testErrors(first, info)
     try testPreparedStatements(first)
     try testPipelines(second)
     let third = try PostgresConnection(info, until: soon)
@@ -56,7 +56,7 @@ private func testValues(_ connection: PostgresConnection) throws {
         "a parameter larger than the socket's buffer")
 }
 
-private func testErrors(_ connection: PostgresConnection) throws {
+private func testErrors(_ connection: PostgresConnection, _ info: String) throws {
     expect(kind(connection, "SELECT * FROM absent") == .notPermitted, "a missing table")
     expect(
         kind(connection, "SELECT 1/0") == .other && connection.isOpen, "an error leaves the connection open")
@@ -65,6 +65,12 @@ private func testErrors(_ connection: PostgresConnection) throws {
         try connection.run("INSERT INTO t VALUES (1)", until: soon).affectedRows == 1,
         "the number of changed rows")
     expect(kind(connection, "INSERT INTO t VALUES (1)") == .constraint("one"), "a constraint and its name")
+    try connection.run("CREATE TABLE late(id int UNIQUE DEFERRABLE INITIALLY DEFERRED)", until: soon)
+    let another = try PostgresConnection(info, until: soon)
+    try another.run("INSERT INTO late VALUES (1)", until: soon)
+    expect(
+        kind(another, "INSERT INTO late VALUES (1)") == .constraint("late_id_key"),
+        "a statement whose commit fails is an error")
     try connection.run("BEGIN READ ONLY", until: soon)
     expect(kind(connection, "INSERT INTO t VALUES (2)") == .readOnly, "a read-only transaction")
     expect(connection.isInTransaction, "a failed transaction is open")
