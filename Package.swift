@@ -166,7 +166,7 @@ let package = Package(
         // Passwords of a directory.
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
         // Connections to PostgreSQL.
-        library("DavitPostgres", [libpq]),
+        library("DavitPostgres", ["DavitSystem", libpq]),
         // Ports of a router.
         library("DavitNATMapping", ["DavitServer", "DavitSystem", libnatpmp, libminiupnpc]),
         // Requests to other services, and the JSON in their responses.
@@ -357,7 +357,9 @@ let package = Package(
         // Run by scripts/cluster.sh, with a PostgreSQL server; empty without the trait `Postgres`.
         .executableTarget(
             name: "ClusterTests",
-            dependencies: [.target(name: "DavitPostgres", condition: .when(traits: ["Postgres"]))],
+            dependencies: [
+                "DavitSystem", .target(name: "DavitPostgres", condition: .when(traits: ["Postgres"])),
+            ],
             path: "Tests/Cluster", swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(

@@ -15,12 +15,24 @@ if ((EUID == 0)); then
     chown postgres "$folder"
     as=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 fi
+# The tests start further servers with it: run PROGRAM ARGUMENT…
+{
+    echo '#!/bin/bash'
+    echo "cd ${folder@Q}; program=\$1; shift; exec ${as[*]@Q} ${programs@Q}/\"\$program\" \"\$@\""
+} > "$folder/run"
+chmod +x "$folder/run"
 stop() {
-    (cd "$folder" && "${as[@]}" "$programs/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1) || true
+    for file in "$folder"/*/postmaster.pid; do
+        [[ -e $file ]] || continue
+        main=$(head -1 "$file")
+        # A test that failed may have left it stopped.
+        pkill -CONT -P "$main" || true
+        kill -CONT "$main" 2>/dev/null || true
+        "$folder/run" pg_ctl -D "${file%/*}" -m immediate -w stop >/dev/null 2>&1 || true
+    done
     rm -rf "$folder"
 }
 trap stop EXIT
-cd "$folder"
-"${as[@]}" "$programs/initdb" -D data -U postgres -A trust -N >/dev/null
-"${as[@]}" "$programs/pg_ctl" -D data -w -l log -o "-k $folder -c listen_addresses='' -c fsync=off" start >/dev/null
+"$folder/run" initdb -D data -U postgres -A trust -N >/dev/null
+"$folder/run" pg_ctl -D data -w -l log -o "-k $folder -c listen_addresses='' -c fsync=off" start >/dev/null
 "$program" "$folder"

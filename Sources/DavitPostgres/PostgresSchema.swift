@@ -1,0 +1,322 @@
+#if Postgres
+/// The tables, and the migrations from older versions.
+///
+/// Names of resources are `bytea`, because they need not be UTF-8. Times that clients see are `bigint`, in nanoseconds since
+/// 1970 in UTC. Times that decide whether something is expired are `timestamptz`, and are compared with
+/// `clock_timestamp()`. There are no foreign keys to `resource`: checking one locks the row, and the rows of collections
+/// near the root would be locked by each change.
+enum PostgresSchema {
+    /// The migration at index `n` converts version `n` to version `n + 1`. Migrations are only appended, never edited.
+    static let migrations: [StaticString] = [
+        """
+        -- One row. The folder or bucket with the content carries the same id, so that it belongs to one database only.
+        CREATE TABLE database (id uuid NOT NULL, created timestamptz NOT NULL);
+        INSERT INTO database VALUES (gen_random_uuid(), clock_timestamp());
+
+        -- The running davit processes.
+        CREATE TABLE node (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL,
+            started timestamptz NOT NULL DEFAULT clock_timestamp(),
+            seen timestamptz NOT NULL DEFAULT clock_timestamp()
+        );
+
+        -- A transaction that may have to be looked for after its connection was lost.
+        CREATE TABLE commit_marker (
+            key uuid PRIMARY KEY,
+            -- False if a node looked for the transaction before it committed, which it therefore cannot do any more.
+            is_committed boolean NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp()
+        );
+        CREATE INDEX commit_marker_created ON commit_marker (created);
+
+        -- Keys that all nodes use, such as those of session tickets.
+        CREATE TABLE secret (
+            name text NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            value bytea NOT NULL,
+            PRIMARY KEY (name, created)
+        );
+
+        CREATE TABLE share (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL UNIQUE,
+            -- Identifies the numbers in `change` to clients.
+            journal uuid NOT NULL DEFAULT gen_random_uuid(),
+            -- Changes before this transaction are no longer in `change`.
+            first_change xid8 NOT NULL DEFAULT '0'
+        );
+
+        CREATE TABLE resource (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            share bigint NOT NULL,
+            -- 0 for the roots of a share, which have the names `files`, `trash` and `sidecars`.
+            parent bigint NOT NULL,
+            -- The name in Unicode normalization form C, so that equivalent names are one name.
+            key bytea NOT NULL,
+            -- The name as the client wrote it.
+            name bytea NOT NULL,
+            -- 0 collection, 1 content.
+            kind smallint NOT NULL,
+            length bigint NOT NULL DEFAULT 0,
+            modified bigint NOT NULL,
+            created bigint NOT NULL,
+            -- Rises with each change of the content; part of the entity tag.
+            version bigint NOT NULL DEFAULT 1,
+            -- NULL for collections and empty content.
+            blob bigint,
+            is_executable boolean NOT NULL DEFAULT false,
+            has_properties boolean NOT NULL DEFAULT false,
+            content_language text
+        ) WITH (fillfactor = 80);
+        CREATE UNIQUE INDEX resource_name ON resource (share, parent, key);
+        CREATE INDEX resource_blob ON resource (blob) WHERE blob IS NOT NULL;
+
+        CREATE TABLE property (
+            resource bigint NOT NULL,
+            namespace text NOT NULL,
+            local text NOT NULL,
+            element bytea NOT NULL,
+            PRIMARY KEY (resource, namespace, local)
+        );
+
+        CREATE TABLE lock (
+            token uuid PRIMARY KEY,
+            -- The order in which the locks were created.
+            number bigint GENERATED ALWAYS AS IDENTITY,
+            share bigint NOT NULL,
+            resource bigint NOT NULL,
+            -- The collections above the resource. They do not change, because a lock does not move (RFC 4918 section 7.5).
+            ancestors bigint[] NOT NULL,
+            is_infinite boolean NOT NULL,
+            is_exclusive boolean NOT NULL,
+            owner bytea,
+            principal text,
+            network text,
+            timeout_seconds bigint NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            expiry timestamptz NOT NULL,
+            root_href bytea NOT NULL
+        );
+        CREATE INDEX lock_resource ON lock (resource);
+        CREATE INDEX lock_ancestors ON lock USING gin (ancestors);
+        CREATE INDEX lock_expiry ON lock (expiry);
+
+        CREATE TABLE trash (
+            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            id text NOT NULL,
+            share bigint NOT NULL,
+            -- Its parent is the root `trash` of the share.
+            resource bigint NOT NULL UNIQUE,
+            -- Where it was.
+            path bytea NOT NULL,
+            deleted timestamptz NOT NULL DEFAULT clock_timestamp(),
+            principal text,
+            -- NULL until a collection is measured.
+            length bigint,
+            is_collection boolean NOT NULL,
+            is_overwritten boolean NOT NULL,
+            UNIQUE (share, id)
+        );
+        CREATE INDEX trash_deleted ON trash (share, deleted) INCLUDE (length);
+
+        -- Content. Blobs never change; a copy uses the blob of its source.
+        CREATE TABLE blob (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            share bigint NOT NULL,
+            length bigint NOT NULL,
+            digest bytea,
+            -- The number of resources and trashed versions.
+            reference_count bigint NOT NULL DEFAULT 0,
+            -- When the last reference was removed.
+            unreferenced timestamptz
+        );
+        CREATE INDEX blob_unreferenced ON blob (unreferenced) WHERE reference_count = 0;
+
+        -- The content of a small blob. Larger ones have segments.
+        CREATE TABLE small_content (blob bigint PRIMARY KEY, bytes bytea NOT NULL);
+        ALTER TABLE small_content ALTER bytes SET STORAGE EXTERNAL;
+
+        CREATE TABLE segment (
+            blob bigint NOT NULL,
+            -- The position in the blob.
+            start bigint NOT NULL,
+            length bigint NOT NULL,
+            -- The name of the file or object with the bytes. Blobs with a part in common share it.
+            object uuid NOT NULL,
+            -- The position in the object.
+            object_start bigint NOT NULL DEFAULT 0,
+            -- Of the whole object.
+            digest bytea NOT NULL,
+            PRIMARY KEY (blob, start)
+        );
+        CREATE INDEX segment_object ON segment (object);
+
+        -- Blobs that no resource uses yet. A change that uses one deletes the row, and fails if it is gone.
+        CREATE TABLE staged_blob (
+            blob bigint PRIMARY KEY,
+            node bigint NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            -- NULL if the blob is given up when its node is gone.
+            expiry timestamptz
+        );
+        CREATE INDEX staged_blob_node ON staged_blob (node);
+
+        -- Objects that were removed and are removed once more later, because an upload may end after the removal.
+        CREATE TABLE removed_object (
+            object uuid PRIMARY KEY,
+            share bigint NOT NULL,
+            removed timestamptz NOT NULL DEFAULT clock_timestamp()
+        );
+        CREATE INDEX removed_object_removed ON removed_object (removed);
+
+        CREATE TABLE upload (
+            id text PRIMARY KEY,
+            share bigint NOT NULL,
+            parent bigint NOT NULL,
+            name bytea NOT NULL,
+            blob bigint NOT NULL,
+            -- Rises when a request takes over the upload. Others can no longer append then.
+            turn bigint NOT NULL DEFAULT 0,
+            principal text,
+            network text,
+            field_lines bytea NOT NULL,
+            options bigint NOT NULL,
+            length bigint,
+            received bigint NOT NULL,
+            is_unverified boolean NOT NULL,
+            is_complete boolean NOT NULL,
+            expiry timestamptz NOT NULL
+        );
+        CREATE INDEX upload_parent ON upload (share, parent);
+        CREATE INDEX upload_expiry ON upload (expiry);
+
+        -- The journal. A row with a large xid may become visible before one with a smaller xid, see PostgresChanges.
+        CREATE TABLE change (
+            share bigint NOT NULL,
+            xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+            number bigint GENERATED ALWAYS AS IDENTITY,
+            resource bigint NOT NULL,
+            parent bigint NOT NULL,
+            name bytea NOT NULL,
+            -- 0 created or changed, 1 removed, 2 created with all members, 3 locks.
+            kind smallint NOT NULL,
+            PRIMARY KEY (share, xid, number)
+        );
+
+        CREATE TABLE account (
+            name text PRIMARY KEY,
+            secret text NOT NULL,
+            is_enabled boolean NOT NULL
+        );
+        CREATE TABLE user_group (name text PRIMARY KEY);
+        CREATE TABLE member (
+            user_group text NOT NULL,
+            account text NOT NULL,
+            PRIMARY KEY (user_group, account)
+        );
+        CREATE INDEX member_account ON member (account);
+
+        -- One row. Nodes compare it with the generation of what they remember of accounts, groups and rules.
+        CREATE TABLE account_generation (generation bigint NOT NULL);
+        INSERT INTO account_generation VALUES (0);
+
+        -- Rules belong to the resource and not to its path, so that they move with it.
+        CREATE TABLE rule (
+            resource bigint NOT NULL,
+            -- `user`, `group`, `everyone` or `anonymous`.
+            subject text NOT NULL,
+            -- The name of the user or group; empty for the others.
+            name text NOT NULL,
+            -- The names of the rights, or of a preset.
+            rights text NOT NULL,
+            PRIMARY KEY (resource, subject, name)
+        );
+
+        CREATE TABLE app_password (
+            id text PRIMARY KEY,
+            account text NOT NULL,
+            -- The name of the device or program.
+            label text NOT NULL,
+            secret text NOT NULL,
+            -- The folder that the password is limited to, and the rights in it; both or none are NULL.
+            resource bigint,
+            rights text,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            -- NULL if the password does not expire.
+            expiry timestamptz,
+            -- NULL if the password was not used.
+            used timestamptz,
+            used_from text
+        );
+        CREATE INDEX app_password_account ON app_password (account);
+
+        CREATE TABLE session (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            token_hash bytea NOT NULL UNIQUE,
+            account text NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            used timestamptz NOT NULL DEFAULT clock_timestamp(),
+            -- The address of the last use.
+            address text NOT NULL,
+            -- What the browser reported about itself.
+            agent text NOT NULL
+        );
+        CREATE INDEX session_account ON session (account);
+
+        CREATE TABLE second_factor (
+            account text PRIMARY KEY,
+            secret bytea NOT NULL,
+            created timestamptz NOT NULL DEFAULT clock_timestamp(),
+            -- The time step of the last accepted code; no code of this step or an earlier one is accepted.
+            used_step bigint NOT NULL
+        );
+        CREATE TABLE recovery_code (
+            account text NOT NULL,
+            code_hash bytea NOT NULL,
+            PRIMARY KEY (account, code_hash)
+        );
+
+        -- Triggers, so that no way to change an account leaves its sessions behind.
+        CREATE FUNCTION end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM session WHERE account = OLD.name;
+            IF TG_OP = 'DELETE' THEN
+                DELETE FROM second_factor WHERE account = OLD.name;
+                DELETE FROM recovery_code WHERE account = OLD.name;
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER account_removed AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION end_sessions();
+        CREATE TRIGGER account_changed AFTER UPDATE OF secret, is_enabled ON account FOR EACH ROW
+            WHEN (OLD.secret <> NEW.secret OR NOT NEW.is_enabled) EXECUTE FUNCTION end_sessions();
+        CREATE FUNCTION remove_recovery_codes() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM recovery_code WHERE account = OLD.account;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER second_factor_removed AFTER DELETE ON second_factor FOR EACH ROW
+            EXECUTE FUNCTION remove_recovery_codes();
+
+        -- The resources along a path, from the root to the last name that exists. A function, because its plan does not
+        -- depend on statistics, as the plan of a join does.
+        CREATE FUNCTION resolve_path(root bigint, keys bytea[])
+        RETURNS TABLE (depth integer, member resource) LANGUAGE plpgsql STABLE AS $$
+        DECLARE next_key bytea;
+        BEGIN
+            SELECT * INTO member FROM resource r WHERE r.id = root;
+            IF NOT FOUND THEN RETURN; END IF;
+            depth := 0;
+            RETURN NEXT;
+            FOREACH next_key IN ARRAY keys LOOP
+                SELECT * INTO member FROM resource r
+                WHERE r.share = member.share AND r.parent = member.id AND r.key = next_key;
+                EXIT WHEN NOT FOUND;
+                depth := depth + 1;
+                RETURN NEXT;
+            END LOOP;
+        END $$;
+        """
+    ]
+}
+#endif
