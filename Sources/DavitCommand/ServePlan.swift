@@ -80,6 +80,14 @@ private struct PlanMaker {
                     .init(path: share.path, options: made(merged, of: share), settings: merged))
             }
             checkStateFolders(of: listed)
+            for (share, planned) in zip(listed, shares)
+            where options.isSandboxed && planned.options.uploadCheck.command != nil
+                && options.uploadCheck.command == nil
+            {
+                let error = UsageError.conflict(
+                    option: ServeOption.sandbox.rawValue, other: ServeOption.checkUploads.rawValue)
+                report(share.position, ConfigurationReader.message(error))
+            }
         } else {
             options.folder = sources.folder ?? file.top.folder ?? ""
             if options.folder.isEmpty, !file.namesFolder {

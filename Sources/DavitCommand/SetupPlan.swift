@@ -115,6 +115,10 @@ package struct SetupPlan: Hashable, Sendable {
         ]
     }
 
+    private var stateOption: String {
+        stateFolder.map { " \(ServeOption.stateDir.rawValue) \(Self.shellWord($0))" } ?? ""
+    }
+
     /// What remains to be done, for people.
     /// - Parameter link: the query of the URL with which the user of the account chooses the password; nil without a link.
     package func nextSteps(link: String?) -> String {
@@ -150,6 +154,8 @@ package struct SetupPlan: Hashable, Sendable {
 
                 Then choose the password of \(account), once within \(AccountOptions.standardHours) hours:
                   \(url)\(link)
+                Later, make another link:
+                  \(Self.shellWord(program)) account link \(Self.shellWord(folder)) \(Self.shellWord(account))\(stateOption)
 
                 """
         }

@@ -21,8 +21,7 @@ package struct CommandReceiver: EventReceiver {
     package init(_ path: String, arguments: [String] = [], seconds: Int64 = seconds) {
         name = ([path] + arguments).joined(separator: " ")
         process = ChildProcess(path, arguments: arguments, seconds: seconds)
-        // The program need not read its input.
-        Signals.ignoreBrokenPipes()
+        Signals.prepareForChildren()
     }
 
     package func deliver(_ event: DeliveredEvent, isCancelled: @escaping @Sendable () -> Bool)

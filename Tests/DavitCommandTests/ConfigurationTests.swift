@@ -317,6 +317,10 @@ struct ConfigurationTests {
         ("folder: &a /srv", "anchors"), ("folder: *a", "aliases"), ("folder: !!str a", "tags"),
         ("folder: a\n---\nfolder: b", "second document"), ("folder: [", "not valid YAML"),
         ("folder: a\nshares: [{path: /a, folder: b}]", "found both 'folder' and 'shares'"),
+        (
+            "sandbox: true\nshares: [{path: /a, folder: b, check-uploads: /bin/c}]",
+            "sandbox cannot be used with check-uploads"
+        ),
         ("<<: {port: 1}\nfolder: a", "unknown key '<<'"),
     ]
 

@@ -121,6 +121,19 @@ struct OutboxTests {
         #expect(outbox.openCount == 0)
     }
 
+    /// After an internal error, part of the change may have taken effect.
+    @Test func internalErrorsHaveUnknownResults() async throws {
+        let outbox = RecordingOutbox()
+        let share = try Self.share(outbox)
+        #expect(share.shell("touch a") == 0)
+        share.resources.watch { $0 == .rename ? .failed(reason: "broken disk") : nil }
+        #expect(try await share.client.send("MOVE", "/a", [("Destination", "/b")]).status == 500)
+        let events = outbox.take()
+        #expect(events.map(\.operation) == [.move])
+        #expect(events.allSatisfy { $0.result == .unknown })
+        #expect(outbox.openCount == 0)
+    }
+
     @Test func onlyChosenOperationsHaveEvents() async throws {
         let outbox = RecordingOutbox([.delete])
         let share = try Self.share(outbox)

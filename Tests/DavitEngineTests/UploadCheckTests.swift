@@ -18,7 +18,7 @@ struct UploadCheckTests {
 
         init(_ verdict: UploadVerdict) { self.verdict = verdict }
 
-        func examine(_ upload: ReceivedUpload) -> UploadVerdict {
+        func examine(_ upload: ReceivedUpload) async -> UploadVerdict {
             var content: [UInt8] = []
             // In pieces, as a program reads it.
             while let piece = try? upload.bytes(from: Int64(content.count), count: 70_000), !piece.isEmpty {
@@ -88,6 +88,64 @@ struct UploadCheckTests {
         #expect(try await share.append("def", to: upload, at: 3, isLast: true).status == 403)
         #expect(check.all.map(\.content) == [Array("abcdef".utf8)])
         #expect(share.shell("[ ! -e a ]") == 0)
+    }
+
+    /// Does not end before it is opened for the name of a file.
+    private final class SlowCheck: UploadCheck {
+        private let gates: [String: Opening]
+        init(_ gates: [String: Opening]) { self.gates = gates }
+
+        func examine(_ upload: ReceivedUpload) async -> UploadVerdict {
+            if let gate = gates[upload.path.description] {
+                gate.reached()
+                await gate.wait()
+            }
+            return .accepted
+        }
+    }
+
+    /// A client whose checks take long holds up neither the checks nor the long work of others.
+    @Test func checksOfAClientAreLimited() async throws {
+        let gates = Dictionary(uniqueKeysWithValues: (1...4).map { ("/\($0)", Opening()) })
+        let share = try TestShare { $0.hooks.uploadCheck = SlowCheck(gates) }
+        #expect(share.shell("mkdir d; touch d/a") == 0)
+        let uploads = (1...4).map { number in
+            Task { [client = share.client] in
+                try await client.send("PUT", "/\(number)", text: "x", principal: "anna").status
+            }
+        }
+        while share.share.uploadChecks.waitingCount < 2 { await Task.yield() }
+        #expect(try await share.client.send("PUT", "/other", text: "x", principal: "ben").status == 201)
+        let copy = try await share.client.send("COPY", "/d", [("Destination", "/e")], principal: "ben")
+        #expect(copy.status == 201)
+        #expect(share.share.uploadChecks.waitingCount == 2)
+        for gate in gates.values { gate.open() }
+        for upload in uploads { #expect(try await upload.value == 201) }
+        #expect(share.share.uploadChecks.waitingCount == 0)
+    }
+
+    /// A form of the page without scripts stores files like other uploads.
+    @Test func filesOfFormsAreExamined() async throws {
+        let check = Check(.refused)
+        let share = try TestShare { $0.hooks.uploadCheck = check }
+        let form = FormUploadTests.form(FormUploadTests.file("new", "abc"))
+        let response = try await share.client.send(
+            "POST", "/?action=upload", FormUploadTests.fields, body: form)
+        #expect(response.status == 403)
+        #expect(check.all.map(\.path) == ["/new"])
+        #expect(share.shell("[ ! -e new ]") == 0)
+    }
+
+    /// Uploads that are complete with their first request.
+    @Test func completeUploadsAreExamined() async throws {
+        for fields in [[("Upload-Complete", "?1")], [("Upload-Complete", "?1"), ("Upload-Length", "3")]] {
+            let check = Check(.refused)
+            let share = try TestShare { $0.hooks.uploadCheck = check }
+            let response = try await share.client.send("PUT", "/new", fields, text: "abc")
+            #expect(response.status == 403)
+            #expect(check.all.map(\.content) == [Array("abc".utf8)])
+            #expect(share.shell("[ ! -e new ]") == 0)
+        }
     }
 
     @Test func otherChangesAreNotExamined() async throws {

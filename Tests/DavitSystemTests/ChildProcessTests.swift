@@ -46,6 +46,24 @@ struct ChildProcessTests {
         #expect(try Self.run("echo error >&2").output == Array("error\n".utf8))
     }
 
+    /// A program that never stops writing can be ended, also if it writes faster than it is read.
+    @Test func endlessOutputHoldsUpNothing() throws {
+        #expect(throws: ChildProcess.Failure.late) { try Self.run("yes", seconds: 1) }
+        var calls = 0
+        #expect(throws: ChildProcess.Failure.cancelled) {
+            try Self.run(
+                "yes",
+                isCancelled: {
+                    calls += 1
+                    return calls == 100
+                })
+        }
+        // It is in a session of its own, so it is not killed, but ends when its output is closed.
+        let ending = try Self.run("setsid yes & exit 6")
+        #expect(ending.status == 6)
+        #expect(ending.output.count <= ChildProcess.outputLimit)
+    }
+
     @Test func environmentIsNotInherited() throws {
         let ending = try Self.run("env | sort", environment: ["A=1", "B=a b\nc"])
         let lines = String(decoding: ending.output, as: UTF8.self).split(separator: "\n").filter {

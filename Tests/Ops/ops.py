@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -222,6 +223,18 @@ def addresses(work, report):
             server.stop()
 
 
+def ignored_children(work, report):
+    """A program's exit status counts also if the server was started by a process that ignores SIGCHLD."""
+    former = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        for program, wanted in (("/bin/false", 403), ("/bin/true", 201)):
+            with Server(work, "--port", "0", "--check-uploads", program).wait_until_ready() as server:
+                status = ask(("127.0.0.1", server.port), "PUT", "/a", ["Content-Length: 0"])
+                report.check(f"with SIGCHLD ignored, {program} leads to {wanted}", status == wanted, str(status))
+    finally:
+        signal.signal(signal.SIGCHLD, former)
+
+
 def rules(names, report):
     """Checks the files in deploy/, also that they use no metric that davit does not have, and that all are documented."""
     code, output = promtool("check", "rules", str(DEPLOY / "prometheus-alerts.yml"))
@@ -249,7 +262,7 @@ def main():
     else:
         with tempfile.TemporaryDirectory(prefix="davit-ops.") as folder:
             names = set()
-            for number, test in enumerate([listener, media, tls, addresses]):
+            for number, test in enumerate([listener, media, tls, addresses, ignored_children]):
                 work = pathlib.Path(folder) / str(number)
                 work.mkdir()
                 names |= test(work, report) or set()

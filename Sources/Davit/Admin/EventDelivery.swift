@@ -79,7 +79,7 @@ extension Configuration {
         for receiver in events.receivers {
             switch receiver {
             case .command(let path, let arguments):
-                try UploadProgram.check(path)
+                try ServerError.check(program: path)
                 receivers.append(CommandReceiver(path, arguments: arguments))
             case .webhook(let url): receivers.append(try events.webhook(url))
             }

@@ -7,6 +7,7 @@ internal import DavitTransport
 /// Keeps a port of the router mapped to a server while it listens.
 final class PublicPort: Sendable {
     private let mapper: PortMapper
+    private let log: Log
     private let prefix: String
 
     /// - Parameter onChange: called with the URL when the port is mapped, and with nil and the reason when it is not.
@@ -15,6 +16,7 @@ final class PublicPort: Sendable {
         onChange: @escaping @Sendable (_ url: String?, _ reason: String) -> Void
     ) {
         self.prefix = prefix
+        self.log = log
         mapper = PortMapper(
             mapping.gateway, external: mapping.externalPort, seconds: max(120, mapping.seconds)
         ) { status in
@@ -41,7 +43,14 @@ final class PublicPort: Sendable {
         let usable = addresses.first {
             $0.path == nil && !Configuration.isLoopback($0.host) && $0.host != "::1"
         }
-        if let usable { mapper.start(usable.port) } else { mapper.withdraw() }
+        guard let usable else {
+            if !addresses.isEmpty {
+                log.warning(
+                    "port not mapped", ["reason": "the server listens only on this machine; see --host"])
+            }
+            return mapper.withdraw()
+        }
+        mapper.start(usable.port)
     }
 
     func withdraw() { mapper.withdraw() }

@@ -93,3 +93,13 @@ public enum ServerError: Error, Sendable, Equatable {
     /// running is started again, or one that is not running is resumed.
     case cannotListen(TransportError)
 }
+
+extension ServerError {
+    /// Checks that a program of the configuration can be executed.
+    /// - Throws: ``programNotUsable(path:_:)``
+    static func check(program path: String) throws(ServerError) {
+        do throws(SystemError) { try ChildProcess.check(path) } catch {
+            throw .programNotUsable(path: path, error)
+        }
+    }
+}

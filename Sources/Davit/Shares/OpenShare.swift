@@ -57,7 +57,7 @@ final class OpenShare: LifecycleObserver {
     }
 
     init(_ configuration: WebDAVShare, in environment: ServerEnvironment) throws(ServerError) {
-        if let program = configuration.uploadProgram { try UploadProgram.check(program.path) }
+        if let program = configuration.uploadProgram { try ServerError.check(program: program.path) }
         folders = try ShareFolders(
             configuration.folder, mounts: configuration.mounts, homes: configuration.homes,
             sync: configuration.sync, keepsFree: configuration.keptFreeBytes)

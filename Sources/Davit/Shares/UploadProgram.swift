@@ -2,6 +2,7 @@ internal import DavitEngine
 internal import DavitServer
 internal import DavitStore
 internal import DavitSystem
+internal import Synchronization
 
 /// A program that examines uploaded content before it is stored, such as a virus scanner.
 ///
@@ -35,16 +36,6 @@ public struct UploadProgram: Hashable, Sendable {
     }
 }
 
-extension UploadProgram {
-    /// Checks that a program can be executed.
-    /// - Throws: ``ServerError/programNotUsable(path:_:)``
-    static func check(_ path: String) throws(ServerError) {
-        do throws(SystemError) { try ChildProcess.check(path) } catch {
-            throw .programNotUsable(path: path, error)
-        }
-    }
-}
-
 /// Runs an ``UploadProgram``.
 final class UploadProgramCheck: UploadCheck {
     /// The status with which a program refuses content; that of `clamscan` and `clamdscan` for a virus.
@@ -57,17 +48,37 @@ final class UploadProgramCheck: UploadCheck {
     init(_ program: UploadProgram, log: @escaping ServerEnvironment.LogLine) {
         self.program = program
         self.log = log
-        // The program may end before it has read its input.
-        Signals.ignoreBrokenPipes()
+        Signals.prepareForChildren()
     }
 
-    func examine(_ upload: ReceivedUpload) -> UploadVerdict {
+    /// Runs the program on a thread of its own, which only waits for it. The number of calls at the same time is limited.
+    func examine(_ upload: ReceivedUpload) async -> UploadVerdict {
+        let isCancelled = Atomic<Bool>(false)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                do throws(SystemError) {
+                    try SystemThread.start(named: "davit-check") { [self] in
+                        continuation.resume(
+                            returning: run(upload) { isCancelled.load(ordering: .relaxed) })
+                    }
+                } catch {
+                    continuation.resume(returning: failed(upload, error.description))
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
+        }
+    }
+
+    private func run(_ upload: ReceivedUpload, isCancelled: () -> Bool) -> UploadVerdict {
         let process = ChildProcess(
             program.path, arguments: program.arguments, seconds: max(1, program.seconds))
         var offset: Int64 = 0
         let ending: ChildProcess.Ending
         do throws(ChildProcess.Failure) {
-            ending = try process.run(environment: Self.environment(of: upload)) { bytes in
+            ending = try process.run(
+                environment: Self.environment(of: upload), isCancelled: isCancelled
+            ) { bytes in
                 guard offset < upload.length else { return true }
                 guard let next = try? upload.bytes(from: offset, count: Self.chunkBytes), !next.isEmpty else {
                     return false
@@ -77,7 +88,8 @@ final class UploadProgramCheck: UploadCheck {
                 return true
             }
         } catch {
-            return failed(upload, error.text)
+            // The client has disconnected. Whatever happens after failures, this content must not be stored.
+            return error == .cancelled ? .unavailable : failed(upload, error.text)
         }
         switch ending.status {
         case 0: return .accepted

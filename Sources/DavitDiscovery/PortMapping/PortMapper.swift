@@ -98,14 +98,16 @@ package final class PortMapper: Sendable {
 
     /// The main function of the thread.
     private func run() {
-        while let port = monitor.withLock({ $0.port }) { keepMapped(port) }
-        change(.idle)
-        // The server may listen again by now.
-        let next = monitor.withLock { state -> UInt16? in
-            if state.port == nil { state.hasThread = false }
-            return state.port
+        var isEnded = false
+        while !isEnded {
+            while let port = monitor.withLock({ $0.port }) { keepMapped(port) }
+            change(.idle)
+            // The server may listen again by now.
+            isEnded = monitor.withLock { state in
+                if state.port == nil { state.hasThread = false }
+                return !state.hasThread
+            }
         }
-        if next != nil { return run() }
         monitor.broadcast()
     }
 

@@ -1,5 +1,4 @@
 internal import DavitHTTP
-internal import DavitServer
 internal import DavitStore
 
 extension ChangeCommitter {
@@ -52,12 +51,10 @@ extension ChangeCommitter {
             guard await allows(action) else { throw WebDAVError(.forbidden) }
         }
         guard let check = hooks.uploadCheck, action.kind == .upload, let content else { return }
+        let slot = try await share.uploadChecks.enter(for: context)
+        defer { withExtendedLifetime(slot) {} }
         let upload = ReceivedUpload(action, content, from: context.request.peerAddress)
-        // The content has been admitted already.
-        let verdict = try await share.work.runLong(for: context.request.client, .continues) {
-            check.examine(upload)
-        }
-        switch verdict {
+        switch await check.examine(upload) {
         case .accepted: return
         case .refused: throw WebDAVError(.forbidden)
         case .unavailable: throw .busy

@@ -1,4 +1,5 @@
 internal import DavitAccess
+internal import DavitHTTP
 internal import DavitStore
 
 extension ChangeCommitter {
@@ -38,7 +39,13 @@ extension ChangeCommitter {
             }
             return outcome
         } catch {
-            outbox.cancel(id)
+            if error.status == .internalServerError {
+                // Part of the change may have taken effect.
+                event.result = .unknown
+                outbox.complete(id, event)
+            } else {
+                outbox.cancel(id)
+            }
             throw error
         }
     }

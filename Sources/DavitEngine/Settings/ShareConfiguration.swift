@@ -24,6 +24,10 @@ public struct ShareConfiguration: Sendable {
     /// 64 KiB of them, in total and per client. Further responses wait; if too many are waiting, they fail.
     public var largeReadLimit = 16
     public var largeReadLimitPerClient = 4
+    /// The maximum number of uploads that are examined at the same time (``UploadCheck``), in total and per client.
+    /// Further ones wait; if too many are waiting, they fail.
+    package var uploadCheckLimit = 8
+    package var uploadCheckLimitPerClient = 2
     /// The maximum size in bytes of the stored `owner` of a lock; larger ones are refused with 507.
     public var lockOwnerLimitBytes = 8_192
     /// The maximum number of shared locks with the same root; a request that would exceed it is refused

@@ -24,7 +24,7 @@ public struct ShareHooks: Sendable {
     /// response begins. Runs on the thread of the request and must not block; pass longer work on, for
     /// example to an `AsyncStream`.
     public var completed: (@Sendable (ShareAction) -> Void)?
-    /// Examines the content of uploads, after ``allows`` and on another thread; nil if it is not examined.
+    /// Examines the content of uploads, after ``allows``; nil if it is not examined.
     package var uploadCheck: (any UploadCheck)?
     /// Called for each lock that was broken. Runs on the thread that broke the lock and must not block.
     public var lockBroken: (@Sendable (BrokenLock) -> Void)?

@@ -4,8 +4,10 @@ package import DavitStore
 
 /// Examines the content of uploads, such as for viruses, before it becomes visible to clients.
 package protocol UploadCheck: Sendable {
-    /// Returns whether content may be stored. Runs for each upload whose content has been received completely. Blocks.
-    func examine(_ upload: ReceivedUpload) -> UploadVerdict
+    /// Returns whether content may be stored. Called for each upload whose content has been received completely. Runs
+    /// on the event loop and must not block it, but may take any time; see ``ShareConfiguration/uploadCheckLimit``.
+    /// Ends early if the task is cancelled, and does not accept the content then.
+    func examine(_ upload: ReceivedUpload) async -> UploadVerdict
 }
 
 /// The result of an ``UploadCheck``.

@@ -65,6 +65,8 @@ public final class Share: Sendable {
     package let xmlBodies: XMLBodyReader
     /// Limits the responses that concurrently hold the properties of a resource with many properties.
     package let largeReads: ClientSlots
+    /// Limits the uploads that are examined at the same time.
+    package let uploadChecks: ClientSlots
     let plans: PropFindPlans
     let digests: DigestReader
     /// Nil if clients cannot request changes.
@@ -160,6 +162,9 @@ public final class Share: Sendable {
         largeReads = ClientSlots(
             "concurrent responses with large properties", limit: configuration.largeReadLimit,
             limitPerClient: configuration.largeReadLimitPerClient, limitLog)
+        uploadChecks = ClientSlots(
+            "concurrent checks of uploads", limit: configuration.uploadCheckLimit,
+            limitPerClient: configuration.uploadCheckLimitPerClient, limitLog)
         xmlBodies = XMLBodyReader(
             limitBytes: configuration.bodyLimitBytes,
             ClientSlots(
@@ -241,6 +246,7 @@ public final class Share: Sendable {
         origins = share.origins
         xmlBodies = share.xmlBodies
         largeReads = share.largeReads
+        uploadChecks = share.uploadChecks
         plans = share.plans
         digests = share.digests
         journal = share.journal

@@ -33,6 +33,8 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// The input could not be read.
         case noInput
+        /// The system has discarded the exit status, because this process ignores SIGCHLD.
+        case unknownStatus
 
         /// A short description for the log.
         package var text: String {
@@ -42,6 +44,7 @@ package struct ChildProcess: Sendable {
             case .killed(let signal): "signal \(signal) has ended it"
             case .cancelled: "it was ended because the server stops"
             case .noInput: "its input cannot be read"
+            case .unknownStatus: "its exit status is unknown, because the server ignores SIGCHLD"
             }
         }
     }
@@ -70,7 +73,7 @@ package struct ChildProcess: Sendable {
         _ = try checked("access") { unsafe access(path, X_OK) }
     }
 
-    /// Runs the program, and returns when it has ended. Blocks. SIGPIPE must be ignored.
+    /// Runs the program, and returns when it has ended. Blocks. See ``Signals/prepareForChildren()``.
     ///
     /// - Parameters:
     ///   - environment: variables in the form `NAME=VALUE`, without NUL.
@@ -174,31 +177,33 @@ package struct ChildProcess: Sendable {
             }
         }
 
+        /// Reads once, so that a program that writes without end cannot hold up the caller.
         private mutating func read() {
-            var chunk = [UInt8](repeating: 0, count: 4096)
-            while true {
-                let number = output.number
-                let count = unsafe chunk.withUnsafeMutableBytes { unsafe readBytes(number, $0) }
-                if count < 0, errno == EINTR { continue }
-                if count == 0 { output.end() }
-                guard count > 0 else { return }
-                text += chunk[..<min(count, outputLimit - text.count)]
-            }
+            var chunk = [UInt8](repeating: 0, count: 64 << 10)
+            let number = output.number
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe readBytes(number, $0) }
+            if count == 0 { output.end() }
+            if count > 0 { text += chunk[..<min(count, outputLimit - text.count)] }
         }
 
         /// Returns how the program has ended, which ``step(until:_:_:)`` has reported.
         mutating func ending() throws(Failure) -> Ending {
             if output.number >= 0 { read() }
-            kill()
+            guard kill() else { throw .unknownStatus }
             let signal = status & 0x7F
             guard signal == 0 else { throw .killed(signal: Int(signal)) }
             return Ending(status: Int(status >> 8 & 0xFF), output: text)
         }
 
         /// Ends the processes of the group, if there are any left, and releases the process ID.
-        mutating func kill() {
+        /// - Returns: whether ``status`` is known.
+        @discardableResult
+        mutating func kill() -> Bool {
             _ = killProcess(-process)
-            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+            while true {
+                let ended = unsafe waitpid(process, &status, 0)
+                if ended >= 0 || errno != EINTR { return ended == process }
+            }
         }
     }
 }

@@ -19,6 +19,15 @@ package enum Signals {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Prepares the process for programs that it starts: ignores SIGPIPE, because a program may end before it has read its
+    /// input, and no longer ignores SIGCHLD, which a process can inherit and which discards exit statuses.
+    package static func prepareForChildren() {
+        ignoreBrokenPipes()
+        let former = signal(SIGCHLD, SIG_DFL)
+        // The handler of an application remains. SIG_IGN is the number 1 in place of a function.
+        if unsafe unsafeBitCast(former, to: Int.self) != 1 { _ = signal(SIGCHLD, former) }
+    }
+
     private static let listeners = Mutex<[(id: Int, tell: @Sendable (Int32) -> Void)]>([])
 
     /// Registers `tell`, which is called on any thread for each signal that any queue of the process
