@@ -71,10 +71,12 @@ class System:
         archive = CACHE / "bookworm.tar"
         if not archive.exists():
             CACHE.mkdir(parents=True, exist_ok=True)
-            made = run("mmdebstrap", "--quiet", "--variant=minbase", "bookworm", f"{archive}.new")
+            # mmdebstrap makes an archive only if the name ends like one.
+            new = CACHE / "new-bookworm.tar"
+            made = run("mmdebstrap", "--quiet", "--variant=minbase", "bookworm", new)
             if made.returncode:
                 raise RuntimeError(made.stderr)
-            os.rename(f"{archive}.new", archive)
+            os.rename(new, archive)
         subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
         shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
 

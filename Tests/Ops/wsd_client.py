@@ -10,6 +10,7 @@ import http.client
 import json
 import random
 import re
+import select
 import socket
 import struct
 import sys
@@ -67,8 +68,12 @@ def ask(index, family):
     number = sender(index, family)
 
     def question(action, body):
-        number.sendto(envelope(f"{NAMES['wsd']}/{action}", body), (GROUPS[family], PORT))
-        return tree.fromstring(number.recv(65536))
+        # A datagram can be lost, for example because the server has not read earlier ones yet. So clients repeat it.
+        for _ in range(LIMIT_SECONDS):
+            number.sendto(envelope(f"{NAMES['wsd']}/{action}", body), (GROUPS[family], PORT))
+            if select.select([number], [], [], 1)[0]:
+                return tree.fromstring(number.recv(65536))
+        raise TimeoutError(action)
 
     found = question("Probe", "<wsd:Probe><wsd:Types>wsdp:Device</wsd:Types></wsd:Probe>")
     address = field(found, "wsa:EndpointReference/wsa:Address")
@@ -112,7 +117,6 @@ def noise(index, family):
 
 
 def listen(index):
-    import select
     numbers = {receiver(index, family): family for family in GROUPS}
     print("listening", flush=True)
     while True:
