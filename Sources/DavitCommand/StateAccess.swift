@@ -210,7 +210,8 @@ struct StateAccess {
         if case .directory(let directory) = accounts { configuration.access = directory }
         do throws(StateError) {
             let share = Share(
-                resources: folders.store, state: try ShareState(store: store), work: InlineWorkRunner(),
+                resources: folders.store, state: try IndexedShareState(store: store),
+                work: InlineWorkRunner(),
                 configuration: configuration, now: { Timestamp(nanoseconds: Clock.wallNow()) },
                 report: { StandardStreams.writeError("davit: \($0)\n") })
             try share.recovery.recover()

@@ -59,20 +59,25 @@ public struct OpenResource: Sendable {
     public let content: OpenContent?
     /// The path without symbolic links; nil if it equals the requested path.
     public let canonicalPath: ResourcePath?
+    /// Whether the resource has a ``PropertyName/contentLanguage``; nil if the store does not know.
+    public let hasContentLanguage: Bool?
 
     public init(collection info: ResourceInfo, canonicalPath: ResourcePath? = nil) {
         self.info = info
         self.canonicalPath = canonicalPath
         content = nil
+        hasContentLanguage = nil
     }
 
     /// - Parameter head: derived from the same `info`.
     public init(
-        _ info: ResourceInfo, file: any FileContent, head: ContentHead, canonicalPath: ResourcePath? = nil
+        _ info: ResourceInfo, file: any FileContent, head: ContentHead, canonicalPath: ResourcePath? = nil,
+        hasContentLanguage: Bool? = nil
     ) {
         self.info = info
         self.canonicalPath = canonicalPath
         content = OpenContent(file: file, head: head)
+        self.hasContentLanguage = hasContentLanguage
     }
 }
 

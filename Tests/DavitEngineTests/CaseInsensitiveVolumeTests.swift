@@ -19,7 +19,7 @@ struct CaseInsensitiveVolumeTests {
         // The simulation changes the names in system calls, so each call must resolve a single name.
         share = Share(
             resources: try FileResourceStore(root: folder.path, walksComponents: true),
-            state: try ShareState(store: MemoryStateStore()), work: CallerThreadWork(),
+            state: try IndexedShareState(store: MemoryStateStore()), work: CallerThreadWork(),
             configuration: ShareConfiguration(), now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: nil))
     }

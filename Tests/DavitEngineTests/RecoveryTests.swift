@@ -76,7 +76,7 @@ struct RecoveryTests {
         for (location, file) in row.before {
             identities[file] = try Self.makeFile(at: location, in: resources)
         }
-        let state = try ShareState(store: MemoryStateStore())
+        let state = try IndexedShareState(store: MemoryStateStore())
         try state.commit(Self.interrupted(row, identities))
 
         let share = Share(

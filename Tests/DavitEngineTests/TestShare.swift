@@ -19,7 +19,7 @@ import Darwin
 final class TestShare: Sendable {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
-    let state: ShareState
+    let state: any ShareState
     let share: Share
     let resources: WatchedStore
     /// The folder for sidecar files; nil unless the rules of the share require it.
@@ -51,7 +51,7 @@ final class TestShare: Sendable {
         // No test may depend on the speed of the machine.
         configuration.syncTimeout = .seconds(3600)
         configure(&configuration)
-        state = try ShareState(store: store)
+        state = try IndexedShareState(store: store)
         let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
         self.files = files
         mountedFolders = mounts.map(\.folder)

@@ -91,7 +91,7 @@ struct TrashRecoveryTests {
         for (location, file) in row.before {
             identities[file] = try Self.makeFile(at: Self.places[location] ?? "", in: resources)
         }
-        let state = try ShareState(store: MemoryStateStore())
+        let state = try IndexedShareState(store: MemoryStateStore())
         let kept = try #require(identities["k"])
         let entry = TrashEntry(
             number: 1, id: "aaaaaaaaaaaaaaaa", path: Self.path("a"),
@@ -135,7 +135,7 @@ struct TrashRecoveryTests {
         )
         let identity = try Self.makeFile(at: "a", in: resources)
         #expect(unsafe link(folder.path + "/a", folder.path + "/\(Self.places["t"] ?? "")") == 0)
-        let state = try ShareState(store: MemoryStateStore())
+        let state = try IndexedShareState(store: MemoryStateStore())
         try state.commit([
             .putTrash(
                 TrashEntry(

@@ -21,7 +21,7 @@ struct AddressCodeTests {
         configuration.securePublicHosts = ["secure.example"]
         let share = Share(
             resources: try FileResourceStore(root: folder.path),
-            state: try ShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
+            state: try IndexedShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
             configuration: configuration, now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: BrowserPage()))
     }

@@ -17,7 +17,7 @@ struct FolderListingTests {
         folder = try TemporaryFolder()
         let share = Share(
             resources: try FileResourceStore(root: folder.path),
-            state: try ShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
+            state: try IndexedShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
             configuration: ShareConfiguration(), now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
         client = TestClient(WebDAVHandler(share: share, page: FolderListing()))
     }

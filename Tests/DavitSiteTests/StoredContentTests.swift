@@ -21,7 +21,7 @@ struct StoredContentTests {
         case .share:
             let share = Share(
                 resources: try FileResourceStore(root: folder.path),
-                state: try ShareState(store: MemoryStateStore()),
+                state: try IndexedShareState(store: MemoryStateStore()),
                 work: PooledWorkRunner(pool: BlockingPool()),
                 configuration: ShareConfiguration(), now: { WebFolder.now }, report: { _ in })
             let client = TestClient(WebDAVHandler(share: share, page: nil))
@@ -181,7 +181,8 @@ struct StoredContentTests {
         let folder = try WebFolder(["a.html"])
         let share = Share(
             resources: try FileResourceStore(root: folder.path),
-            state: try ShareState(store: MemoryStateStore()), work: PooledWorkRunner(pool: BlockingPool()),
+            state: try IndexedShareState(store: MemoryStateStore()),
+            work: PooledWorkRunner(pool: BlockingPool()),
             configuration: ShareConfiguration(), now: { WebFolder.now }, report: { _ in })
         let shared = try await TestClient(WebDAVHandler(share: share, page: nil)).send("GET", "/a.html")
         #expect(shared["Content-Security-Policy"] == "sandbox")

@@ -13,7 +13,7 @@ struct ChargeTests {
             timeoutSeconds: 1, expiry: Timestamp(seconds: 100), rootHref: Array("/a".utf8), network: network)
     }
 
-    private static func add(_ lock: Lock, to state: ShareState) throws {
+    private static func add(_ lock: Lock, to state: any ShareState) throws {
         try state.commit([.bind(path("a"), current: identity(1), pending: nil), .addLock(lock)])
     }
 
@@ -29,7 +29,7 @@ struct ChargeTests {
     func locksAreChargedToTheirClient(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
-        var state = try ShareState(store: store)
+        var state = try IndexedShareState(store: store)
         try Self.add(Self.lock(1, account: "anna"), to: state)
         try Self.add(Self.lock(2, network: "192.0.2.1"), to: state)
         try Self.add(Self.lock(3, network: "192.0.2.1"), to: state)
@@ -48,7 +48,7 @@ struct ChargeTests {
             #expect(state.admits(other, Self.limits(perClient: (1, bytes), total: (4, 4 * bytes))))
             #expect(!state.admits(other, Self.limits(total: (3, 100_000))))
             #expect(!state.admits(other, Self.limits(total: (100, 4 * bytes - 1))))
-            state = try ShareState(store: store)
+            state = try IndexedShareState(store: store)
         }
         try state.commit([.removeLock(LockToken(uri: "urn:uuid:1"), root: path("a"))])
         #expect(state.admits(Self.lock(9, account: "anna"), Self.limits(perClient: (1, bytes))))
@@ -58,7 +58,7 @@ struct ChargeTests {
     func uploadsAreChargedToTheirClient(_ backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
-        var state = try ShareState(store: store)
+        var state = try IndexedShareState(store: store)
         var second = upload("b", to: "x")
         second.network = "2001:db8:0:1::/64"
         var third = upload("c", to: "x")
@@ -85,7 +85,7 @@ struct ChargeTests {
             #expect(admits(.account("anna"), Self.limits(perClient: (2, 2 * bytes))))
             #expect(!admits(.account("anna"), Self.limits(perClient: (1, 100_000))))
             #expect(admits(.network("192.0.2.1"), Self.limits(perClient: (1, bytes))))
-            state = try ShareState(store: store)
+            state = try IndexedShareState(store: store)
         }
         try state.commit([.removeRows(under: path("y"))])
         #expect(
@@ -94,7 +94,7 @@ struct ChargeTests {
 
     /// Only completed uploads are evicted, those that expire first before the others.
     @Test func completedUploadsAreEvictedFirst() throws {
-        let state = try ShareState(store: MemoryStateStore())
+        let state = try IndexedShareState(store: MemoryStateStore())
         for (number, principal) in [(1, "anna"), (2, "anna"), (3, "bert")] {
             var complete = upload("\(number)", to: "x", principal: principal)
             complete.progress.isComplete = true

@@ -15,11 +15,13 @@ struct DeepTreeTests {
 
     private static func path(_ text: String) -> ResourcePath { ResourcePath(unchecked: Array(text.utf8)) }
 
-    private static func makeState() throws -> ShareState { try ShareState(store: MemoryStateStore()) }
+    private static func makeState() throws -> any ShareState {
+        try IndexedShareState(store: MemoryStateStore())
+    }
 
     private static let identity = ResourceIdentity(inode: 1, birth: 1)
 
-    private static func setProperty(of state: ShareState) throws {
+    private static func setProperty(of state: any ShareState) throws {
         try state.commit([
             .bind(deep, current: identity, pending: nil),
             .setProperty(
@@ -30,14 +32,14 @@ struct DeepTreeTests {
         ])
     }
 
-    private static func addLock(to state: ShareState) throws {
+    private static func addLock(to state: any ShareState) throws {
         let lock = Lock(
             token: LockToken(uri: "urn:uuid:1"), root: deep, depth: .zero, scope: .exclusive, owner: nil,
             principal: nil, timeoutSeconds: 60, expiry: Timestamp(seconds: 60), rootHref: [])
         try state.commit([.bind(deep, current: identity, pending: nil), .addLock(lock)])
     }
 
-    private static func addUpload(to state: ShareState) throws {
+    private static func addUpload(to state: any ShareState) throws {
         let upload = UploadRecord(
             id: "1", collection: deep, name: [0x62], stagedName: [0x63], identity: identity, principal: nil,
             fieldLines: [], options: [],
@@ -54,7 +56,7 @@ struct DeepTreeTests {
     }
 
     @Test func deepTreeIsReleasedWithTheShare() throws {
-        var state: ShareState? = try Self.makeState()
+        var state: (any ShareState)? = try Self.makeState()
         try Self.setProperty(of: try #require(state))
         weak let released = state
         state = nil

@@ -122,7 +122,7 @@ struct PropertyLimitContractTests {
         func count(_ limit: Int) throws -> Int { try store.records(at: paths, limitBytes: limit).count }
         #expect(try [0, 49, 50, 99, 100].map(count) == [0, 0, 2, 2, 3])
         #expect(try store.records(at: paths, limitBytes: 100) == store.records(at: paths))
-        let state = try ShareState(store: store)
+        let state = try IndexedShareState(store: store)
         let resources = paths.map { ($0, identity(1)) }
         #expect(try state.properties(of: resources, limitBytes: 49).isEmpty)
         #expect(try state.properties(of: resources, limitBytes: 99).map(\.count) == [2, 0])

@@ -51,10 +51,10 @@ struct RandomHistoryTests {
     func shareStateEqualsItsStore(seed: UInt64, backend: StateBackend) throws {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
-        var state = try ShareState(store: store)
+        var state = try IndexedShareState(store: store)
         var history = RandomHistory(seed: 1000 + seed)
         for step in 0..<150 {
-            if step % 50 == 49 { state = try ShareState(store: store) }
+            if step % 50 == 49 { state = try IndexedShareState(store: store) }
             let changes = history.next()
             _ = Self.outcome { () throws(StateError) in try state.commit(changes) }
             if step % 20 == 19 {
@@ -73,7 +73,7 @@ struct RandomHistoryTests {
     }
 
     private static func compare(
-        _ state: ShareState, with snapshot: StateSnapshot, at path: ResourcePath, _ step: String
+        _ state: any ShareState, with snapshot: StateSnapshot, at path: ResourcePath, _ step: String
     ) throws {
         let now = RandomHistory.now
         let roots = Set(snapshot.locks.map(\.lock.root))

@@ -354,7 +354,7 @@ struct StateStoreContractTests {
         #expect(snapshot.intents == row.intents)
         #expect(snapshot.uploads == row.uploads)
         // The uploads in memory after the same changes must equal those that a restart would read.
-        let followed = try ShareState(store: MemoryStateStore())
+        let followed = try IndexedShareState(store: MemoryStateStore())
         for changes in row.transactions { try followed.commit(changes) }
         for id in ["a", "b", "c", "d"] {
             #expect(followed.upload(id) == row.uploads.first { $0.id == id })

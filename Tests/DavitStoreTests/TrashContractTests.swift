@@ -74,7 +74,7 @@ struct TrashContractTests {
         let folder = try TemporaryFolder()
         let store = try backend.makeStore(in: folder)
         try store.apply([.putTrash(Self.kept[0])])
-        let state = try ShareState(store: store)
+        let state = try IndexedShareState(store: store)
         #expect(state.nextTrashNumber() == 2)
         try state.commit([.putTrash(Self.kept[1]), .putTrash(Self.kept[2])])
         try state.commit([.measureTrash(Self.kept[1], length: 70), .dropTrash(Self.kept[0])])

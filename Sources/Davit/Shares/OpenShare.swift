@@ -208,20 +208,7 @@ final class OpenShare: LifecycleObserver {
         _ environment: ServerEnvironment
     ) throws(ServerError) -> Share {
         do throws(StateError) {
-            var settings = ShareConfiguration()
-            settings.isReadOnly = configuration.isReadOnly
-            settings.maximumFileBytes = configuration.maximumFileBytes
-            settings.maximumDepth = max(1, configuration.maximumDepth)
-            settings.allowsInfiniteDepth = configuration.allowsInfiniteDepth
-            settings.uploadSeconds = max(1, configuration.uploadExpiry.components.seconds)
-            settings.publicHosts = environment.publicHosts
-            settings.publicAuthorities = environment.publicAuthorities
-            settings.securePublicHosts = environment.securePublicHosts
-            settings.pageOrigins = environment.pageOrigins
-            settings.hiddenPaths = environment.hiddenPaths
-            settings.rules = configuration.rules
-            settings.hooks = configuration.hooks
-            settings.trash = configuration.trash
+            var settings = configuration.shareConfiguration(in: environment)
             settings.access = access
             settings.audit = environment.audit.map { ShareAudit($0, folder: rootPath) }
             settings.outbox = environment.outbox.map { ShareOutbox($0, folder: rootPath) }
@@ -229,14 +216,8 @@ final class OpenShare: LifecycleObserver {
             let resources = macMetadata?.store ?? folders
             settings.filePath = { resources.filePath($0) }
             let log = environment.log
-            settings.hooks.uploadCheck = configuration.uploadProgram.map { UploadProgramCheck($0, log: log) }
-            let told = configuration.hooks.lockBroken
-            settings.hooks.lockBroken = { lock in
-                log(.warning, "lock forcibly removed", lock.details)
-                told?(lock)
-            }
             let share = Share(
-                resources: resources, state: try ShareState(store: store),
+                resources: resources, state: try IndexedShareState(store: store),
                 journal: journal,
                 work: environment.work, configuration: settings,
                 now: { Timestamp(nanoseconds: Clock.wallNow()) },
@@ -380,6 +361,34 @@ extension LimitRefusal {
             "limit": cause, "account": account ?? "", "address": address,
             "suppressed": String(suppressedCount),
         ]
+    }
+}
+
+extension WebDAVShare {
+    /// Returns the settings of the engine, without those of accounts, logs and events.
+    func shareConfiguration(in environment: ServerEnvironment) -> ShareConfiguration {
+        var settings = ShareConfiguration()
+        settings.isReadOnly = isReadOnly
+        settings.maximumFileBytes = maximumFileBytes
+        settings.maximumDepth = max(1, maximumDepth)
+        settings.allowsInfiniteDepth = allowsInfiniteDepth
+        settings.uploadSeconds = max(1, uploadExpiry.components.seconds)
+        settings.publicHosts = environment.publicHosts
+        settings.publicAuthorities = environment.publicAuthorities
+        settings.securePublicHosts = environment.securePublicHosts
+        settings.pageOrigins = environment.pageOrigins
+        settings.hiddenPaths = environment.hiddenPaths
+        settings.rules = rules
+        settings.hooks = hooks
+        settings.trash = trash
+        let log = environment.log
+        settings.hooks.uploadCheck = uploadProgram.map { UploadProgramCheck($0, log: log) }
+        let told = hooks.lockBroken
+        settings.hooks.lockBroken = { lock in
+            log(.warning, "lock forcibly removed", lock.details)
+            told?(lock)
+        }
+        return settings
     }
 }
 

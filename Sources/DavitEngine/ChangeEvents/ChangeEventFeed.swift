@@ -19,14 +19,14 @@ package final class ChangeEventFeed: Sendable {
     }
 
     let journal: any ChangeJournal
-    let shareState: ShareState
+    let shareState: any ShareState
     let now: @Sendable () -> Timestamp
     private let readerLimit: Int
     let state = Mutex(State())
 
     /// Creates a feed and subscribes it to changes of resources and locks.
     init(
-        _ journal: any ChangeJournal, _ state: ShareState, readerLimit: Int,
+        _ journal: any ChangeJournal, _ state: any ShareState, readerLimit: Int,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.journal = journal

@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -95,7 +96,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         for number in 1...Self.attemptLimit {
             let claimed = change
             let pathLock: PathLock
-            do { pathLock = try await share.pathLocks.acquire(claims(on: claimed)) } catch { throw .busy }
+            let claims = try await pathLockRequests(on: claimed)
+            do { pathLock = try await share.pathLocks.acquire(claims) } catch { throw .busy }
             defer { pathLock.release() }
             var attempt = try await commitRows(prepared, from: first, claimed)
             if attempt == nil {
@@ -121,7 +123,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
                 prepared, from: first, claimed: claimed, context, height: height, isLast: isLast,
                 wait == .allowed ? .mayWait : .nonBlocking)
         }
-        if method.commitsLongWork(on: claimed, prepared) {
+        if share.work.sessions == nil, method.commitsLongWork(on: claimed, prepared) {
             return try await share.work.runLong(for: claimed.context.request.client, .begins) {
                 () throws(WebDAVError) in try commit(.allowed)
             }
@@ -139,7 +141,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     private func commitRows(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
     ) async throws(WebDAVError) -> Attempt? {
-        guard method.mayChangeRowsOnly, !hasEvent else { return nil }
+        guard method.mayChangeRowsOnly, !hasEvent, share.work.sessions == nil else { return nil }
         let context = claimed.context.at(share.now())
         if share.state.hasEndedLocks(now: context.now) { return nil }
         let current: ChangeTarget
@@ -166,7 +168,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return (update.outcome, current)
     }
 
-    /// Repeats the lookup and the checks, and commits the change.
+    /// Repeats the lookup and the checks, commits the change, and records it.
     ///
     /// - Parameters:
     ///   - first: the lookup for which the change was prepared and allowed.
@@ -181,6 +183,55 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
         _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, _ mode: LookupMode
     ) throws(WebDAVError) -> Attempt {
+        var members: AuditEvent.Members?
+        if let sessions = share.work.sessions {
+            let attempt = try commit(in: sessions, claims(on: claimed), isLast: isLast, claimed) {
+                () throws(WebDAVError) in
+                try commitUnrecorded(
+                    prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, mode,
+                    &members)
+            }
+            if let outcome = attempt.outcome { audit(outcome, on: attempt.change, members) }
+            return attempt
+        }
+        let attempt = try commitUnrecorded(
+            prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, mode, &members)
+        if share.hasAudit, let outcome = attempt.outcome { audit(outcome, on: attempt.change, members) }
+        return attempt
+    }
+
+    /// Runs an attempt as one transaction of the database.
+    @inline(never)
+    private func commit(
+        in sessions: any StoreSessions, _ claims: [PathLockRequest], isLast: Bool, _ claimed: ChangeTarget,
+        _ body: () throws(WebDAVError) -> Attempt
+    ) throws(WebDAVError) -> Attempt {
+        let uses = claims.map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
+        let result: Result<Attempt, WebDAVError>
+        do throws(StoreSessionError) {
+            result = try sessions.change(uses) {
+                do throws(WebDAVError) {
+                    let attempt = try body()
+                    return (.success(attempt), attempt.outcome != nil)
+                } catch {
+                    return (.failure(error), false)
+                }
+            }
+        } catch {
+            if error == .conflict, !isLast { return (nil, claimed) }
+            throw WebDAVError(session: error)
+        }
+        return try result.get()
+    }
+
+    /// See ``commitNow(_:from:claimed:_:height:isLast:_:)``.
+    /// - Parameter members: receives the members that the change deletes.
+    @inline(__always)
+    private func commitUnrecorded(
+        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
+        _ context: RequestContext, height: MeasuredHeight?, isLast: Bool, _ mode: LookupMode,
+        _ members: inout AuditEvent.Members?
+    ) throws(WebDAVError) -> Attempt {
         let (current, check) = try checkedTarget(context, mode)
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
         // The paths differ if the expected paths contain a symbolic link, or if another program has changed one. The
@@ -193,13 +244,12 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             return (nil, current)
         }
         try admitAudit()
-        let members = recordedMembers(on: current, mode)
+        members = recordedMembers(on: current, mode)
         do throws(WebDAVError) {
             let outcome =
                 hasEvent
                 ? try commitWithEvent(current, prepared, guard: check, members, mode)
                 : try method.commit(current, prepared, guard: check)
-            audit(outcome, on: current, members)
             return (outcome, current)
         } catch {
             if error.lostRace, !isLast { return (nil, current) }
@@ -218,6 +268,12 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     }
 
     // MARK: Paths and checks
+
+    /// Returns ``claims(on:)``, which may query the state.
+    private func pathLockRequests(on change: ChangeTarget) async throws(WebDAVError) -> [PathLockRequest] {
+        if share.work.sessions == nil { return claims(on: change) }
+        return try await share.work.run { () throws(WebDAVError) in claims(on: change) }
+    }
 
     /// Returns the requests for the path locks of the method, plus a shared lock on every other path on which the
     /// checks depend, so that it does not change before the commit. Paths above or below a lock of the method need no

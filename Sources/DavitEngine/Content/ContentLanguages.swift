@@ -18,7 +18,7 @@ struct LanguageUpdate: Sendable {
     /// intent therefore records the language; after a crash, it is applied only if the content has been replaced.
     init(
         _ change: LanguageChange, at path: ResourcePath, over old: ResourceInfo?, as new: ResourceInfo,
-        in state: ShareState
+        in state: any ShareState
     ) {
         self.path = path
         identity = new.identity
@@ -38,13 +38,14 @@ struct LanguageUpdate: Sendable {
 /// Reads `getcontentlanguage`, and changes it together with the content.
 final class ContentLanguages: Sendable {
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let intents: RenameIntents
     private let work: BlockingWork
 
     init(
-        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        _ resources: any ResourceStore, _ state: any ShareState, _ rows: ResourceRows,
+        _ intents: RenameIntents,
         _ work: BlockingWork
     ) {
         self.resources = resources
@@ -109,14 +110,20 @@ final class ContentLanguages: Sendable {
             failure: "cannot store the Content-Language of new content; retrying later")
     }
 
+    /// Whether an open resource has a Content-Language. Does not query the database.
+    /// - Parameter path: the canonical path.
+    func has(_ resource: OpenResource, at path: ResourcePath) -> Bool {
+        resource.hasContentLanguage ?? state.hasContentLanguage(at: path)
+    }
+
     /// Returns the Content-Language of stored content for GET, if any. Queries the database only if the resource has
     /// one.
     /// - Parameter path: the canonical path.
     func language(
-        at path: ResourcePath, of info: ResourceInfo
+        at path: ResourcePath, of resource: OpenResource
     ) async throws(WebDAVError) -> ContentLanguage? {
-        guard state.hasContentLanguage(at: path) else { return nil }
-        let state = state
+        guard has(resource, at: path) else { return nil }
+        let (state, info) = (state, resource.info)
         let language = try await work.run { () throws(WebDAVError) in
             do throws(StateError) {
                 return try state.properties(at: path, identity: info.identity).contentLanguage

@@ -3,12 +3,12 @@ internal import DavitStore
 
 /// Publishes received content under its name.
 final class ContentPublisher: Sendable {
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let trash: TrashCan
     private let languages: ContentLanguages
 
-    init(_ state: ShareState, _ rows: ResourceRows, _ trash: TrashCan, _ languages: ContentLanguages) {
+    init(_ state: any ShareState, _ rows: ResourceRows, _ trash: TrashCan, _ languages: ContentLanguages) {
         self.state = state
         self.rows = rows
         self.trash = trash

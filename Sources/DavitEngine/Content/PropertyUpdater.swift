@@ -4,7 +4,7 @@ internal import DavitStore
 /// Changes dead properties and file attributes of resources.
 final class PropertyUpdater: Sendable {
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let intents: RenameIntents
     private let versions: RecentVersions
@@ -12,7 +12,8 @@ final class PropertyUpdater: Sendable {
     private let limitBytes: Int
 
     init(
-        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        _ resources: any ResourceStore, _ state: any ShareState, _ rows: ResourceRows,
+        _ intents: RenameIntents,
         _ versions: RecentVersions, limitBytes: Int
     ) {
         self.resources = resources

@@ -5,14 +5,14 @@ internal import DavitStore
 /// removed, hidden or moved to the trash.
 final class ResourceMover: Sendable {
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let intents: RenameIntents
     private let trash: TrashCan
     /// See ``ShareConfiguration/propertyLimitBytes``.
     private let propertyLimitBytes: Int
 
     init(
-        _ resources: any ResourceStore, _ state: ShareState, _ intents: RenameIntents, _ trash: TrashCan,
+        _ resources: any ResourceStore, _ state: any ShareState, _ intents: RenameIntents, _ trash: TrashCan,
         propertyLimitBytes: Int
     ) {
         self.resources = resources

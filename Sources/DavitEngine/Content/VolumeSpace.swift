@@ -10,13 +10,14 @@ internal import DavitStore
 final class VolumeSpace: Sendable {
     private let resources: any ResourceStore
     private let stored: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let trash: TrashCan
     private let maintenance: TrashMaintenance
 
     /// - Parameter stored: all stored resources, including those that rules hide.
     init(
-        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: ShareState, _ trash: TrashCan,
+        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: any ShareState,
+        _ trash: TrashCan,
         _ maintenance: TrashMaintenance
     ) {
         self.resources = resources

@@ -13,13 +13,14 @@ final class DigestReader: Sendable {
     let limitBytes: Int64
     private let resources: any ResourceStore
     private let lookup: ResourceLookup
-    private let state: ShareState
+    private let state: any ShareState
     private let work: BlockingWork
     private let now: @Sendable () -> Timestamp
     private let table = DigestTable()
 
     init(
-        _ resources: any ResourceStore, _ lookup: ResourceLookup, _ state: ShareState, _ work: BlockingWork,
+        _ resources: any ResourceStore, _ lookup: ResourceLookup, _ state: any ShareState,
+        _ work: BlockingWork,
         limitBytes: Int64, now: @escaping @Sendable () -> Timestamp
     ) {
         self.limitBytes = limitBytes
@@ -34,7 +35,8 @@ final class DigestReader: Sendable {
     func storedDigests(
         of info: ResourceInfo, at path: ResourcePath
     ) async throws(WebDAVError) -> [ContentDigest] {
-        guard state.hasRows(at: path) else { return [] }
+        // Otherwise, the properties decide.
+        if work.sessions == nil, !state.hasRows(at: path) { return [] }
         let state = state
         return try await work.run { () throws(WebDAVError) in
             do throws(StateError) {

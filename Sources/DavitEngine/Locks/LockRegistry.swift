@@ -6,7 +6,7 @@ internal import DavitWebDAV
 /// Lists and breaks the locks of a share, for administration, and removes unlocked resources. All calls may block.
 package final class LockRegistry: Sendable {
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let pathLocks: PathLocks
     private let hooks: ShareHooks
@@ -16,7 +16,7 @@ package final class LockRegistry: Sendable {
     private let now: @Sendable () -> Timestamp
 
     init(
-        _ resources: any ResourceStore, _ state: ShareState, _ rows: ResourceRows, _ pathLocks: PathLocks,
+        _ resources: any ResourceStore, _ state: any ShareState, _ rows: ResourceRows, _ pathLocks: PathLocks,
         _ configuration: ShareConfiguration, now: @escaping @Sendable () -> Timestamp
     ) {
         self.resources = resources

@@ -54,7 +54,7 @@ struct GetMethod: Sendable {
     /// can refer to other resources, for a digest, which may have to be computed, or for the language.
     private func needsToWait(_ context: RequestContext, _ resource: OpenResource) -> Bool {
         context.ifHeader != nil || WantDigest.isIn(context.request)
-            || share.state.hasContentLanguage(at: resource.canonicalPath ?? context.path)
+            || share.languages.has(resource, at: resource.canonicalPath ?? context.path)
     }
 
     private func respond(
@@ -85,7 +85,7 @@ struct GetMethod: Sendable {
         default: return
         }
         let path = resource.canonicalPath ?? context.path
-        if let language = try await share.languages.language(at: path, of: resource.info) {
+        if let language = try await share.languages.language(at: path, of: resource) {
             response.fields.append(.contentLanguage, language.description)
         }
     }

@@ -234,9 +234,12 @@ struct LockMethod: ChangeMethod {
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
         guard outcome.conflicts.isEmpty else { return refusal(outcome.conflicts, change) }
         // A refreshed lock is missing if it expired and another request removed it before the refresh was committed.
-        guard outcome.refreshed.allSatisfy({ share.state.lock(for: $0, now: change.context.now) != nil })
-        else {
-            throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI)
+        if !outcome.refreshed.isEmpty {
+            let state = share.state
+            let isRefreshed = try await share.work.attempt { _ throws(WebDAVError) in
+                outcome.refreshed.allSatisfy { state.lock(for: $0, now: change.context.now) != nil }
+            }
+            if !isRefreshed { throw WebDAVError(.preconditionFailed, .lockTokenMatchesRequestURI) }
         }
         var response = HTTPResponse(status: outcome.isNewResource ? .created : .ok)
         if let token = outcome.newToken {

@@ -36,11 +36,11 @@ struct Representation: Sendable {
         }
         answer.fields.appendMissing(content.head.fields)
         let canonical = resource.canonicalPath ?? path
-        if let language = try? await share.languages.language(at: canonical, of: resource.info) {
+        if let language = try? await share.languages.language(at: canonical, of: resource) {
             answer.fields.append(.contentLanguage, language.description)
         }
         answer.fields.append(.contentLocation, context.href(of: path))
-        answer.body = .file(content.file, offset: 0, length: content.file.length)
+        answer.body = content.file.body(from: 0, length: content.file.length)
         preferences.append(to: &answer.fields, result: true)
         share.configuration.hooks.completed?(
             ShareAction(

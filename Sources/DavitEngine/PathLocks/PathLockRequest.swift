@@ -13,10 +13,17 @@ package struct PathLockRequest: Hashable, Sendable {
     /// The path, normalized so that all spellings of it are equal and therefore exclude each other.
     package let key: ResourcePath
     package let mode: Mode
+    /// The canonical path if ``key`` may differ from it.
+    private let spelling: ResourcePath?
+
+    /// The canonical path.
+    package var path: ResourcePath { spelling ?? key }
 
     /// - Parameter path: Canonical path.
     package init(path: ResourcePath, mode: Mode) {
-        key = path.equivalenceKey
+        let isNormal = path.isASCII
+        key = isNormal ? path : path.equivalenceKey
+        spelling = isNormal ? nil : path
         self.mode = mode
     }
 

@@ -6,7 +6,7 @@ package final class CrashRecovery: Sendable {
     package let trash: TrashRecovery
     private let resources: any ResourceStore
     private let stored: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let intents: RenameIntents
     private let ruleMoves: RuleMoves
     private let report: @Sendable (String) -> Void
@@ -14,7 +14,7 @@ package final class CrashRecovery: Sendable {
     /// - Parameter stored: all stored resources, including those that rules hide.
     init(
         _ trash: TrashRecovery, _ resources: any ResourceStore, _ stored: any ResourceStore,
-        _ state: ShareState, _ intents: RenameIntents, _ ruleMoves: RuleMoves,
+        _ state: any ShareState, _ intents: RenameIntents, _ ruleMoves: RuleMoves,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.trash = trash

@@ -5,7 +5,7 @@ internal import DavitStore
 package final class TrashRecovery: Sendable {
     private let resources: any ResourceStore
     private let stored: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let maintenance: TrashMaintenance
     private let pathLocks: PathLocks
@@ -14,7 +14,7 @@ package final class TrashRecovery: Sendable {
 
     /// - Parameter stored: all stored resources, including those that rules hide.
     init(
-        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: ShareState,
+        _ resources: any ResourceStore, _ stored: any ResourceStore, _ state: any ShareState,
         _ rows: ResourceRows, _ maintenance: TrashMaintenance, _ pathLocks: PathLocks,
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void
     ) {

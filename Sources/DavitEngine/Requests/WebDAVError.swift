@@ -100,6 +100,14 @@ extension WebDAVError {
         }
     }
 
+    /// Converts the error of a unit of calls of the stores.
+    init(session error: StoreSessionError) {
+        switch error {
+        case .conflict: self = .busy
+        case .failed(let error): self.init(store: error)
+        }
+    }
+
     init(state error: StateError) {
         switch error {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)

@@ -9,14 +9,14 @@ struct SavedRows: Sendable {
 
 /// The rows of resources in the state of a share: properties, locks and trash entries.
 final class ResourceRows: Sendable {
-    private let state: ShareState
+    private let state: any ShareState
     private let stored: any ResourceStore
     private let now: @Sendable () -> Timestamp
     private let report: @Sendable (String) -> Void
 
     /// - Parameter stored: all stored resources, including those that rules hide.
     init(
-        _ state: ShareState, _ stored: any ResourceStore, now: @escaping @Sendable () -> Timestamp,
+        _ state: any ShareState, _ stored: any ResourceStore, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.state = state

@@ -12,7 +12,7 @@ internal import Synchronization
 final class RuleMoves: Sendable {
     private let mover: (any RuleMover)?
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let report: @Sendable (String) -> Void
     /// The moves that could not be ended. There are never more than folders with rules, because other moves of these folders
     /// are refused.
@@ -20,7 +20,7 @@ final class RuleMoves: Sendable {
 
     /// - Parameter mover: nil if no folder with rules can be moved.
     init(
-        _ mover: (any RuleMover)?, _ resources: any ResourceStore, _ state: ShareState,
+        _ mover: (any RuleMover)?, _ resources: any ResourceStore, _ state: any ShareState,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.mover = mover

@@ -53,7 +53,7 @@ public final class Share: Sendable {
     /// See ``ResourceStore/mountPoints``; in a form that is the same for all Unicode spellings.
     private let mountPoints: [ResourcePath]
     /// Locks, properties, uploads and trash entries.
-    let state: ShareState
+    let state: any ShareState
     let rows: ResourceRows
 
     // MARK: Requests
@@ -92,8 +92,9 @@ public final class Share: Sendable {
     package let recovery: CrashRecovery
 
     public init(
-        resources: any ResourceStore, state: ShareState, journal: (any ChangeJournal)? = nil,
-        work: any BlockingWorkRunner, configuration: ShareConfiguration,
+        resources: any ResourceStore, state: any ShareState, journal: (any ChangeJournal)? = nil,
+        work: any BlockingWorkRunner, sessions: (any StoreSessions)? = nil,
+        configuration: ShareConfiguration,
         now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void,
         limitLog: LimitLog = LimitLog { _ in }
     ) {
@@ -117,7 +118,7 @@ public final class Share: Sendable {
         pathLocks = PathLocks()
         uploads = UploadTable()
         self.state = state
-        self.work = BlockingWork(work)
+        self.work = BlockingWork(work, sessions)
         self.configuration = configuration
         hasAudit = configuration.audit != nil
         hasOutbox = configuration.outbox != nil

@@ -16,7 +16,7 @@ package final class TrashCan: Sendable {
     private let resources: any ResourceStore
     private let stored: any ResourceStore
     private let rules: ShareRules?
-    private let state: ShareState
+    private let state: any ShareState
     private let rows: ResourceRows
     private let intents: RenameIntents
     private let ruleMoves: RuleMoves
@@ -28,7 +28,7 @@ package final class TrashCan: Sendable {
     /// - Parameter stored: all stored resources, including those that `rules` hide.
     init(
         _ limits: TrashLimits?, _ resources: any ResourceStore, _ stored: any ResourceStore,
-        _ rules: ShareRules?, _ state: ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
+        _ rules: ShareRules?, _ state: any ShareState, _ rows: ResourceRows, _ intents: RenameIntents,
         _ ruleMoves: RuleMoves, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (String) -> Void
     ) {

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class TrashMaintenance: Sendable {
     private let trash: TrashCan
     private let resources: any ResourceStore
-    private let state: ShareState
+    private let state: any ShareState
     private let pathLocks: PathLocks
     private let work: BlockingWork
     private let audit: ShareAudit?
@@ -20,7 +20,7 @@ package final class TrashMaintenance: Sendable {
     private let checks = HourlyTimer()
 
     init(
-        _ trash: TrashCan, _ resources: any ResourceStore, _ state: ShareState, _ pathLocks: PathLocks,
+        _ trash: TrashCan, _ resources: any ResourceStore, _ state: any ShareState, _ pathLocks: PathLocks,
         _ work: BlockingWork, _ audit: ShareAudit?, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (String) -> Void
     ) {

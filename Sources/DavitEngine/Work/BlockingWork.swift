@@ -9,17 +9,42 @@ final class BlockingWork: Sendable {
     static let sliceBytes: Int64 = 8 << 20
 
     private let runner: any BlockingWorkRunner
+    /// Nil if the stores need none, because their calls never fail for want of a database.
+    let sessions: (any StoreSessions)?
 
-    init(_ runner: any BlockingWorkRunner) { self.runner = runner }
+    init(_ runner: any BlockingWorkRunner, _ sessions: (any StoreSessions)?) {
+        self.runner = runner
+        self.sessions = sessions
+    }
+
+    /// Runs `body`, which calls the stores, as one unit on the present thread.
+    @inline(__always)
+    private func result<T>(
+        of body: @Sendable () throws(WebDAVError) -> T
+    ) -> Result<T, WebDAVError> {
+        if let sessions { return Self.result(of: body, in: sessions) }
+        do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    @inline(never)
+    private static func result<T>(
+        of body: @Sendable () throws(WebDAVError) -> T, in sessions: any StoreSessions
+    ) -> Result<T, WebDAVError> {
+        do throws(StoreSessionError) {
+            return try sessions.run {
+                do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+            }
+        } catch {
+            return .failure(WebDAVError(session: error))
+        }
+    }
 
     /// Runs a change or a short read on another thread.
     /// - Throws: any error that `body` throws; 503 with Retry-After if too much work is waiting.
     func run<T: Sendable>(
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
-        let result = await runner.run { () -> Result<T, WebDAVError> in
-            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
-        }
+        let result = await runner.run { () -> Result<T, WebDAVError> in self.result(of: body) }
         guard let result else { throw .busy }
         return try result.get()
     }
@@ -34,7 +59,7 @@ final class BlockingWork: Sendable {
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
         let result = await runner.runLong(for: client, stage) { () -> Result<T, WebDAVError> in
-            do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+            self.result(of: body)
         }
         guard let result else { throw .busy }
         return try result.get()
@@ -44,10 +69,12 @@ final class BlockingWork: Sendable {
     func attempt<T: Sendable>(
         _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
-        do throws(WebDAVError) {
-            return try body(.never)
-        } catch {
-            guard error.wouldBlock else { throw error }
+        if sessions == nil {
+            do throws(WebDAVError) {
+                return try body(.never)
+            } catch {
+                guard error.wouldBlock else { throw error }
+            }
         }
         return try await run { () throws(WebDAVError) in try body(.allowed) }
     }
@@ -56,7 +83,9 @@ final class BlockingWork: Sendable {
     /// skipped; files that it would have removed are removed later as leftovers.
     /// - Returns: nil if the cleanup was skipped.
     @discardableResult
-    func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? { await runner.run(body) }
+    func cleanUp<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T? {
+        await runner.run { self.cleanUpNow(body) } ?? nil
+    }
 
     /// Runs the cleanup of entire trees as long work; see ``LongWorkStage/cleansUp``.
     /// - Returns: nil if the cleanup was skipped.
@@ -64,7 +93,13 @@ final class BlockingWork: Sendable {
     func cleanUpTree<T: Sendable>(
         for client: String, _ body: @escaping @Sendable () -> T
     ) async -> T? {
-        await runner.runLong(for: client, .cleansUp, body)
+        await runner.runLong(for: client, .cleansUp) { self.cleanUpNow(body) } ?? nil
+    }
+
+    /// - Returns: nil if the stores could not do it.
+    private func cleanUpNow<T: Sendable>(_ body: () -> T) -> T? {
+        guard let sessions else { return body() }
+        return try? sessions.run(body)
     }
 }
 

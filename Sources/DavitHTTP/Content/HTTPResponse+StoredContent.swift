@@ -25,11 +25,11 @@ extension HTTPResponse {
         switch allowsRange ? ranges(request, head, length: length, now: now) : .whole {
         case .whole:
             return HTTPResponse(
-                status: .ok, fields: head.fields, body: .file(content, offset: 0, length: length))
+                status: .ok, fields: head.fields, body: content.body(from: 0, length: length))
         case .single(let range):
             var response = HTTPResponse(
                 status: .partialContent, fields: head.fields,
-                body: .file(content, offset: range.offset, length: range.length))
+                body: content.body(from: range.offset, length: range.length))
             response.fields.append(.contentRange, ByteRanges.contentRange(range, of: length))
             return response
         case .multiple(let ranges): return multipart(content, head, ranges)
@@ -62,7 +62,7 @@ extension HTTPResponse {
         response.fields.append(.contentType, ByteRanges.multipartContentType(boundary: boundary))
         let segments = ByteRanges.multipart(
             ranges: ranges, length: content.length, contentType: head.type, boundary: boundary)
-        response.body = .segments(content, segments)
+        response.body = content.body(of: segments)
         return response
     }
 

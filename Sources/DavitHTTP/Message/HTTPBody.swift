@@ -1,16 +1,28 @@
-/// Stored content that can be sent without copying it through this process.
+/// Stored content that, if it is a file, can be sent without copying it through this process.
 public protocol FileContent: AnyObject, Sendable {
-    /// An open, readable file descriptor; valid for the lifetime of the object.
+    /// An open, readable file descriptor; valid for the lifetime of the object. Negative if the content is not a file; then
+    /// ``body(from:length:)`` and ``body(of:)`` return other kinds of bodies.
     var descriptor: Int32 { get }
     /// Length of the content in bytes when it was opened; constant.
     var length: Int64 { get }
     /// Identifies the volume, so that its properties, such as the lack of support for an operation, are
     /// determined only once; 0 if unknown.
     var volume: UInt64 { get }
+    /// Returns a range of the content as the body of a response.
+    func body(from offset: Int64, length: Int64) -> HTTPBody
+    /// Returns several ranges, with the pieces between them, as the body of a response.
+    func body(of segments: [HTTPBody.Segment]) -> HTTPBody
 }
 
 extension FileContent {
+    /// Returns 0.
     public var volume: UInt64 { 0 }
+    /// Returns a body that is sent from ``descriptor``.
+    public func body(from offset: Int64, length: Int64) -> HTTPBody {
+        .file(self, offset: offset, length: length)
+    }
+    /// Returns a body that is sent from ``descriptor``.
+    public func body(of segments: [HTTPBody.Segment]) -> HTTPBody { .segments(self, segments) }
 }
 
 /// Content that is generated while it is sent. Used by one task at a time.

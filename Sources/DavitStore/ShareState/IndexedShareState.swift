@@ -1,5 +1,5 @@
-public import DavitHTTP
-public import DavitWebDAV
+package import DavitHTTP
+package import DavitWebDAV
 internal import Synchronization
 
 /// The locks, dead properties, uploads, trash entries and intents of one share: a ``StateStore`` and an
@@ -8,7 +8,7 @@ internal import Synchronization
 /// Locks, and the set of paths that have properties, are in memory, so that a request that involves neither
 /// does not query the store. A commit first changes the store; once it is durable, the index is updated in
 /// the same order. Synchronous calls that throw, and ``expireLocks(now:)``, may block.
-public final class ShareState: Sendable {
+package final class IndexedShareState: ShareState {
     let store: any StateStore
     private let index: Mutex<RowIndex>
     /// The number of locks in the index; lets requests skip the mutex if there are none.
@@ -24,11 +24,11 @@ public final class ShareState: Sendable {
     private let lockListeners = Mutex<[@Sendable ([Lock]) -> Void]>([])
     private let totals: Mutex<TrashTotals>
     private let lastTrashNumber: Atomic<Int64>
-    /// Changes to add to the next commit; see ``commitLater(_:)``.
+    /// Changes to add to the next commit; see ``ShareState/commitLater(_:)``.
     private let waiting = Mutex<[StateChange]>([])
 
     /// Loads all locks and uploads, and the paths of all properties. Cost: linear in their number.
-    public init(store: any StateStore) throws(StateError) {
+    package init(store: any StateStore) throws(StateError) {
         self.store = store
         var rows = RowIndex()
         for (path, binding) in try store.pathsWithProperties() {
@@ -52,9 +52,7 @@ public final class ShareState: Sendable {
         lastTrashNumber = Atomic(trash.lastNumber)
     }
 
-    /// Commits all changes in order, or none. The changes become visible to other calls once the commit is
-    /// durable, and before this call returns.
-    public func commit(_ changes: [StateChange]) throws(StateError) {
+    package func commit(_ changes: [StateChange]) throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
         let all = changes + late
@@ -66,8 +64,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Like ``commit(_:)``, without blocking a thread; concurrent calls are combined into one commit.
-    public func commitWithoutBlocking(_ changes: [StateChange]) async throws(StateError) {
+    package func commitWithoutBlocking(_ changes: [StateChange]) async throws(StateError) {
         guard !changes.isEmpty else { return }
         let late = takeWaiting()
         let all = changes + late
@@ -91,10 +88,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Adds changes to the next transaction. Use it only for changes that could not be committed immediately
-    /// and that affect no rows of other changes, such as the removal of an intent: an intent that remains in
-    /// the store could be mistaken for a later, interrupted rename of the same resource.
-    public func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
+    package func commitLater(_ changes: [StateChange]) { waiting.withLock { $0 += changes } }
 
     private func follow(_ changes: [StateChange], emptying: Set<Int>) {
         if changes.contains(where: \.isOfTrash) {
@@ -116,8 +110,6 @@ public final class ShareState: Sendable {
         for listener in lockListeners.withLock({ $0 }) { listener(locks) }
     }
 
-    /// Registers `body` to be called with the locks that a commit added or removed, in commit order and
-    /// before the commit returns; refreshed locks are not reported. `body` must be short and must not commit.
     package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
         lockListeners.withLock { $0.append(body) }
         index.withLock { $0.lockChanges = $0.lockChanges ?? [] }
@@ -125,31 +117,24 @@ public final class ShareState: Sendable {
 
     // MARK: Locks
 
-    /// Whether there are any locks. Expired locks count until ``expireLocks(now:)`` removes them.
-    public var hasLocks: Bool { lockCount.load(ordering: .acquiring) > 0 }
+    package var hasLocks: Bool { lockCount.load(ordering: .acquiring) > 0 }
 
-    /// Returns the active locks on `path` and those of depth infinity on its ancestors, outermost first;
-    /// locks with the same root are in order of creation.
-    public func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
+    package func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
         guard hasLocks else { return [] }
         return index.withLock { $0.locks(covering: path, now: now) }
     }
 
-    /// Returns the active locks whose root is strictly below `path`, in order of creation. Cost: linear in
-    /// their number.
-    public func locks(under path: ResourcePath, now: Timestamp) -> [Lock] {
+    package func locks(under path: ResourcePath, now: Timestamp) -> [Lock] {
         guard hasLocks else { return [] }
         return index.withLock { $0.locks(below: path, now: now) }
     }
 
-    /// Returns the number of locks at and below `path`, including expired ones.
-    public func lockCount(atOrUnder path: ResourcePath) -> Int {
+    package func lockCount(atOrUnder path: ResourcePath) -> Int {
         guard hasLocks else { return 0 }
         return index.withLock { $0.node(at: path)?.lockCount ?? 0 }
     }
 
-    /// Returns the lock with `token`, or nil if it is unknown or has expired.
-    public func lock(for token: LockToken, now: Timestamp) -> Lock? {
+    package func lock(for token: LockToken, now: Timestamp) -> Lock? {
         guard hasLocks else { return nil }
         return index.withLock { index in
             guard let held = index.tokens[token], held.lock.expiry > now else { return nil }
@@ -157,24 +142,17 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Returns the binding of the resource that the locks on `path` belong to, or nil if the path has no rows.
-    /// Locks whose binding does not match the resource at their root belong to another resource and must be
-    /// ignored.
-    public func binding(ofLockRoot path: ResourcePath) -> Binding? {
+    package func binding(ofLockRoot path: ResourcePath) -> Binding? {
         index.withLock { $0.node(at: path)?.binding }
     }
 
-    /// Removes expired locks from the store and from memory. Costs one comparison if no lock has expired;
-    /// otherwise removes a bounded number of locks in one transaction and leaves the rest to later calls. If
-    /// the store fails, the locks remain but are inactive.
-    public func expireLocks(now: Timestamp) {
+    package func expireLocks(now: Timestamp) {
         guard hasEndedLocks(now: now) else { return }
         let ended = index.withLock { $0.expiries.ended(now: now, limit: Self.expiryLimit) }
         try? commit(ended.map { .removeExpiredLock($0.token, root: $0.root, now: now) })
     }
 
-    /// Whether ``expireLocks(now:)`` would remove any locks.
-    public func hasEndedLocks(now: Timestamp) -> Bool {
+    package func hasEndedLocks(now: Timestamp) -> Bool {
         guard hasLocks else { return false }
         return index.withLock { $0.expiries.earliest.map { $0 <= now } ?? false }
     }
@@ -184,8 +162,7 @@ public final class ShareState: Sendable {
 
     // MARK: Rows
 
-    /// Whether there are properties, locks or uploads at or below `path`.
-    public func hasRows(atOrUnder path: ResourcePath) -> Bool {
+    package func hasRows(atOrUnder path: ResourcePath) -> Bool {
         guard hasLocks || hasProperties || hasUploads else { return false }
         return index.withLock { index in
             index.node(at: path).map { $0.lockCount > 0 || $0.propertyCount > 0 || $0.uploadCount > 0 }
@@ -193,8 +170,7 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// Whether there are properties or locks at `path` itself.
-    public func hasRows(at path: ResourcePath) -> Bool {
+    package func hasRows(at path: ResourcePath) -> Bool {
         guard hasLocks || hasProperties else { return false }
         return index.withLock { index in index.node(at: path)?.hasRows ?? false }
     }
@@ -203,39 +179,26 @@ public final class ShareState: Sendable {
 
     // MARK: Properties
 
-    /// Whether the resource at `path` has a ``PropertyName/contentLanguage``. Does not query the store,
-    /// because GET requests depend on the result.
-    public func hasContentLanguage(at path: ResourcePath) -> Bool {
+    package func hasContentLanguage(at path: ResourcePath) -> Bool {
         guard mayHaveLanguages.load(ordering: .acquiring) else { return false }
         return index.withLock { index in index.node(at: path)?.hasLanguage ?? false }
     }
 
-    /// Returns the dead properties of the resource at `path`, ordered by name. Queries the store only if
-    /// there are any.
-    ///
-    /// - Parameter identity: the identity of the resource at `path`; properties that belong to another
-    ///   resource are ignored.
-    public func properties(
+    package func properties(
         at path: ResourcePath, identity: ResourceIdentity
     ) throws(StateError) -> [StoredProperty] {
         try properties(of: [(path, identity)])[0]
     }
 
-    /// Whether any resource strictly below `path` has dead properties.
-    public func hasProperties(below path: ResourcePath) -> Bool {
+    package func hasProperties(below path: ResourcePath) -> Bool {
         guard hasProperties else { return false }
         return index.withLock { index in
             index.node(at: path).map { $0.propertyCount > ($0.hasProperties ? 1 : 0) } ?? false
         }
     }
 
-    /// Returns the dead properties of several resources, each as in ``properties(at:identity:)``, with at
-    /// most one query to the store.
-    ///
-    /// - Parameter limitBytes: the maximum size of all names and values together. The result ends before the
-    ///   resource that exceeds it, and is empty if the first one does.
-    public func properties(
-        of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int = .max
+    package func properties(
+        of resources: [(path: ResourcePath, identity: ResourceIdentity)], limitBytes: Int
     ) throws(StateError) -> [[StoredProperty]] {
         var found = [[StoredProperty]](repeating: [], count: resources.count)
         guard hasProperties else { return found }
@@ -257,8 +220,7 @@ public final class ShareState: Sendable {
         return found
     }
 
-    /// Returns the property records at and below `path`, with at most one query to the store.
-    public func records(
+    package func records(
         under path: ResourcePath
     ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
         guard hasProperties else { return [] }
@@ -268,9 +230,7 @@ public final class ShareState: Sendable {
         return isWorthAsking ? try store.records(under: path) : []
     }
 
-    /// Returns the paths at and below `path` that have dead properties, each with its binding. Does not query
-    /// the store.
-    public func pathsWithProperties(
+    package func pathsWithProperties(
         under path: ResourcePath
     ) -> [(path: ResourcePath, binding: Binding)] {
         guard hasProperties else { return [] }
@@ -279,53 +239,38 @@ public final class ShareState: Sendable {
 
     // MARK: Limits
 
-    /// Whether the client of `lock` may add it.
-    public func admits(_ lock: Lock, _ limits: QuotaLimits) -> Bool {
+    package func admits(_ lock: Lock, _ limits: QuotaLimits) -> Bool {
         index.withLock { $0.lockQuota.admits(lock.chargedBytes, for: lock.client, limits) }
     }
 
-    /// Whether a client may add an upload.
-    ///
-    /// - Parameter bytes: the number of bytes to charge.
-    /// - Returns: nil if the client may not; otherwise the ids of complete uploads to remove in the same
-    ///   transaction, oldest first; usually empty. Cost: linear in the number of uploads if some must be
-    ///   removed.
-    public func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
+    package func admitsUpload(of bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> [String]? {
         index.withLock { $0.admitsUpload(of: bytes, for: client, limits) }
     }
 
     // MARK: Uploads
 
-    /// Whether there are any uploads, including complete ones.
-    public var hasUploads: Bool { uploadCount.load(ordering: .acquiring) > 0 }
+    package var hasUploads: Bool { uploadCount.load(ordering: .acquiring) > 0 }
 
-    /// Returns the upload with `id`, or nil if there is none. Expired uploads are returned until they are
-    /// removed.
-    public func upload(_ id: String) -> UploadRecord? {
+    package func upload(_ id: String) -> UploadRecord? {
         guard hasUploads else { return nil }
         return index.withLock { $0.uploads[id] }
     }
 
-    /// Whether `name` is the hidden name of the bytes of an upload that has not been published.
-    public func keepsStaged(_ name: [UInt8]) -> Bool {
+    package func keepsStaged(_ name: [UInt8]) -> Bool {
         guard hasUploads else { return false }
         return index.withLock { $0.stagedNames.contains(name) }
     }
 
-    /// Returns the expired uploads. Cost: linear in the number of all uploads.
-    public func endedUploads(now: Timestamp) -> [UploadRecord] {
+    package func endedUploads(now: Timestamp) -> [UploadRecord] {
         guard hasUploads else { return [] }
         return index.withLock { index in index.uploads.values.filter { $0.progress.expiry <= now } }
     }
 
-    /// Returns all uploads, in no particular order. Cost: linear in their number.
-    public func allUploads() -> [UploadRecord] {
+    package func allUploads() -> [UploadRecord] {
         guard hasUploads else { return [] }
         return index.withLock { Array($0.uploads.values) }
     }
 
-    /// The uploads that are not complete, and the bytes received for them. Cost: linear in the number of all
-    /// uploads.
     package var openUploads: (count: Int, bytes: Int64) {
         guard hasUploads else { return (0, 0) }
         return index.withLock { index in
@@ -337,26 +282,29 @@ public final class ShareState: Sendable {
         }
     }
 
-    /// The number of locks, including expired ones that have not been removed yet.
     package var storedLockCount: Int { lockCount.load(ordering: .relaxed) }
 
     // MARK: Intents
 
-    /// Returns the renames that a crash may have interrupted, oldest first.
-    public func intents() throws(StateError) -> [RenameIntent] { try store.intents() }
+    package func intents() throws(StateError) -> [RenameIntent] { try store.intents() }
 
-    /// Returns an id that no stored intent of this share has; each call returns a different one.
-    public func nextIntentID() -> Int64 {
+    package func nextIntentID() -> Int64 {
         lastIntentID.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     // MARK: Trash
 
-    /// The size of the trash.
-    public var trashTotals: TrashTotals { totals.withLock { $0 } }
+    package var trashTotals: TrashTotals { totals.withLock { $0 } }
 
-    /// Returns a number higher than those of all entries in the trash; each call returns a higher one.
-    public func nextTrashNumber() -> Int64 {
+    package func nextTrashNumber() -> Int64 {
         lastTrashNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    package func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
+        hasTrash ? try store.trash(after: number, limit: limit) : []
+    }
+
+    package func trashEntry(_ id: String) throws(StateError) -> TrashEntry? {
+        hasTrash ? try store.trashEntry(id) : nil
     }
 }

@@ -62,7 +62,7 @@ final class ScriptedJournal: ChangeJournal {
     func share(of folder: TemporaryFolder) throws -> Share {
         Share(
             resources: try FileResourceStore(root: folder.path),
-            state: try ShareState(store: MemoryStateStore()),
+            state: try IndexedShareState(store: MemoryStateStore()),
             journal: self, work: Inline(), configuration: ShareConfiguration(),
             now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
     }
