@@ -48,7 +48,7 @@ test-all: packages-build packages-guard packages-litmus packages-clients package
 unit: packages-build ## run the unit tests
 	@scripts/test.sh --all unit
 
-cluster: packages-build packages-cluster ## test the connections to PostgreSQL, with a server of its own
+cluster: packages-build packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
 	@scripts/cluster.sh
 
 identity: packages-build packages-identity ## test users of other services, with the traits that are off by default

@@ -167,6 +167,15 @@ let package = Package(
         library("DavitLDAP", ["DavitServer", "DavitSystem", libldap]),
         // Connections to PostgreSQL.
         library("DavitPostgres", ["DavitSystem", libpq]),
+        // The content of shares in a database, as objects that never change.
+        library("DavitBlobs", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        // Shares in a database that several servers use.
+        library(
+            "DavitTree",
+            [
+                "DavitBlobs", "DavitPostgres", "DavitStore", "DavitServer", "DavitWebDAV", "DavitSystem",
+                "DavitHTTP",
+            ]),
         // Ports of a router.
         library("DavitNATMapping", ["DavitServer", "DavitSystem", libnatpmp, libminiupnpc]),
         // Requests to other services, and the JSON in their responses.
@@ -235,7 +244,8 @@ let package = Package(
                 "DavitTransport",
                 "DavitLogging", "DavitCrypto",
                 "DavitEngine", "DavitPage", "DavitSite", "DavitFileStore", "DavitJournal", "DavitSQLite",
-                "DavitStore", "DavitServer", "DavitAccess", "DavitAccounts",
+                "DavitTree", "DavitBlobs", "DavitPostgres", "DavitStore", "DavitServer", "DavitAccess",
+                "DavitAccounts",
                 "DavitSystem", "DavitHTTP",
             ]),
         // A stand-in server with rules in an SQLite database, and its page.
@@ -334,6 +344,7 @@ let package = Package(
         tests(of: "DavitCrypto", ["DavitTesting", "DavitHTTP", openSSL]),
         tests(of: "DavitZlib", []),
         tests(of: "DavitArchive", ["DavitTesting"]),
+        tests(of: "DavitBlobs", ["DavitTesting", "DavitHTTP"]),
         tests(of: "DavitQRCode", []),
         tests(of: "DavitYAML", []),
         tests(
@@ -360,7 +371,7 @@ let package = Package(
             dependencies: [
                 "DavitSystem", .target(name: "DavitPostgres", condition: .when(traits: ["Postgres"])),
             ],
-            path: "Tests/Cluster", swiftSettings: strict),
+            path: "Tests/Cluster", exclude: ["nodes.py"], swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
             of: "DavitFaults",

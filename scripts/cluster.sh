@@ -1,11 +1,15 @@
 #!/bin/bash
-# usage: scripts/cluster.sh: builds with the trait Postgres and runs Tests/Cluster with a server of its own.
+# usage: scripts/cluster.sh [connections|nodes]: builds with the trait Postgres, and runs Tests/Cluster with a server of its own.
 # Needs the packages of the group `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 flags=(--explicit-target-dependency-import-check error --traits default,Postgres --scratch-path .build/cluster)
-swift build "${flags[@]}" --product ClusterTests
-program=$(swift build "${flags[@]}" --show-bin-path)/ClusterTests
+suites=("${@:-connections}")
+(($# > 0)) || suites=(connections nodes)
+for product in ClusterTests davit; do
+    SWIFT_DETERMINISTIC_HASHING=1 swift build "${flags[@]}" --product "$product"
+done
+programs_folder=$(swift build "${flags[@]}" --show-bin-path)
 
 programs=$(find /usr/lib/postgresql -name initdb -printf '%h\n' | sort -V | tail -1)
 [[ $programs ]] || { echo "cluster: PostgreSQL is not installed" >&2; exit 69; }
@@ -35,4 +39,12 @@ stop() {
 trap stop EXIT
 "$folder/run" initdb -D data -U postgres -A trust -N >/dev/null
 "$folder/run" pg_ctl -D data -w -l log -o "-k $folder -c listen_addresses='' -c fsync=off" start >/dev/null
-"$program" "$folder"
+status=0
+for suite in "${suites[@]}"; do
+    case $suite in
+        connections) "$programs_folder/ClusterTests" "$folder" || status=1 ;;
+        nodes) Tests/Cluster/nodes.py --davit "$programs_folder/davit" --postgres "$folder" || status=1 ;;
+        *) echo "cluster: unknown suite '$suite'" >&2; status=64 ;;
+    esac
+done
+exit "$status"

@@ -127,7 +127,7 @@ without_foundation() {
 unit_shards=(
     '^DavitEngineTests\.'
     '^Davit(Transport|Recording|Journal|Archive|Server|Page|Command|Control|)Tests\.'
-    '^(Davit(ACME|Access|Accounts|Crypto|Discovery|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|Outbox|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebClient|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
+    '^(Davit(ACME|Access|Accounts|Blobs|Crypto|Discovery|Faults|FileStore|HTTP|JSON|LDAP|Logging|Metrics|OIDC|Outbox|PAM|QRCode|SQLite|Sandbox|Site|Store|Stub|System|WebClient|WebDAV|XML|YAML|Zlib)|StubExample)Tests\.'
 )
 
 # unit_shard NUMBER: runs the tests of a shard, and writes a log and a report.

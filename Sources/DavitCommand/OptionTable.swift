@@ -424,6 +424,20 @@ extension ServeOption {
                 .other, "FILE", .text,
                 "read options from a YAML file, for which FOLDER can be omitted; see 'davit config --help'",
                 in: .commandLine)
+        case .database:
+            .init(
+                .other, "URL", .text,
+                "share files of a PostgreSQL database instead of a folder, such as postgresql://davit@10.0.0.5/davit; any "
+                    + "number of servers can share them. Repeat it for each PostgreSQL server that can be the primary "
+                    + "(package trait Postgres)", standard: .described("none"), isRepeatable: true)
+        case .blobs:
+            .init(
+                .other, "FOLDER", .text,
+                "folder for the content of files in the database, on a volume that all servers of the share use",
+                standard: .described("none"))
+        case .share:
+            .init(
+                .other, "NAME", .text, "name of the share in the database", standard: .value("files"))
         case .mount:
             .init(
                 .other, "/PATH=FOLDER", .mount, "serve another FOLDER at PATH in the share; repeatable",

@@ -109,6 +109,9 @@ enum ServeOption: String, CaseIterable, Sendable {
     case sandbox = "--sandbox"
     case faults = "--faults"
     case config = "--config"
+    case database = "--database"
+    case blobs = "--blobs"
+    case share = "--share"
     case mount = "--mount"
     case home = "--home"
     case stateDir = "--state-dir"
@@ -141,8 +144,9 @@ extension Arguments {
         sources.folder = try Self.only(folders, isRequired: false)
         try sources.read(environment)
         if sources.file != nil { return .serveFile(sources) }
-        if sources.folder == nil { throw .missingFolder }
-        return .serve(try sources.options())
+        let options = try sources.options()
+        if sources.folder == nil, options.database.servers.isEmpty { throw .missingFolder }
+        return .serve(options)
     }
 
     /// Parses an option and its value, which is the next word or follows `=`.
@@ -179,6 +183,9 @@ extension Arguments {
             .remoteUser, .remoteGroups, .accessLog, .accessLogFormat, .auditLog, .auditFailure,
             .auditLogSize, .auditLogKeep:
             try Self.deploymentOption(option, value, &options)
+        case .database: try options.database.add(server: value)
+        case .blobs: options.database.blobs = value
+        case .share: options.database.share = value
         case .stateDir: options.stateFolder = value
         case .home: options.homes = try Self.homes(value)
         case .mount: options.mounts.append(try Self.mount(value))
@@ -349,6 +356,7 @@ extension Arguments {
         try options.audit.check()
         try options.uploadCheck.check()
         try options.events.check()
+        try options.checkDatabase()
         if options.proxies.trusted.isEmpty, options.proxies.fields != .either {
             throw useless(.proxyFields, without: .trustedProxy)
         }

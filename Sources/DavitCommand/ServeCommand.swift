@@ -146,6 +146,7 @@ package struct ServeCommand {
         var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
+        share.database = options.database.location
         share.mounts = options.mounts
         share.homes = options.homes
         share.maximumFileBytes = options.maximumFileBytes
@@ -300,6 +301,7 @@ extension CommandFailure {
             self = .auditLogNotWritable("journald", reason: error.description)
         case .eventsNotUsable(let reason): self = .other(reason)
         case .portMappingNotSafe: self = .portMappingNotSafe
+        case .databaseNotUsable(let reason): self = .other("the database cannot be used: \(reason)")
         case .programNotUsable(let path, let error):
             self = .other("cannot execute \(path): \(error.description)")
         case .accessLogNotUsable(.standardError, let error):

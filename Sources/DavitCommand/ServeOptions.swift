@@ -38,7 +38,7 @@ package struct ServeOptions: Hashable, Sendable {
         case error, warning, info, access, verbose, debug
     }
 
-    /// The folder to share, as given on the command line.
+    /// The folder to share, as given on the command line; empty with a database.
     package var folder: String
     /// Names or addresses, without brackets.
     package var hosts = ["localhost"]
@@ -67,6 +67,7 @@ package struct ServeOptions: Hashable, Sendable {
     package var audit = AuditOptions()
     package var uploadCheck = UploadCheckOptions()
     package var events = EventOptions()
+    package var database = DatabaseOptions()
     /// Nil for the default, which depends on the shared folder.
     package var stateFolder: String?
     package var mounts: [WebDAVShare.MountedFolder] = []

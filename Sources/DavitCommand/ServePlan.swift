@@ -73,6 +73,9 @@ private struct PlanMaker {
         addUsers()
         if let listed = file.shares {
             if sources.folder != nil { report(nil, "the file has 'shares': expected no FOLDER in addition") }
+            if !options.database.servers.isEmpty {
+                report(nil, "the file has 'shares': expected no 'database' in addition")
+            }
             for share in listed {
                 let merged = OptionSetting.merged([file.settings, share.settings] + outside)
                     .filter { $0.option.entry.scope == .share }
@@ -90,7 +93,7 @@ private struct PlanMaker {
             }
         } else {
             options.folder = sources.folder ?? file.top.folder ?? ""
-            if options.folder.isEmpty, !file.namesFolder {
+            if options.folder.isEmpty, !file.namesFolder, options.database.servers.isEmpty {
                 report(nil, "missing 'folder' or 'shares': expected a folder to share")
             }
         }

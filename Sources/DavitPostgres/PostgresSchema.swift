@@ -50,7 +50,7 @@ enum PostgresSchema {
         CREATE TABLE resource (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             share bigint NOT NULL,
-            -- 0 for the roots of a share, which have the names `files`, `trash` and `sidecars`.
+            -- 0 for the roots of a share: what it contains, its trash, and what is being removed.
             parent bigint NOT NULL,
             -- The name in Unicode normalization form C, so that equivalent names are one name.
             key bytea NOT NULL,
@@ -106,7 +106,7 @@ enum PostgresSchema {
             number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             id text NOT NULL,
             share bigint NOT NULL,
-            -- Its parent is the root `trash` of the share.
+            -- Its parent is the root of the trash.
             resource bigint NOT NULL UNIQUE,
             -- Where it was.
             path bytea NOT NULL,
@@ -316,7 +316,117 @@ enum PostgresSchema {
                 RETURN NEXT;
             END LOOP;
         END $$;
+        """,
         """
+        -- The objects of staged blobs. A row is inserted before its object is stored.
+        CREATE TABLE staged_object (object uuid PRIMARY KEY, blob bigint NOT NULL);
+        CREATE INDEX staged_object_blob ON staged_object (blob);
+
+        -- Whether the object has been removed once.
+        ALTER TABLE removed_object ADD is_removed boolean NOT NULL DEFAULT false;
+
+        CREATE INDEX lock_client ON lock (share, coalesce(principal, network, ''));
+
+        -- Ends the staging of a blob. Fails if the collector has taken it.
+        CREATE FUNCTION adopt_blob(blob_id bigint, node_id bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM staged_blob WHERE blob = blob_id AND node = node_id;
+            IF NOT FOUND THEN
+                RAISE 'the content was given up, because this node did not respond for a long time';
+            END IF;
+            DELETE FROM staged_object WHERE blob = blob_id;
+        END $$;
+
+        -- Removes blobs that lost their last reference some time ago. Their objects are left to be removed, unless other blobs
+        -- use them.
+        CREATE FUNCTION remove_unreferenced_blobs(share_id bigint, age_seconds bigint, row_limit bigint)
+        RETURNS void LANGUAGE sql AS $$
+            WITH doomed AS (
+                SELECT id FROM blob WHERE share = share_id AND reference_count = 0
+                    AND unreferenced < clock_timestamp() - age_seconds * interval '1 second'
+                LIMIT row_limit FOR UPDATE SKIP LOCKED
+            ), pieces AS (
+                DELETE FROM segment WHERE blob IN (SELECT id FROM doomed) RETURNING object
+            ), small AS (
+                DELETE FROM small_content WHERE blob IN (SELECT id FROM doomed)
+            ), blobs AS (
+                DELETE FROM blob WHERE id IN (SELECT id FROM doomed)
+            )
+            INSERT INTO removed_object (object, share)
+            SELECT DISTINCT object, share_id FROM pieces p
+            WHERE NOT EXISTS (
+                SELECT FROM segment s WHERE s.object = p.object AND s.blob NOT IN (SELECT id FROM doomed))
+            ON CONFLICT (object) DO NOTHING
+        $$;
+
+        -- Removes resources whose parent is `root`. The members of a collection take its place, so that there is no recursion.
+        -- Returns how many rows were moved or removed.
+        CREATE FUNCTION remove_detached(share_id bigint, root bigint, row_limit bigint)
+        RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            doomed resource;
+            done bigint := 0;
+            moved bigint;
+        BEGIN
+            FOR doomed IN
+                SELECT * FROM resource WHERE share = share_id AND parent = root ORDER BY key LIMIT row_limit
+                FOR UPDATE SKIP LOCKED
+            LOOP
+                EXIT WHEN done >= row_limit;
+                IF doomed.kind = 0 THEN
+                    UPDATE resource SET parent = root, key = convert_to(id::text, 'UTF8'),
+                        name = convert_to(id::text, 'UTF8')
+                    WHERE id IN (
+                        SELECT id FROM resource WHERE share = share_id AND parent = doomed.id LIMIT row_limit - done);
+                    GET DIAGNOSTICS moved = ROW_COUNT;
+                    done := done + moved;
+                    CONTINUE WHEN EXISTS (SELECT FROM resource WHERE share = share_id AND parent = doomed.id);
+                ELSIF doomed.blob IS NOT NULL THEN
+                    UPDATE blob SET reference_count = reference_count - 1, unreferenced = clock_timestamp()
+                    WHERE id = doomed.blob;
+                END IF;
+                DELETE FROM property WHERE resource = doomed.id;
+                DELETE FROM lock WHERE resource = doomed.id;
+                DELETE FROM rule WHERE resource = doomed.id;
+                DELETE FROM resource WHERE id = doomed.id;
+                done := done + 1;
+            END LOOP;
+            RETURN done;
+        END $$;
+
+        -- Copies a resource, with its members except `omitted`. The content is not copied.
+        CREATE FUNCTION copy_tree(
+            share_id bigint, source bigint, new_id bigint, new_parent bigint, new_key bytea, new_name bytea,
+            new_modified bigint, new_created bigint, has_members boolean, omitted bigint[]
+        ) RETURNS void LANGUAGE sql AS $$
+            WITH RECURSIVE tree AS (
+                SELECT r.id AS old, new_id AS new, new_parent AS parent, new_key AS key, new_name AS name
+                FROM resource r WHERE r.id = source
+                UNION ALL
+                SELECT r.id, nextval('resource_id_seq'), t.new, r.key, r.name
+                FROM tree t JOIN resource r ON r.share = share_id AND r.parent = t.old
+                WHERE has_members AND r.id <> ALL (omitted)
+            ), copies AS (
+                INSERT INTO resource (id, share, parent, key, name, kind, length, modified, created, blob, is_executable,
+                    has_properties, content_language)
+                OVERRIDING SYSTEM VALUE
+                SELECT t.new, share_id, t.parent, t.key, t.name, r.kind, r.length, coalesce(new_modified, r.modified),
+                    new_created, r.blob, r.is_executable, r.has_properties, r.content_language
+                FROM tree t JOIN resource r ON r.id = t.old
+            ), properties AS (
+                -- Checksums belong to the entity tag of the source, and a copy has a creation date of its own (RFC 4918 §15.1).
+                INSERT INTO property (resource, namespace, local, element)
+                SELECT t.new, p.namespace, p.local, p.element FROM tree t JOIN property p ON p.resource = t.old
+                WHERE (p.namespace, p.local) NOT IN (
+                    ('DAV:', 'creationdate'), ('http://owncloud.org/ns', 'checksums'))
+            )
+            UPDATE blob SET reference_count = reference_count + used.count
+            FROM (
+                SELECT r.blob, count(*) AS count FROM tree t JOIN resource r ON r.id = t.old
+                WHERE r.blob IS NOT NULL GROUP BY r.blob
+            ) used WHERE blob.id = used.blob
+        $$;
+        """,
     ]
 }
 #endif

@@ -32,6 +32,11 @@ package struct PostgresBatch: Sendable {
 
     /// Appends a statement with the values of `$1` and so on.
     package mutating func add(_ statement: PostgresStatement, _ values: PostgresValue...) {
+        add(statement, values)
+    }
+
+    /// Appends a statement with the values of `$1` and so on.
+    package mutating func add(_ statement: PostgresStatement, _ values: [PostgresValue]) {
         statements.append(QueuedStatement(statement: statement, values: values, isCommit: false))
     }
 

@@ -95,12 +95,13 @@ extension PostgresPool {
     /// again: it must have no effects but its statements. If the connection is lost after COMMIT was sent, a new connection
     /// finds out whether the transaction is committed, see ``settle(_:until:)``.
     ///
-    /// - Parameter deadline: for all attempts. Finding out about a lost COMMIT may take
-    ///   ``PostgresSettings/settleTimeout`` longer.
+    /// - Parameters:
+    ///   - deadline: for all attempts. Finding out about a lost COMMIT may take ``PostgresSettings/settleTimeout`` longer.
+    ///   - attempts: how often to run `body` at most.
     /// - Throws: `inDoubt` if the transaction is committed or not, and that cannot be found out in time. With any other
     ///   error, it is not committed.
     package func transaction<Value>(
-        until deadline: ContinuousClock.Instant,
+        until deadline: ContinuousClock.Instant, attempts: Int = attemptLimit,
         _ body: (PostgresTransaction) throws(PostgresError) -> PostgresDecision<Value>
     ) throws(PostgresError) -> Value {
         var attempt = 0
@@ -131,11 +132,11 @@ extension PostgresPool {
                     if case .commit(let value)? = current.decision { return value }
                     throw failure
                 }
-                guard attempt < Self.attemptLimit, .now < deadline else {
+                guard attempt < attempts, .now < deadline else {
                     throw PostgresError(.connectionLost, state: failure.state, failure.message)
                 }
             case .retry, .connectionLost, .timedOut:
-                guard attempt < Self.attemptLimit, .now < deadline else { throw failure }
+                guard attempt < attempts, .now < deadline else { throw failure }
             default: throw failure
             }
         }

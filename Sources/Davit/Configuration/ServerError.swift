@@ -53,6 +53,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case auditLogNotUsable(AuditLog.Destination, SystemError)
     /// A program that examines uploads or receives events cannot be executed.
     case programNotUsable(path: String, SystemError)
+    /// The database of a share cannot be used.
+    case databaseNotUsable(reason: String)
     /// ``Configuration/portMapping`` is set without TLS or without accounts.
     case portMappingNotSafe
     /// ``Configuration/events`` cannot be used.

@@ -17,8 +17,10 @@ public import DavitStore
 /// A server can have several shares; each has its own state folder. Routes and mounts below the prefix of a
 /// share hide the files at the same paths.
 public struct WebDAVShare: Mountable {
-    /// The shared folder.
+    /// The shared folder; empty if the resources are in ``database``.
     public var folder: String
+    /// The database with the resources, in place of a folder; nil for a folder. Requires the package trait `Postgres`.
+    public var database: SharedDatabase?
     /// Other folders, as parts of this share: they have their own paths in it, and share its state, accounts and settings.
     /// Clients cannot move or remove them. Resources are moved between folders like between volumes. No folder may
     /// contain another one.
@@ -89,6 +91,15 @@ public struct WebDAVShare: Mountable {
     /// Opens the folder and its state, and completes operations that a crash interrupted.
     /// - Throws: ``ServerError``.
     public func handler(in environment: ServerEnvironment) throws -> any Handler {
+        if let database {
+            #if Postgres
+            let share = try OpenDatabaseShare(self, database, in: environment)
+            environment.addLifecycleObserver(share)
+            return share.handler
+            #else
+            throw ServerError.databaseNotUsable(reason: "this build does not include PostgreSQL")
+            #endif
+        }
         let share = try OpenShare(self, in: environment)
         environment.addLifecycleObserver(share)
         return share.handler

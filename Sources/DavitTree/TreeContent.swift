@@ -1,0 +1,182 @@
+#if Postgres
+internal import DavitBlobs
+internal import DavitHTTP
+internal import DavitPostgres
+internal import DavitServer
+internal import DavitStore
+internal import Synchronization
+
+/// Content of a share in a database: in memory if it is small, otherwise in segments.
+final class TreeContent: FileContent {
+    private enum Storage {
+        case bytes([UInt8])
+        case segments(SegmentMap, any BlobStore, any BlockingWorkRunner)
+    }
+
+    private let storage: Storage
+
+    init(bytes: [UInt8]) { storage = .bytes(bytes) }
+
+    /// - Parameter work: runs calls of the store for responses.
+    init(_ segments: SegmentMap, in store: any BlobStore, work: any BlockingWorkRunner) {
+        storage = .segments(segments, store, work)
+    }
+
+    var descriptor: Int32 { -1 }
+
+    var length: Int64 {
+        switch storage {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .segments(let segments, _, _): segments.length
+        }
+    }
+
+    /// The segments; nil for content in memory.
+    var segments: SegmentMap? {
+        if case .segments(let segments, _, _) = storage { return segments }
+        return nil
+    }
+
+    func body(from offset: Int64, length: Int64) -> HTTPBody {
+        switch storage {
+        case .bytes(let bytes): return .bytes(Array(bytes[Int(offset)..<Int(offset + length)]))
+        case .segments:
+            return .stream(TreeContentStream([.file(offset: offset, length: length)], of: self))
+        }
+    }
+
+    func body(of segments: [HTTPBody.Segment]) -> HTTPBody {
+        .stream(TreeContentStream(segments, of: self))
+    }
+
+    /// Appends bytes to `buffer` until it is full. Blocks.
+    /// - Returns: the number of bytes; 0 at the end.
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        guard offset < length else { return 0 }
+        switch storage {
+        case .bytes(let bytes):
+            return buffer.append(Array(bytes[Int(offset)...].prefix(buffer.freeCount)))
+        case .segments(let segments, let store, _):
+            let reader = SegmentReader(segments, in: store)
+            return try reader.read(at: offset, into: buffer)
+        }
+    }
+
+    fileprivate var work: (any BlockingWorkRunner)? {
+        if case .segments(_, _, let work) = storage { return work }
+        return nil
+    }
+
+    fileprivate func makeReader() -> SegmentReader? {
+        if case .segments(let segments, let store, _) = storage { return SegmentReader(segments, in: store) }
+        return nil
+    }
+}
+
+/// Reads segments, and keeps the last one open.
+///
+/// The conformance is unchecked: calls do not overlap.
+final class SegmentReader: @unchecked Sendable {
+    private let segments: SegmentMap
+    private let store: any BlobStore
+    private var open: (key: BlobKey, file: BlobFile)?
+
+    init(_ segments: SegmentMap, in store: any BlobStore) {
+        self.segments = segments
+        self.store = store
+    }
+
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        guard let piece = segments.pieces(offset..<segments.length).first else { return 0 }
+        let file: BlobFile
+        if let open, open.key == piece.object {
+            file = open.file
+        } else {
+            do throws(BlobError) { file = try store.open(piece.object) } catch { throw StoreError(error) }
+            open = (piece.object, file)
+        }
+        let count = Int(min(Int64(buffer.freeCount), piece.length))
+        let read: Int
+        do throws(BlobError) {
+            read = try file.read(at: piece.objectStart, count: count, into: buffer)
+        } catch {
+            throw StoreError(error)
+        }
+        // An object never changes. So it was damaged.
+        if read == 0 { throw .failed(reason: "object \(piece.object.text) is shorter than recorded") }
+        return read
+    }
+}
+
+/// Sends content piece by piece.
+private final class TreeContentStream: BodyStream {
+    private let content: TreeContent
+    private let reader: SegmentReader?
+    private var rest: ArraySlice<HTTPBody.Segment>
+    /// How much of the first of ``rest`` has been sent.
+    private var sent: Int64 = 0
+    let length: Int64?
+
+    init(_ segments: [HTTPBody.Segment], of content: TreeContent) {
+        self.content = content
+        reader = content.makeReader()
+        rest = segments[...]
+        length = HTTPBody.segments(content, segments).length
+    }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) {
+        while let segment = rest.first {
+            switch segment {
+            case .bytes(let bytes):
+                sent += Int64(buffer.append(Array(bytes[Int(sent)...])))
+                if sent == Int64(bytes.count) { endPiece() }
+            case .file(let offset, let length):
+                if length > sent {
+                    sent += try await read(at: offset + sent, upTo: length - sent, into: buffer)
+                }
+                if sent == length { endPiece() }
+            }
+            if buffer.count > 0 { return }
+        }
+    }
+
+    private func endPiece() {
+        rest = rest.dropFirst()
+        sent = 0
+    }
+
+    private func read(
+        at offset: Int64, upTo count: Int64, into buffer: IOBuffer
+    ) async throws(HTTPError) -> Int64 {
+        let piece = IOBuffer(capacity: Int(min(count, Int64(buffer.freeCount))))
+        let read: Int?
+        if let reader, let work = content.work {
+            let result = await work.run { () -> Int? in try? reader.read(at: offset, into: piece) }
+            guard let result else { throw HTTPError(.serviceUnavailable) }
+            read = result
+        } else {
+            read = try? content.read(at: offset, into: piece)
+        }
+        // Abort the connection, so that the client can detect the truncation.
+        guard let read, read > 0 else { throw .disconnected }
+        unsafe piece.withBytes { _ = unsafe buffer.append($0) }
+        return Int64(read)
+    }
+}
+
+extension StoreError {
+    init(_ error: BlobError) {
+        switch error {
+        case .outOfSpace: self = .outOfSpace
+        case .unavailable: self = .busy
+        case .notFound: self = .failed(reason: "an object with content is missing")
+        case .failed(let reason): self = .failed(reason: reason)
+        }
+    }
+}
+
+extension BlobKey {
+    init(_ uuid: PostgresUUID) { self.init(high: uuid.high, low: uuid.low) }
+    var uuid: PostgresUUID { PostgresUUID(high: high, low: low) }
+}
+#endif

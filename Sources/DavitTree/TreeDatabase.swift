@@ -1,0 +1,190 @@
+#if Postgres
+package import DavitBlobs
+package import DavitHTTP
+package import DavitPostgres
+package import DavitStore
+internal import DavitSystem
+internal import Synchronization
+
+/// A share whose resources are rows of a database.
+///
+/// Any number of nodes serve the same share. Calls of ``TreeStore`` and ``TreeState`` on a thread that runs a unit of calls,
+/// see `StoreSessions`, belong to that unit; others are units of their own.
+package final class TreeDatabase: Sendable {
+    let pool: PostgresPool
+    /// The id of the share.
+    let share: Int64
+    /// The ids of the collections that contain the resources of the share, its trash, and what is being removed.
+    let files: Int64
+    let trash: Int64
+    let removed: Int64
+    /// The id of this node.
+    let node: Int64
+    /// Where content is that is not small.
+    let blobs: any BlobStore
+    let periods: TreePeriods
+    /// Staged blobs that will not be published.
+    let abandoned = Mutex<[Int64]>([])
+    /// The longest time that a change or a read takes, from waiting for a connection to the last answer.
+    private let timeLimit: Duration
+    /// Identifies the database.
+    private let id: BlobKey
+    private let report: @Sendable (String) -> Void
+    private let sessions = ThreadValue<TreeSession>()
+    /// The end of the pause in which further failures are not reported.
+    private let reportPause = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// The name of the collection of the trash, which clients can neither see nor use.
+    static let trashName = Array(".davit-trashofthisshare".utf8)
+
+    /// Opens a share, and creates it if the database has none of this name.
+    ///
+    /// - Parameters:
+    ///   - pool: whose connections have been prepared by ``PostgresMigration/attach(_:until:)``.
+    ///   - name: the name of the share in the database.
+    ///   - blobs: where content is that is not small. It must not belong to another database.
+    ///   - nodeName: describes this process to administrators.
+    ///   - timeLimit: for each unit of calls that reads or changes something.
+    ///   - report: reports failures of the database, as a line for the log.
+    package init(
+        _ pool: PostgresPool, share name: String, blobs: any BlobStore, nodeName: String,
+        timeLimit: Duration = .seconds(10), periods: TreePeriods = TreePeriods(),
+        report: @escaping @Sendable (String) -> Void
+    ) throws(PostgresError) {
+        self.pool = pool
+        self.timeLimit = timeLimit
+        self.periods = periods
+        self.blobs = blobs
+        self.report = report
+        let now = Clock.wallNow()
+        let opened = try pool.transaction(until: .now + timeLimit) { transaction throws(PostgresError) in
+            var batch = PostgresBatch()
+            batch.add("INSERT INTO share (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", .text(name))
+            batch.add(
+                """
+                INSERT INTO resource (id, share, parent, key, name, kind, modified, created) OVERRIDING USER VALUE
+                SELECT 0, s.id, 0, root.name, root.name, 0, $2, $2
+                FROM share s, unnest($3::bytea[]) AS root (name) WHERE s.name = $1
+                ON CONFLICT (share, parent, key) DO NOTHING
+                """, .text(name), .integer(now),
+                .byteStrings([Array("files".utf8), Self.trashName, Array("removed".utf8)]))
+            batch.add(
+                """
+                SELECT s.id, (SELECT id FROM resource WHERE share = s.id AND parent = 0 AND key = 'files'),
+                    (SELECT id FROM resource WHERE share = s.id AND parent = 0 AND key = $2),
+                    (SELECT id FROM resource WHERE share = s.id AND parent = 0 AND key = 'removed')
+                FROM share s WHERE s.name = $1
+                """, .text(name), .bytes(Self.trashName))
+            batch.add("INSERT INTO node (name) VALUES ($1) RETURNING id", .text(nodeName))
+            batch.add("SELECT id FROM database")
+            let results = try transaction.run(batch)
+            let ids = try (0..<4).map { column throws(PostgresError) in try results[2].integer(0, column) }
+            return .commit(
+                (ids: ids, node: try results[3].integer(0, 0), database: try results[4].uuid(0, 0)))
+        }
+        (share, files, trash, removed) = (opened.ids[0], opened.ids[1], opened.ids[2], opened.ids[3])
+        node = opened.node
+        id = BlobKey(opened.database)
+    }
+
+    /// Makes the store of content belong to this database.
+    /// - Throws: `failed` if it belongs to another one.
+    package func claimBlobs() throws(BlobError) { try blobs.claim(for: id) }
+
+    /// The time of the database; that of this node before the first answer.
+    package var now: Timestamp { Timestamp(nanoseconds: pool.clock.now() ?? Clock.wallNow()) }
+
+    var deadline: ContinuousClock.Instant { .now + timeLimit }
+
+    /// Returns a new id of a row: the time in milliseconds, so that rows that are made together are together in indexes, and
+    /// random bits. Two nodes rarely give one id twice; the database refuses the second one, and the change is tried again.
+    func makeID() -> Int64 {
+        let milliseconds = UInt64(bitPattern: now.nanoseconds / 1_000_000)
+        return Int64((milliseconds & ((1 << 42) - 1)) << 21 | UInt64.random(in: 0..<(1 << 21)))
+    }
+
+    /// Returns the id of the collection at which the names of a path begin, and the names below it.
+    func root(of path: ResourcePath) -> (id: Int64, rest: ResourcePath) {
+        guard path.bytes.starts(with: Self.trashName) else { return (files, path) }
+        let rest = path.bytes.dropFirst(Self.trashName.count)
+        if rest.isEmpty { return (trash, .root) }
+        guard rest.first == UInt8(ascii: "/") else { return (files, path) }
+        return (trash, ResourcePath(segments: rest.dropFirst().split(separator: UInt8(ascii: "/"))) ?? .root)
+    }
+
+    /// Whether clients cannot use a path.
+    func isReserved(_ path: ResourcePath) -> Bool { root(of: path).id == trash }
+
+    // MARK: Units of calls
+
+    /// Whether the present thread runs a unit of calls.
+    var isInUnit: Bool { sessions.current != nil }
+
+    /// Runs calls in the unit of the present thread, or in one of their own.
+    func session<T>(_ body: (TreeSession) throws(StoreError) -> T) throws(StoreError) -> T {
+        if let current = sessions.current { return try body(current) }
+        let session = TreeSession(self, nil)
+        do throws(StoreError) { return try body(session) } catch {
+            if let failure = session.failure { reportFailure(failure) }
+            throw error
+        }
+    }
+
+    private func reportFailure(_ failure: PostgresError) {
+        if failure.kind == .retry { return }
+        let isDue = reportPause.withLock { end in
+            if let end, ContinuousClock.now < end { return false }
+            end = .now + .seconds(10)
+            return true
+        }
+        if isDue { report("the database cannot be used: \(failure.message)") }
+    }
+}
+
+extension TreeDatabase: StoreSessions {
+    package func run<Value>(_ body: () -> Value) throws(StoreSessionError) -> Value {
+        if sessions.current != nil { return body() }
+        let session = TreeSession(self, nil)
+        let value = sessions.with(session) { body() }
+        guard let failure = session.failure else { return value }
+        throw sessionError(failure)
+    }
+
+    package func change<Value>(
+        _ uses: [PathUse], _ body: () -> (value: Value, commits: Bool)
+    ) throws(StoreSessionError) -> Value {
+        var locks = PostgresPathLocks(share: share)
+        for use in uses {
+            let (root, rest) = root(of: use.path)
+            // The trash is a path of its own, which no name of the share equals.
+            let keys = (root == trash ? [Self.trashName] : []) + TreeKey.keys(of: rest)
+            if use.isExclusive { locks.addChange(of: keys) } else { locks.addUse(of: keys) }
+        }
+        var begin = PostgresBatch()
+        locks.add(to: &begin)
+        do throws(PostgresError) {
+            return try pool.transaction(until: deadline, attempts: 1) {
+                transaction throws(PostgresError) -> PostgresDecision<Value> in
+                let session = TreeSession(self, transaction, begin: begin)
+                let result = sessions.with(session) { body() }
+                if let failure = session.failure { throw failure }
+                guard result.commits else { return .rollback(result.value) }
+                transaction.last.add(session.unsent)
+                return .commit(result.value)
+            }
+        } catch {
+            throw sessionError(error)
+        }
+    }
+
+    private func sessionError(_ failure: PostgresError) -> StoreSessionError {
+        switch failure.kind {
+        // A constraint: two nodes gave the same id, or created the same name.
+        case .retry, .constraint: return .conflict
+        default:
+            reportFailure(failure)
+            return .failed(StoreError(failure))
+        }
+    }
+}
+#endif

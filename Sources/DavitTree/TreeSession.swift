@@ -1,0 +1,172 @@
+#if Postgres
+internal import DavitHTTP
+internal import DavitPostgres
+internal import DavitStore
+
+/// The resources along a path.
+struct TreePlace {
+    /// The requested path.
+    let path: ResourcePath
+    let depth: Int
+    /// From the root down to the last resource that exists.
+    var rows: [TreeRow]
+    /// The active locks whose roots are ``rows``, outermost first.
+    var locks: [TreeLock]
+
+    /// The resource at the path.
+    var row: TreeRow? { rows.count == depth + 1 ? rows.last : nil }
+    /// The collection that contains the resource or could contain it.
+    var parent: TreeRow? {
+        guard depth > 0, rows.count >= depth, rows[depth - 1].isCollection else { return nil }
+        return rows[depth - 1]
+    }
+
+    /// What is known of a path that is this one or above it.
+    func prefix(_ path: ResourcePath) -> TreePlace {
+        let depth = path.depth
+        let rows = Array(rows.prefix(depth + 1))
+        let ids = Set(rows.map(\.id))
+        return TreePlace(
+            path: path, depth: depth, rows: rows, locks: locks.filter { ids.contains($0.resource) })
+    }
+}
+
+/// The statements of one unit of calls, on one thread.
+///
+/// Within a transaction, statements that write are sent together with the next one that reads, or with COMMIT.
+final class TreeSession {
+    let database: TreeDatabase
+    private let transaction: PostgresTransaction?
+    private var pending = PostgresBatch()
+    /// Why a statement failed. The results of the unit do not count then.
+    private(set) var failure: PostgresError?
+    /// What the unit has read, until it writes.
+    private var places: [TreePlace] = []
+    /// The resources whose properties the unit has changed; they may be created later.
+    var withProperties: Set<Int64> = []
+
+    /// - Parameters:
+    ///   - transaction: nil if each statement that writes is a transaction of its own.
+    ///   - begin: the statements with which the transaction begins.
+    init(
+        _ database: TreeDatabase, _ transaction: PostgresTransaction?, begin: PostgresBatch = PostgresBatch()
+    ) {
+        self.database = database
+        self.transaction = transaction
+        pending = begin
+    }
+
+    // MARK: Statements
+
+    /// Runs a statement that reads.
+    func read(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult
+    {
+        try recording { () throws(PostgresError) in
+            guard let transaction else {
+                let deadline = database.deadline
+                return try database.pool.read(until: deadline) { connection throws(PostgresError) in
+                    var batch = PostgresBatch()
+                    batch.add(statement, values)
+                    return try connection.run(batch, until: deadline)[0]
+                }
+            }
+            var batch = pending
+            pending = PostgresBatch()
+            batch.add(statement, values)
+            return try transaction.run(batch)[batch.count - 1]
+        }
+    }
+
+    /// Adds statements that write. What was read before does not count any more.
+    func write(_ add: (inout PostgresBatch) -> Void) throws(StoreError) {
+        places = []
+        if transaction != nil {
+            add(&pending)
+            return
+        }
+        var batch = PostgresBatch()
+        add(&batch)
+        try recording { () throws(PostgresError) in
+            try database.pool.transaction(until: database.deadline) { transaction throws(PostgresError) in
+                transaction.last.add(batch)
+                return .commit(())
+            }
+        }
+    }
+
+    /// Reads values from a result.
+    func decode<T>(_ body: () throws(PostgresError) -> T) throws(StoreError) -> T { try recording(body) }
+
+    private func recording<T>(_ body: () throws(PostgresError) -> T) throws(StoreError) -> T {
+        if let failure { throw StoreError(failure) }
+        do throws(PostgresError) { return try body() } catch {
+            failure = error
+            throw StoreError(error)
+        }
+    }
+
+    /// The statements to send with COMMIT.
+    var unsent: PostgresBatch { pending }
+
+    // MARK: Paths
+
+    /// Returns what exists along a canonical path, which may be in the trash.
+    func place(_ path: ResourcePath) throws(StoreError) -> TreePlace {
+        if let failure { throw StoreError(failure) }
+        for known in places where path.contains(known.path) { return known.prefix(path) }
+        let (root, rest) = database.root(of: path)
+        let place = try readPlace(path, root: root, TreeKey.keys(of: rest), above: path.depth - rest.depth)
+        places.append(place)
+        return place
+    }
+
+    /// Returns the row at a path; nil if there is none.
+    func row(_ path: ResourcePath) throws(StoreError) -> TreeRow? { try place(path).row }
+
+    private func readPlace(
+        _ path: ResourcePath, root: Int64, _ keys: [[UInt8]], above: Int
+    ) throws(StoreError) -> TreePlace {
+        let result = try read(
+            """
+            SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
+                (member).created, (member).version, (member).blob, (member).is_executable, (member).has_properties,
+                (member).content_language IS NOT NULL, l.token, l.is_infinite, l.is_exclusive, l.owner, l.principal,
+                l.network, l.timeout_seconds, l.created, l.expiry, l.root_href
+            FROM resolve_path($1, $2) LEFT JOIN lock l
+                ON l.resource = (member).id AND l.expiry > clock_timestamp()
+            ORDER BY depth, l.number
+            """, .integer(root), .byteStrings(keys))
+        return try decode { () throws(PostgresError) in
+            var rows: [TreeRow] = []
+            var locks: [TreeLock] = []
+            var current = ResourcePath.root
+            for index in 0..<result.count {
+                let row = try TreeRow(result, index)
+                if rows.last?.id != row.id {
+                    if !rows.isEmpty { current = current.appending(row.name) ?? current }
+                    rows.append(row)
+                }
+                if !result.isNull(index, TreeRow.columnCount) {
+                    locks.append(
+                        try TreeLock(
+                            result, index, from: TreeRow.columnCount, of: row.id, root: current))
+                }
+            }
+            // The root of the trash is one level below that of the share.
+            if above > 0, let first = rows.first { rows.insert(first, at: 0) }
+            return TreePlace(path: path, depth: path.depth, rows: rows, locks: locks)
+        }
+    }
+}
+
+extension ResourcePath {
+    /// The path of a place, with the names as they are stored; the requested name at the end if nothing has it.
+    static func canonical(_ place: TreePlace) -> ResourcePath {
+        if place.depth == 0 { return .root }
+        var path = ResourcePath.root
+        for row in place.rows.dropFirst() { path = path.appending(row.name) ?? path }
+        if place.rows.count == place.depth { path = path.appending(place.path.name) ?? path }
+        return path
+    }
+}
+#endif

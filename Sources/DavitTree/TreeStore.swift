@@ -1,0 +1,279 @@
+#if Postgres
+internal import DavitBlobs
+package import DavitHTTP
+internal import DavitPostgres
+package import DavitServer
+package import DavitStore
+
+/// The resources of a share in a database.
+///
+/// There are no symbolic links, and a resource keeps its identity until it is removed. The rows that belong to a resource,
+/// such as its properties, move and vanish with it; its locks end when it is moved.
+package final class TreeStore: ResourceStore {
+    let database: TreeDatabase
+    let settings: ContentResponseSettings
+    private let work: any BlockingWorkRunner
+
+    /// - Parameters:
+    ///   - work: reads content that is sent.
+    ///   - settings: how content is sent.
+    package init(
+        _ database: TreeDatabase, work: any BlockingWorkRunner,
+        settings: ContentResponseSettings = ContentResponseSettings()
+    ) {
+        self.database = database
+        self.work = work
+        self.settings = settings
+    }
+
+    /// The longest name, as in a folder, so that each share can be exported.
+    static let nameLimit = 255
+
+    private func check(_ path: ResourcePath, _ wait: Wait) throws(StoreError) {
+        if wait == .never { throw .wouldBlock }
+        if database.isReserved(path) { throw .forbidden }
+        if path.bytes.count > Self.nameLimit, path.segments.contains(where: { $0.count > Self.nameLimit }) {
+            throw .nameTooLong
+        }
+    }
+
+    // MARK: Looking up
+
+    package func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup {
+        try check(path, wait)
+        let place = try database.session { (session) throws(StoreError) in try session.place(path) }
+        let canonical = ResourcePath.canonical(place)
+        if let row = place.row { return Lookup(path: canonical, state: .mapped(row.info)) }
+        if place.parent != nil { return Lookup(path: canonical, state: .unmapped) }
+        return Lookup(path: path, state: .missingAncestor)
+    }
+
+    package func lookupForChange(
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup { try lookup(path, last: last, wait: wait) }
+
+    package var commitsWithoutBlocking: Bool { false }
+
+    package func locationOfFreeName(
+        _ path: ResourcePath, reusing other: Lookup?
+    ) throws(StoreError) -> Lookup { throw .wouldBlock }
+
+    package func identity(at path: ResourcePath) throws(StoreError) -> ResourceIdentity? {
+        try database.session { (session) throws(StoreError) in try session.row(path)?.identity }
+    }
+
+    package func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
+        let (one, other) = (try identity(at: a), try identity(at: b))
+        return one != nil && one == other
+    }
+
+    // MARK: Reading
+
+    package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
+        try check(path, wait)
+        return try database.session { (session) throws(StoreError) in
+            let place = try session.place(path)
+            guard let row = place.row else { throw .notFound }
+            let canonical = ResourcePath.canonical(place)
+            let canonicalPath = canonical == path ? nil : canonical
+            if row.isCollection { return OpenResource(collection: row.info, canonicalPath: canonicalPath) }
+            let head = ContentHead(row.info, name: path.name, rules: settings)
+            return OpenResource(
+                row.info, file: try content(of: row, session), head: head, canonicalPath: canonicalPath,
+                hasContentLanguage: row.hasLanguage)
+        }
+    }
+
+    private func content(of row: TreeRow, _ session: TreeSession) throws(StoreError) -> TreeContent {
+        guard let blob = row.blob else { return TreeContent(bytes: []) }
+        if row.length <= Int64(TreeStagedContent.smallBytes) {
+            let result = try session.read(
+                "SELECT bytes FROM small_content WHERE blob = $1", .integer(blob))
+            // Content that was changed in part can be short, and in segments.
+            if result.count == 1 {
+                return TreeContent(
+                    bytes: try session.decode { () throws(PostgresError) in try result.bytes(0, 0) })
+            }
+        }
+        return try segments(of: row, blob, session)
+    }
+
+    private func segments(
+        of row: TreeRow, _ blob: Int64, _ session: TreeSession
+    ) throws(StoreError) -> TreeContent {
+        let result = try session.read(
+            "SELECT start, length, object, object_start, digest FROM segment WHERE blob = $1 ORDER BY start",
+            .integer(blob))
+        let segments = try session.decode { () throws(PostgresError) in
+            try (0..<result.count).map { index throws(PostgresError) in
+                BlobSegment(
+                    start: try result.integer(index, 0), length: try result.integer(index, 1),
+                    object: BlobKey(try result.uuid(index, 2)), objectStart: try result.integer(index, 3),
+                    digest: try result.bytes(index, 4))
+            }
+        }
+        // Changed in the meantime, or damaged.
+        guard let map = SegmentMap(segments), map.length == row.length else { throw .notFound }
+        return TreeContent(map, in: database.blobs, work: work)
+    }
+
+    package func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
+        guard let row = try database.session({ (session) throws(StoreError) in try session.row(path) }) else {
+            throw .notFound
+        }
+        guard row.isCollection else { throw .wrongKind }
+        return TreeMemberCursor(of: row.id, in: database)
+    }
+
+    package func read(
+        _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
+    ) throws(StoreError) -> Int {
+        guard let content = content as? TreeContent else {
+            throw .failed(reason: "the content belongs to another store")
+        }
+        return try content.read(at: offset, into: buffer)
+    }
+
+    // MARK: Sizes
+
+    package func measureHeight(
+        of path: ResourcePath, limit: Int
+    ) throws(StoreError) -> any HeightMeasurement { MeasuredTree(of: path, limit: limit, in: database) }
+
+    package func measure(_ path: ResourcePath) throws(StoreError) -> Int64 {
+        try database.session { (session) throws(StoreError) in
+            guard let row = try session.row(path) else { return 0 }
+            if !row.isCollection { return row.length }
+            let result = try session.read(
+                """
+                WITH RECURSIVE tree AS (
+                    SELECT id, kind, length FROM resource WHERE share = $1 AND parent = $2
+                    UNION ALL
+                    SELECT r.id, r.kind, r.length FROM tree t JOIN resource r ON r.share = $1 AND r.parent = t.id
+                    WHERE t.kind = 0
+                )
+                SELECT coalesce(sum(length), 0)::bigint FROM tree
+                """, .integer(database.share), .integer(row.id))
+            return try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
+        }
+    }
+
+    package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
+        let used = try database.session { (session) throws(StoreError) in
+            let result = try session.read(
+                "SELECT coalesce(sum(length), 0)::bigint FROM blob WHERE share = $1",
+                .integer(database.share))
+            return try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
+        }
+        return (try room(at: path), used)
+    }
+
+    package func room(at path: ResourcePath) throws(StoreError) -> Int64 {
+        do throws(BlobError) { return try database.blobs.room() ?? .max } catch { throw StoreError(error) }
+    }
+
+    // MARK: Leftovers, of which there are none
+
+    package func keepUploads(where isKept: @escaping @Sendable (_ stagedName: [UInt8]) -> Bool) {}
+    package func removeLeftover(at path: ResourcePath) {}
+
+    // MARK: Trash
+
+    package var trashFolder: ResourcePath? { ResourcePath(segments: [TreeDatabase.trashName]) }
+
+    package func trashLocation(
+        _ id: String, for location: ResourceLocation, volume: UInt64
+    ) throws(StoreError) -> TrashLocation? {
+        guard let path = trashFolder?.appending(Array(id.utf8)) else { return nil }
+        return TrashLocation(ResourceLocation(path), canExchange: true)
+    }
+}
+
+/// The members of a collection, in the order of their keys.
+final class TreeMemberCursor: MemberCursor {
+    private let collection: Int64
+    private let database: TreeDatabase
+    private var page: [TreeRow] = []
+    private var next = 0
+    /// The key of the last member of the page; empty before the first page.
+    private var last: [UInt8] = []
+    private var isLast = false
+
+    private static let pageCount = 1000
+
+    init(of collection: Int64, in database: TreeDatabase) {
+        self.collection = collection
+        self.database = database
+    }
+
+    func next(_ member: inout Member) throws(StoreError) -> Bool {
+        if next == page.count {
+            if isLast { return false }
+            try readPage()
+            if page.isEmpty { return false }
+        }
+        let row = page[next]
+        next += 1
+        member.name = row.name
+        member.info = row.info
+        member.canonicalPath = nil
+        return true
+    }
+
+    private func readPage() throws(StoreError) {
+        try database.session { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT id, parent, name, kind, length, modified, created, version, blob, is_executable, has_properties,
+                    content_language IS NOT NULL, key
+                FROM resource WHERE share = $1 AND parent = $2 AND key > $3 ORDER BY key LIMIT $4
+                """, .integer(database.share), .integer(collection), .bytes(last),
+                .integer(Int64(Self.pageCount)))
+            try session.decode { () throws(PostgresError) in
+                page.removeAll(keepingCapacity: true)
+                for index in 0..<result.count { page.append(try TreeRow(result, index)) }
+                if result.count > 0 { last = try result.bytes(result.count - 1, TreeRow.columnCount) }
+            }
+            isLast = result.count < Self.pageCount
+            next = 0
+        }
+    }
+}
+
+/// The number of levels below a collection, which one query determines.
+private final class MeasuredTree: HeightMeasurement {
+    private let path: ResourcePath
+    private let limit: Int
+    private let database: TreeDatabase
+
+    init(of path: ResourcePath, limit: Int, in database: TreeDatabase) {
+        self.path = path
+        self.limit = limit
+        self.database = database
+    }
+
+    func advance() throws(StoreError) -> Int? {
+        try database.session { (session) throws(StoreError) in
+            guard let row = try session.row(path), row.isCollection else { return 0 }
+            return try session.height(of: row.id, limit: limit)
+        }
+    }
+}
+
+extension TreeSession {
+    /// Returns the number of levels below a resource, or a number above the limit.
+    func height(of id: Int64, limit: Int) throws(StoreError) -> Int {
+        let result = try read(
+            """
+            WITH RECURSIVE tree AS (
+                SELECT id, kind, 1::bigint AS level FROM resource WHERE share = $1 AND parent = $2
+                UNION ALL
+                SELECT r.id, r.kind, t.level + 1 FROM tree t JOIN resource r ON r.share = $1 AND r.parent = t.id
+                WHERE t.kind = 0 AND t.level <= $3
+            )
+            SELECT coalesce(max(level), 0) FROM tree
+            """, .integer(database.share), .integer(id), .integer(Int64(limit)))
+        return Int(try decode { () throws(PostgresError) in try result.integer(0, 0) })
+    }
+}
+#endif

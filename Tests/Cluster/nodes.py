@@ -1,0 +1,510 @@
+#!/usr/bin/env python3
+"""Tests several davit nodes that serve one share in a PostgreSQL database.
+
+    Tests/Cluster/nodes.py --davit PATH --postgres FOLDER
+
+FOLDER contains a running PostgreSQL server with its socket, and the program `run`, as scripts/cluster.sh makes them. Prints a
+line for each failed check; the last line is `nodes: N passed, M failed`.
+"""
+
+import argparse
+import concurrent.futures
+import http.client
+import os
+import pathlib
+import random
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_SECONDS = 120
+BLOBS = None
+DISCOVERY = b'<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>'
+LOCK = (b'<?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
+        b"<owner>anna</owner></lockinfo>")
+
+
+class Report:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, holds, detail=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {what} {detail}".rstrip(), flush=True)
+
+
+class Node:
+    """A davit process with a share of the database."""
+
+    def __init__(self, davit, database, share, *options, wrapper=()):
+        command = [*wrapper, str(davit), "serve", "--database", database, "--blobs", str(BLOBS), "--share", share,
+                   "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
+        self.log = tempfile.TemporaryFile()
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("DAVIT_")}
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean)
+        ready = b""
+        while not ready.endswith(b"\n"):
+            if not select.select([self.process.stdout], [], [], LIMIT_SECONDS)[0]:
+                raise RuntimeError("davit did not become ready")
+            data = os.read(self.process.stdout.fileno(), 4096)
+            if not data:
+                raise RuntimeError(f"davit ended: {self.text()}")
+            ready += data
+        self.port = int(re.search(rb"http://[^ ]*:(\d+)/", ready).group(1))
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def ask(self, method, path, body=None, **fields):
+        """Returns the status, the fields and the content of a response."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_SECONDS)
+        try:
+            names = {name.replace("_", "-"): value for name, value in fields.items()}
+            connection.request(method, path, body, names)
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def status(self, method, path, body=None, **fields):
+        return self.ask(method, path, body, **fields)[0]
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(LIMIT_SECONDS)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.kill()
+
+
+class Balancer:
+    """HAProxy, which sends each request to the next node."""
+
+    def __init__(self, work, nodes):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        servers = "\n".join(f"    server node{index} 127.0.0.1:{node.port}" for index, node in enumerate(nodes))
+        path = work / "haproxy.cfg"
+        path.write_text(f"""
+defaults
+    mode http
+    timeout connect 10s
+    timeout client 120s
+    timeout server 120s
+    option http-keep-alive
+frontend front
+    bind 127.0.0.1:{self.port}
+    default_backend nodes
+backend nodes
+    balance roundrobin
+{servers}
+""")
+        self.process = subprocess.Popen(["haproxy", "-db", "-q", "-f", str(path)])
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except ConnectionRefusedError:
+                select.select([], [], [], 0.01)
+        raise RuntimeError("HAProxy does not listen")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def litmus(report, work, port, what):
+    done = subprocess.run(["litmus", "-k", f"http://127.0.0.1:{port}/"], cwd=work, capture_output=True, text=True,
+                          errors="replace", timeout=LIMIT_SECONDS * 5)
+    passed = sum(int(count) for count in re.findall(r"tests run: (\d+) passed", done.stdout))
+    bad = [line for line in done.stdout.splitlines() if "FAIL" in line or "WARNING" in line]
+    report.check(f"litmus with {what}", passed == 104 and not bad, f"{passed} passed: {bad} {done.stderr[-300:]}")
+
+
+def locks(report, one, other):
+    """A lock of one node protects a resource from requests to another one."""
+    one.ask("MKCOL", "/locks/")
+    one.ask("PUT", "/locks/a", b"a")
+    one.ask("MKCOL", "/locks/in/")
+    one.ask("PUT", "/locks/in/b", b"b")
+    status, fields, _ = one.ask("LOCK", "/locks/a", LOCK, Timeout="Second-600", Depth="0")
+    token = fields["Lock-Token"]
+    report.check("LOCK", status == 200)
+    free = other.url("/locks/free")
+    property = b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="x">1</x></prop></set></propertyupdate>'
+    refused = [("PUT", "/locks/a", b"x", {}), ("DELETE", "/locks/a", None, {}),
+               ("MOVE", "/locks/a", None, {"Destination": free}),
+               ("MOVE", "/locks/", None, {"Destination": other.url("/moved/")}),
+               ("COPY", "/locks/in/b", None, {"Destination": other.url("/locks/a")}),
+               ("PROPPATCH", "/locks/a", property, {}),
+               ("LOCK", "/locks/a", LOCK, {}), ("LOCK", "/locks/", LOCK, {"Depth": "infinity"}),
+               # This removes the other members.
+               ("DELETE", "/locks/", None, {})]
+    for method, path, body, fields in refused:
+        status, _, content = other.ask(method, path, body, **fields)
+        holds = status == 423 or status == 207 and b"HTTP/1.1 423" in content
+        report.check(f"{method} {path} on the other node is refused", holds, f"{status} {content[:300]}")
+    one.ask("MKCOL", "/locks/in/")
+    one.ask("PUT", "/locks/in/b", b"b")
+    report.check("PUT with the token on the other node", other.status("PUT", "/locks/a", b"x", If=f"({token})") == 204)
+    report.check("the lock is discovered on the other node", token.strip("<>").encode() in other.ask(
+        "PROPFIND", "/locks/a", DISCOVERY, Depth="0")[2])
+    report.check("the lock is refreshed on the other node", other.status("LOCK", "/locks/a", If=f"({token})") == 200)
+    report.check("UNLOCK on the other node", other.status("UNLOCK", "/locks/a", Lock_Token=token) == 204)
+    report.check("PUT after UNLOCK", one.status("PUT", "/locks/a", b"y") == 204)
+
+    status, fields, _ = one.ask("LOCK", "/locks/", LOCK, Depth="infinity")
+    token = fields["Lock-Token"]
+    for method, path, body in [("PUT", "/locks/in/b", b"x"), ("PUT", "/locks/in/new", b"x"), ("MKCOL", "/locks/in/new/", None),
+                               ("DELETE", "/locks/in/b", None)]:
+        report.check(f"{method} below a lock on the other node", other.status(method, path, body) == 423)
+    other.ask("UNLOCK", "/locks/", Lock_Token=token)
+
+    one.ask("LOCK", "/locks/a", LOCK, Timeout="Second-1")
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while other.status("PUT", "/locks/a", b"z") == 423 and time.monotonic() < deadline:
+        select.select([], [], [], 0.1)
+    report.check("an expired lock does not count", other.status("PUT", "/locks/a", b"z") == 204)
+
+
+def lost_updates(report, nodes):
+    """Writers that read a number and write the next one with If-Match: each success counts once."""
+    nodes[0].ask("PUT", "/counter", b"0")
+
+    def write(seed):
+        generator = random.Random(seed)
+        count = 0
+        for _ in range(20):
+            _, fields, content = generator.choice(nodes).ask("GET", "/counter")
+            status = generator.choice(nodes).status("PUT", "/counter", b"%d" % (int(content) + 1), If_Match=fields["ETag"])
+            if status == 204:
+                count += 1
+            elif status != 412:
+                return f"unexpected status {status}"
+        return count
+
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        counts = list(pool.map(write, range(32)))
+    problems = [count for count in counts if isinstance(count, str)]
+    report.check("writers get 204 or 412", not problems, str(problems[:3]))
+    if not problems:
+        value = int(nodes[-1].ask("GET", "/counter")[2])
+        report.check("no update is lost", value == sum(counts) and value > 0, f"{value} after {sum(counts)} updates")
+
+
+def history(report, nodes, seed):
+    """A random history of changes, each on another node, against a model."""
+    generator = random.Random(seed)
+    base = f"/history{seed}"
+    nodes[0].ask("MKCOL", base + "/")
+    model = {"": None}
+    names = ["a", "b", "c", "é"]
+
+    def path(key):
+        return base + "".join("/" + part.replace("é", "%C3%A9") for part in key.split("/") if part)
+
+    def below(key):
+        return [other for other in model if other == key or other.startswith(key + "/")]
+
+    for step in range(300):
+        node = generator.choice(nodes)
+        parents = [key for key, value in model.items() if value is None]
+        parent = generator.choice(parents)
+        key = f"{parent}/{generator.choice(names)}"
+        kind = generator.choice(["PUT", "PUT", "MKCOL", "DELETE", "MOVE", "COPY"])
+        if kind == "PUT":
+            sizes = [0, 1, 100, 20_000] + ([100_000, 9_000_000] if step % 20 == 0 else [])
+            content = os.urandom(generator.choice(sizes))
+            status = node.status("PUT", path(key), content)
+            if key in model and model[key] is None:
+                expected = 405
+            else:
+                expected = 204 if key in model else 201
+                model[key] = content
+        elif kind == "MKCOL":
+            status = node.status("MKCOL", path(key) + "/")
+            expected = 405 if key in model else 201
+            model.setdefault(key, None)
+        elif kind == "DELETE":
+            status = node.status("DELETE", path(key))
+            expected = 204 if key in model else 404
+            for other in below(key) if key in model else []:
+                del model[other]
+        else:
+            target = f"{generator.choice(parents)}/{generator.choice(names)}"
+            fields = {"Destination": node.url(path(target)), "Overwrite": generator.choice("TF")}
+            status = node.status(kind, path(key), **fields)
+            if key not in model:
+                expected = 404
+            elif target == key or target.startswith(key + "/") or key.startswith(target + "/"):
+                expected = status if status in (403, 409, 412) else 403
+            elif target in model and fields["Overwrite"] == "F":
+                expected = 412
+            else:
+                expected = 204 if target in model else 201
+                moved = {other.replace(key, target, 1): model[other] for other in below(key)}
+                for other in below(target) if target in model else []:
+                    del model[other]
+                if kind == "MOVE":
+                    for other in below(key):
+                        del model[other]
+                model.update(moved)
+        if status != expected:
+            report.check(f"step {step} of history {seed}", False, f"{kind} {key}: {status}, expected {expected}")
+            return
+    found = {}
+    pending = [""]
+    while pending:
+        key = pending.pop()
+        content = generator.choice(nodes).ask("PROPFIND", path(key) + "/", Depth="1")[2].decode()
+        for href in re.findall(r"<D:href>([^<]*)</D:href>", content):
+            name = href[len(base):].rstrip("/").replace("%C3%A9", "é")
+            if href.endswith("/"):
+                if name != key:
+                    pending.append(name)
+                found[name] = None
+            else:
+                found[name] = generator.choice(nodes).ask("GET", href)[2]
+    report.check(f"the tree after history {seed}", found == model, f"{sorted(found)} {sorted(model)}")
+
+
+def content(report, nodes):
+    """Content of several segments: ranges, changes of parts, copies."""
+    one, two, three = nodes
+    size = 20 << 20
+    whole = bytearray(random.Random(1).randbytes(size))
+    report.check("PUT of 20 MiB", one.status("PUT", "/big", bytes(whole)) == 201)
+    report.check("GET of 20 MiB on another node", two.ask("GET", "/big")[2] == bytes(whole))
+    for start, end in [(0, 0), (8 << 20, (8 << 20) + 9), ((8 << 20) - 5, (16 << 20) + 5), (size - 1, size - 1)]:
+        status, _, part = three.ask("GET", "/big", Range=f"bytes={start}-{end}")
+        report.check(f"range {start}-{end}", status == 206 and part == whole[start:end + 1], f"{status} {len(part)}")
+    parts = three.ask("GET", "/big", Range=f"bytes=0-9,{(8 << 20) - 2}-{(8 << 20) + 2}")[2]
+    report.check("several ranges", bytes(whole[:10]) in parts and bytes(whole[(8 << 20) - 2:(8 << 20) + 3]) in parts)
+    etag = one.ask("HEAD", "/big")[1]["ETag"]
+    report.check("COPY", two.status("COPY", "/big", Destination=two.url("/copy")) == 201)
+    for start, part in [(5, b"x" * 10), ((8 << 20) - 3, b"y" * 9), (size - 2, b"z" * 70_000)]:
+        status, fields, _ = two.ask("PATCH", "/big", part, Content_Type="application/x-sabredav-partialupdate",
+                                    X_Update_Range=f"bytes={start}-{start + len(part) - 1}")
+        whole[start:start + len(part)] = part
+        report.check(f"PATCH at {start}", status == 204, status)
+    found = three.ask("GET", "/big")
+    report.check("the content after PATCH", found[2] == bytes(whole) and found[1]["ETag"] != etag, len(found[2]))
+    report.check("the copy is unchanged", len(one.ask("GET", "/copy")[2]) == size)
+    report.check("DELETE", one.status("DELETE", "/big") == 204)
+    report.check("the copy of removed content", one.ask("GET", "/copy", Range="bytes=0-3")[0] == 206)
+    interrupted = socket.create_connection(("127.0.0.1", one.port))
+    head = b"PUT /interrupted HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 30000000\r\n\r\n" % one.port
+    interrupted.sendall(head + b"i" * 10_000_000)
+    interrupted.close()
+    report.check("an interrupted upload leaves nothing", one.status("GET", "/interrupted") == 404)
+
+
+def collector(report, nodes, psql):
+    """Objects of uploads that ended, and of removed content, are removed; others stay."""
+    def objects():
+        return sorted(path.name for path in BLOBS.glob("??/*"))
+
+    def rows(statement):
+        return psql("SET search_path = davit; " + statement).split()[1:]
+
+    one, two = nodes[:2]
+    one.status("PUT", "/kept", b"k" * 9_000_000)
+    one.status("PUT", "/removed", b"r" * 9_000_000)
+    one.status("COPY", "/removed", Destination=one.url("/shared"))
+    one.status("PUT", "/gone", b"g" * 100_000)
+    for name in ("/removed", "/gone"):
+        report.check(f"DELETE {name}", one.status("DELETE", name) == 204)
+    rows("UPDATE blob SET unreferenced = unreferenced - interval '2 hours' WHERE reference_count = 0")
+    deadline = time.monotonic() + LIMIT_SECONDS
+    # No node serves the other share any more.
+    old = ("reference_count = 0 AND unreferenced < now() - interval '1 hour' "
+           "AND share = (SELECT id FROM share WHERE name = 'team')")
+
+    def settled():
+        return rows("SELECT count(*) FROM staged_object") == ["0"] and \
+            rows(f"SELECT count(*) FROM blob WHERE {old}") == ["0"] and \
+            rows("SELECT count(*) FROM removed_object WHERE NOT is_removed") == ["0"]
+
+    while not settled() and time.monotonic() < deadline:
+        one.status("OPTIONS", "/")
+        two.status("OPTIONS", "/")
+        select.select([], [], [], 0.2)
+    used = sorted(set(text.replace("-", "") for text in rows("SELECT DISTINCT object FROM segment")))
+    report.check("the objects are those of the content", objects() == used, str(set(objects()) ^ set(used)))
+    report.check("content that is used stays", two.ask("GET", "/kept")[2] == b"k" * 9_000_000
+                 and two.ask("GET", "/shared")[2] == b"r" * 9_000_000)
+    counts = rows("SELECT count(*) FROM blob b WHERE reference_count <> (SELECT count(*) FROM resource r WHERE r.blob = b.id)")
+    report.check("the counts of references are right", counts == ["0"], counts)
+
+
+def outage(report, nodes, run, folder):
+    """Without the database, nodes answer 503 immediately, still send the files of the page, and recover by themselves."""
+    one = nodes[0]
+    one.ask("PUT", "/outage", b"before")
+    file = re.search(rb'href="(/[^"]*/page.css)"', one.ask("GET", "/", Accept="text/html")[2])[1].decode()
+    subprocess.run([run, "pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop"], check=True, stdout=subprocess.DEVNULL)
+    for method, path, body in [("GET", "/outage", None), ("PUT", "/outage", b"x"), ("PROPFIND", "/", None),
+                               ("LOCK", "/outage", LOCK), ("DELETE", "/outage", None), ("MKCOL", "/new/", None)]:
+        start = time.monotonic()
+        status, fields, _ = one.ask(method, path, body)
+        report.check(f"{method} without the database", status == 503 and "Retry-After" in fields, f"{status} {fields}")
+        report.check(f"{method} without the database does not wait", time.monotonic() - start < 10)
+    report.check("a file of the page without the database", one.status("GET", file) == 200, file)
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+    subprocess.run([run, "pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start"], check=True,
+                   stdout=subprocess.DEVNULL)
+    for node in nodes:
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while (status := node.status("GET", "/outage")) == 503 and time.monotonic() < deadline:
+            select.select([], [], [], 0.1)
+        report.check("the node recovers", status == 200, status)
+    report.check("nothing was changed", one.ask("GET", "/outage")[2] == b"before")
+
+
+def killed(report, davit, database, share, nodes):
+    """A node that is killed in the middle of changes leaves each of them done or not done, and no lock of a path."""
+    survivor = nodes[0]
+    survivor.ask("MKCOL", "/killed/")
+    for attempt in range(5):
+        with Node(davit, database, share) as victim:
+            answered = {}
+
+            def write(number):
+                for count in range(10_000):
+                    path = f"/killed/{attempt}-{number}-{count}"
+                    try:
+                        if victim.status("PUT", path, path.encode()) == 201:
+                            answered[path] = True
+                    except (OSError, http.client.HTTPException):
+                        return
+
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                jobs = [pool.submit(write, number) for number in range(8)]
+                while len(answered) < 50 and victim.process.poll() is None:
+                    select.select([], [], [], 0.005)
+                victim.kill()
+                for job in jobs:
+                    job.result()
+        wrong = [path for path in answered if survivor.ask("GET", path)[2] != path.encode()]
+        report.check("answered changes of a killed node are there", not wrong, str(wrong[:3]))
+    report.check("other nodes can change the same collection", survivor.status("DELETE", "/killed/") == 204)
+
+
+def stopped(report, davit, database, share, nodes):
+    """A node that is stopped in the middle of a change holds up others for a limited time, and cannot commit it later."""
+    survivor = nodes[0]
+    survivor.ask("MKCOL", "/stopped/")
+    with Node(davit, database, share) as victim:
+        def write(number):
+            results = []
+            for count in range(200):
+                try:
+                    results.append(victim.status("PUT", f"/stopped/{number}", b"%d" % count))
+                except (OSError, http.client.HTTPException) as error:
+                    results.append(error)
+            return results
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            jobs = [pool.submit(write, number) for number in range(8)]
+            select.select([], [], [], 0.3)
+            victim.process.send_signal(signal.SIGSTOP)
+            start = time.monotonic()
+            # The moved collection excludes all changes of the stopped node.
+            deadline = start + LIMIT_SECONDS
+            while (status := survivor.status("MOVE", "/stopped/", Destination=survivor.url("/moved/"))) == 503 \
+                    and time.monotonic() < deadline:
+                select.select([], [], [], 0.1)
+            took = time.monotonic() - start
+            before = sorted(re.findall(rb"<D:href>([^<]*)</D:href>", survivor.ask("PROPFIND", "/moved/", Depth="1")[2]))
+            contents = {href: survivor.ask("GET", href.decode())[2] for href in before if not href.endswith(b"/")}
+            victim.process.send_signal(signal.SIGCONT)
+            results = [result for job in jobs for result in job.result()]
+        report.check("a stopped node holds up others for a limited time", status == 201 and took < 15, f"{status} {took}")
+        after = {href: survivor.ask("GET", href.decode())[2] for href in contents}
+        report.check("a node that wakes up changes nothing of before", after == contents)
+        report.check("a node that wakes up works", all(result in (201, 204, 409, 503) for result in results),
+                     str(sorted({str(result) for result in results})))
+
+
+def clocks(report, davit, database, share):
+    """Nodes whose clocks are wrong agree on when a lock expires."""
+    with Node(davit, database, share, wrapper=["faketime", "-f", "+2h"]) as late, Node(davit, database, share) as right:
+        right.ask("PUT", "/clock", b"x")
+        token = right.ask("LOCK", "/clock", LOCK, Timeout="Second-600")[1]["Lock-Token"]
+        report.check("a node whose clock is fast keeps locks", late.status("PUT", "/clock", b"y") == 423)
+        right.ask("UNLOCK", "/clock", Lock_Token=token)
+        late.ask("LOCK", "/clock", LOCK, Timeout="Second-600")
+        found = right.ask("PROPFIND", "/clock", DISCOVERY, Depth="0")[2]
+        seconds = int(re.search(rb"Second-(\d+)", found).group(1))
+        report.check("a lock of that node lasts as long as others", 500 < seconds <= 600, str(seconds))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--davit", required=True, type=pathlib.Path)
+    parser.add_argument("--postgres", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    davit, folder = options.davit.resolve(), options.postgres
+    run = str(folder / "run")
+    subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "nodes"], check=True)
+    database = f"host={folder} user=postgres dbname=nodes"
+    report = Report()
+
+    def psql(statement):
+        return subprocess.run([run, "psql", "-h", str(folder), "-U", "postgres", "-At", "-c", statement, "nodes"], check=True,
+                              capture_output=True, text=True).stdout
+
+    global BLOBS
+    with tempfile.TemporaryDirectory(prefix="davit-nodes-") as work:
+        work = pathlib.Path(work)
+        BLOBS = work / "blobs"
+        with Node(davit, database, "one") as one:
+            litmus(report, work, one.port, "one node")
+        with Node(davit, database, "team") as one, Node(davit, database, "team") as two, Node(davit, database, "team") as three:
+            nodes = [one, two, three]
+            with Balancer(work, nodes) as balancer:
+                litmus(report, work, balancer.port, "each request on another of three nodes")
+            locks(report, one, two)
+            lost_updates(report, nodes)
+            for seed in (1, 2, int(os.environ.get("SEED", "3"), 16)):
+                history(report, nodes, seed)
+            content(report, nodes)
+            killed(report, davit, database, "team", nodes)
+            stopped(report, davit, database, "team", nodes)
+            collector(report, nodes, psql)
+            outage(report, nodes, run, folder)
+            for node in nodes:
+                report.check("a node stops", node.stop() == 0, node.text())
+        clocks(report, davit, database, "team")
+    print(f"nodes: {report.passed} passed, {report.failed} failed")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
