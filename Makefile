@@ -130,7 +130,7 @@ tarball: packages-packaging build ## build an archive with the program, its manu
 image: packages-packaging build ## build a container image in .build/packages; requires root
 	@scripts/make-packages.sh image
 
-test-packages: packages-packaging build ## install the Debian packages on a new system, run its service, and remove them; requires root
+test-packages: packages-packaging build ## install the Debian packages on a new system and run its service, run the container image; requires root
 	@scripts/test.sh packages
 
 clean: ## remove build products

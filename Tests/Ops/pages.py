@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT / "Tests/Deployment"))
 from deployment import Report  # noqa: E402
 
 LIMIT_SECONDS = 60
-# Guides whose commands need what this machine does not have.
+# Guides that other tests follow: image.py.
 NOT_FOLLOWED = {"docker.md"}
 UNITS = pathlib.Path("/etc/systemd/system")
 
