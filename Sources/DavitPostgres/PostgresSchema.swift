@@ -334,7 +334,9 @@ enum PostgresSchema {
             IF NOT FOUND THEN
                 RAISE 'the content was given up, because this node did not respond for a long time';
             END IF;
-            DELETE FROM staged_object WHERE blob = blob_id;
+            -- Objects that were overwritten before the end are left to the collector.
+            DELETE FROM staged_object o
+            WHERE o.blob = blob_id AND EXISTS (SELECT FROM segment s WHERE s.object = o.object);
         END $$;
 
         -- Removes blobs that lost their last reference some time ago. Their objects are left to be removed, unless other blobs

@@ -12,6 +12,8 @@ struct TreePlace {
     var rows: [TreeRow]
     /// The active locks whose roots are ``rows``, outermost first.
     var locks: [TreeLock]
+    /// The content of the resource at the path, if it was asked for and is small.
+    var content: [UInt8]?
 
     /// The resource at the path.
     var row: TreeRow? { rows.count == depth + 1 ? rows.last : nil }
@@ -77,9 +79,12 @@ final class TreeSession {
         }
     }
 
-    /// Adds statements that write. What was read before does not count any more.
-    func write(_ add: (inout PostgresBatch) -> Void) throws(StoreError) {
-        places = []
+    /// Adds statements that write.
+    /// - Parameter changesPlaces: whether what was read along paths does not count any more.
+    func write(
+        changesPlaces: Bool = true, _ add: (inout PostgresBatch) -> Void
+    ) throws(StoreError) {
+        if changesPlaces { places = [] }
         if transaction != nil {
             add(&pending)
             return
@@ -115,17 +120,6 @@ final class TreeSession {
         if let failure { throw StoreError(failure) }
         for known in places where path.contains(known.path) { return known.prefix(path) }
         let (root, rest) = database.root(of: path)
-        let place = try readPlace(path, root: root, TreeKey.keys(of: rest), above: path.depth - rest.depth)
-        places.append(place)
-        return place
-    }
-
-    /// Returns the row at a path; nil if there is none.
-    func row(_ path: ResourcePath) throws(StoreError) -> TreeRow? { try place(path).row }
-
-    private func readPlace(
-        _ path: ResourcePath, root: Int64, _ keys: [[UInt8]], above: Int
-    ) throws(StoreError) -> TreePlace {
         let result = try read(
             """
             SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
@@ -135,7 +129,40 @@ final class TreeSession {
             FROM resolve_path($1, $2) LEFT JOIN lock l
                 ON l.resource = (member).id AND l.expiry > clock_timestamp()
             ORDER BY depth, l.number
-            """, .integer(root), .byteStrings(keys))
+            """, .integer(root), .byteStrings(TreeKey.keys(of: rest)))
+        let place = try place(path, result, above: path.depth - rest.depth)
+        places.append(place)
+        return place
+    }
+
+    /// Like ``place(_:)``, without locks, but with the content of the resource if it is small.
+    func placeWithContent(_ path: ResourcePath) throws(StoreError) -> TreePlace {
+        let (root, rest) = database.root(of: path)
+        let keys = TreeKey.keys(of: rest)
+        let result = try read(
+            """
+            SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
+                (member).created, (member).version, (member).blob, (member).is_executable, (member).has_properties,
+                (member).content_language IS NOT NULL, s.bytes
+            FROM resolve_path($1, $2) LEFT JOIN small_content s ON depth = $3 AND s.blob = (member).blob
+            ORDER BY depth
+            """, .integer(root), .byteStrings(keys), .integer(Int64(keys.count)))
+        var place = try place(path, result, above: path.depth - rest.depth, hasLocks: false)
+        let last = result.count - 1
+        if last >= 0, !result.isNull(last, TreeRow.columnCount) {
+            place.content = try decode { () throws(PostgresError) in
+                try result.bytes(last, TreeRow.columnCount)
+            }
+        }
+        return place
+    }
+
+    /// Returns the row at a path; nil if there is none.
+    func row(_ path: ResourcePath) throws(StoreError) -> TreeRow? { try place(path).row }
+
+    private func place(
+        _ path: ResourcePath, _ result: PostgresResult, above: Int, hasLocks: Bool = true
+    ) throws(StoreError) -> TreePlace {
         return try decode { () throws(PostgresError) in
             var rows: [TreeRow] = []
             var locks: [TreeLock] = []
@@ -146,7 +173,7 @@ final class TreeSession {
                     if !rows.isEmpty { current = current.appending(row.name) ?? current }
                     rows.append(row)
                 }
-                if !result.isNull(index, TreeRow.columnCount) {
+                if hasLocks, !result.isNull(index, TreeRow.columnCount) {
                     locks.append(
                         try TreeLock(
                             result, index, from: TreeRow.columnCount, of: row.id, root: current))

@@ -223,7 +223,7 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
 extension TreeSession {
     /// Inserts the blob of small content, with one reference.
     func insertBlob(_ blob: Int64, _ bytes: [UInt8]) throws(StoreError) {
-        try write { batch in
+        try write(changesPlaces: false) { batch in
             batch.add(
                 """
                 INSERT INTO blob (id, share, length, reference_count) OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, 1)
@@ -236,8 +236,7 @@ extension TreeSession {
     /// Inserts a staged blob, with one reference. The statement fails if the collector has removed it, for example because
     /// this node was stopped for a long time.
     func insertBlob(_ blob: Int64, _ map: SegmentMap) throws(StoreError) {
-        try write { batch in
-            batch.add("SELECT adopt_blob($1, $2)", .integer(blob), .integer(database.node))
+        try write(changesPlaces: false) { batch in
             batch.add(
                 """
                 INSERT INTO blob (id, share, length, reference_count) OVERRIDING SYSTEM VALUE
@@ -252,6 +251,7 @@ extension TreeSession {
                 """, .integer(blob), .integers(map.segments.map(\.start)),
                 .integers(map.segments.map(\.length)), .byteStrings(map.segments.map(\.object.bytes)),
                 .integers(map.segments.map(\.objectStart)), .byteStrings(map.segments.map(\.digest)))
+            batch.add("SELECT adopt_blob($1, $2)", .integer(blob), .integer(database.node))
         }
     }
 

@@ -184,7 +184,7 @@ extension TreeSession {
         _ id: Int64, _ parent: Int64, _ name: [UInt8], _ kind: TreeChange
     ) throws(StoreError) {
         if parent == database.removed || parent == database.trash { return }
-        try write { batch in
+        try write(changesPlaces: false) { batch in
             PostgresChanges(share: database.share).add(
                 to: &batch, resource: id, parent: parent, name: name, kind: kind.rawValue)
         }
@@ -256,7 +256,7 @@ extension TreeSession {
     /// Removes a reference to a blob. The collector removes the blob later, because clients may be reading it.
     func release(_ blob: Int64?) throws(StoreError) {
         guard let blob else { return }
-        try write { batch in
+        try write(changesPlaces: false) { batch in
             batch.add(
                 """
                 UPDATE blob SET reference_count = reference_count - 1, unreferenced = clock_timestamp() WHERE id = $1

@@ -72,29 +72,24 @@ package final class TreeStore: ResourceStore {
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
         try check(path, wait)
         return try database.session { (session) throws(StoreError) in
-            let place = try session.place(path)
+            let place = try session.placeWithContent(path)
             guard let row = place.row else { throw .notFound }
             let canonical = ResourcePath.canonical(place)
             let canonicalPath = canonical == path ? nil : canonical
             if row.isCollection { return OpenResource(collection: row.info, canonicalPath: canonicalPath) }
             let head = ContentHead(row.info, name: path.name, rules: settings)
             return OpenResource(
-                row.info, file: try content(of: row, session), head: head, canonicalPath: canonicalPath,
+                row.info, file: try content(of: row, place.content, session), head: head,
+                canonicalPath: canonicalPath,
                 hasContentLanguage: row.hasLanguage)
         }
     }
 
-    private func content(of row: TreeRow, _ session: TreeSession) throws(StoreError) -> TreeContent {
+    private func content(
+        of row: TreeRow, _ small: [UInt8]?, _ session: TreeSession
+    ) throws(StoreError) -> TreeContent {
         guard let blob = row.blob else { return TreeContent(bytes: []) }
-        if row.length <= Int64(TreeStagedContent.smallBytes) {
-            let result = try session.read(
-                "SELECT bytes FROM small_content WHERE blob = $1", .integer(blob))
-            // Content that was changed in part can be short, and in segments.
-            if result.count == 1 {
-                return TreeContent(
-                    bytes: try session.decode { () throws(PostgresError) in try result.bytes(0, 0) })
-            }
-        }
+        if let small { return TreeContent(bytes: small) }
         return try segments(of: row, blob, session)
     }
 

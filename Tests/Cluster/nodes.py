@@ -44,12 +44,13 @@ class Report:
 class Node:
     """A davit process with a share of the database."""
 
-    def __init__(self, davit, database, share, *options, wrapper=()):
-        command = [*wrapper, str(davit), "serve", "--database", database, "--blobs", str(BLOBS), "--share", share,
+    def __init__(self, davit, database, share, *options, wrapper=(), blobs=None):
+        command = [*wrapper, str(davit), "serve", "--database", database, "--blobs", str(blobs or BLOBS), "--share", share,
                    "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
         self.log = tempfile.TemporaryFile()
         clean = {name: value for name, value in os.environ.items() if not name.startswith("DAVIT_")}
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean)
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean,
+                                        start_new_session=True)
         ready = b""
         while not ready.endswith(b"\n"):
             if not select.select([self.process.stdout], [], [], LIMIT_SECONDS)[0]:
@@ -86,7 +87,8 @@ class Node:
         return self.process.wait(LIMIT_SECONDS)
 
     def kill(self):
-        self.process.kill()
+        # With the program that gives it a wrong clock.
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def __enter__(self):
@@ -94,7 +96,6 @@ class Node:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
             self.kill()
 
 
@@ -356,7 +357,9 @@ def collector(report, nodes, psql):
         two.status("OPTIONS", "/")
         select.select([], [], [], 0.2)
     used = sorted(set(text.replace("-", "") for text in rows("SELECT DISTINCT object FROM segment")))
-    report.check("the objects are those of the content", objects() == used, str(set(objects()) ^ set(used)))
+    found = objects()
+    report.check("the objects are those of the content", found == used,
+                 f"unknown {set(found) - set(used)}, missing {set(used) - set(found)}")
     report.check("content that is used stays", two.ask("GET", "/kept")[2] == b"k" * 9_000_000
                  and two.ask("GET", "/shared")[2] == b"r" * 9_000_000)
     counts = rows("SELECT count(*) FROM blob b WHERE reference_count <> (SELECT count(*) FROM resource r WHERE r.blob = b.id)")
@@ -465,6 +468,30 @@ def clocks(report, davit, database, share):
         report.check("a lock of that node lasts as long as others", 500 < seconds <= 600, str(seconds))
 
 
+def replaced(report, davit, run, folder):
+    """A node never uses a database that was created again, nor the folder of another database."""
+    def create():
+        subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "replaced"], check=True)
+
+    create()
+    database = f"host={folder} user=postgres dbname=replaced"
+    with Node(davit, database, "team", blobs=BLOBS.with_name("other")) as node:
+        report.check("PUT", node.status("PUT", "/a", b"a") == 201)
+        subprocess.run([run, "dropdb", "--force", "-h", str(folder), "-U", "postgres", "replaced"], check=True)
+        create()
+        try:
+            Node(davit, database, "team", blobs=BLOBS.with_name("other")).kill()
+            report.check("a database cannot use the folder of another one", False)
+        except RuntimeError as error:
+            report.check("a database cannot use the folder of another one", "content of another database" in str(error),
+                         str(error))
+        with Node(davit, database, "team", blobs=BLOBS.with_name("new")) as new:
+            report.check("a new database with a new folder", new.status("PUT", "/b", b"b") == 201)
+            report.check("the old node does not use the new database", node.status("GET", "/b") == 503)
+            report.check("the old node changes nothing",
+                         node.status("PUT", "/b", b"c") == 503 and new.ask("GET", "/b")[2] == b"b")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davit", required=True, type=pathlib.Path)
@@ -502,6 +529,7 @@ def main():
             for node in nodes:
                 report.check("a node stops", node.stop() == 0, node.text())
         clocks(report, davit, database, "team")
+        replaced(report, davit, run, folder)
     print(f"nodes: {report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0
 

@@ -37,10 +37,12 @@ final class OpenDatabaseShare: LifecycleObserver {
         }
         let servers = PostgresServers(settings)
         let migration = PostgresMigration()
+        let identity = PostgresDatabaseIdentity()
         pool = PostgresPool(
             servers,
             prepare: { connection, deadline throws(PostgresError) in
                 try migration.attach(connection, until: deadline)
+                try identity.check(connection, until: deadline)
             })
         do throws(PostgresError) {
             try migration.run(servers, until: .now + .seconds(60))

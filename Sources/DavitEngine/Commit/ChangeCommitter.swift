@@ -96,7 +96,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         for number in 1...Self.attemptLimit {
             let claimed = change
             let pathLock: PathLock
-            let claims = try await pathLockRequests(on: claimed)
+            let claims =
+                share.hasSessions ? try await claimsAfterQueries(on: claimed) : claims(on: claimed)
             do { pathLock = try await share.pathLocks.acquire(claims) } catch { throw .busy }
             defer { pathLock.release() }
             var attempt = try await commitRows(prepared, from: first, claimed)
@@ -119,11 +120,15 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
             let context = claimed.context.at(self.share.now())
             if wait == .allowed { self.share.state.expireLocks(now: context.now) }
+            if wait == .allowed {
+                return try self.commitBlocking(
+                    prepared, from: first, claimed: claimed, context, height: height, isLast: isLast)
+            }
             return try self.commitNow(
-                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast,
-                wait == .allowed ? .mayWait : .nonBlocking)
+                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .nonBlocking
+            )
         }
-        if share.work.sessions == nil, method.commitsLongWork(on: claimed, prepared) {
+        if !share.hasSessions, method.commitsLongWork(on: claimed, prepared) {
             return try await share.work.runLong(for: claimed.context.request.client, .begins) {
                 () throws(WebDAVError) in try commit(.allowed)
             }
@@ -141,7 +146,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     private func commitRows(
         _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
     ) async throws(WebDAVError) -> Attempt? {
-        guard method.mayChangeRowsOnly, !hasEvent, share.work.sessions == nil else { return nil }
+        guard method.mayChangeRowsOnly, !hasEvent, !share.hasSessions else { return nil }
         let context = claimed.context.at(share.now())
         if share.state.hasEndedLocks(now: context.now) { return nil }
         let current: ChangeTarget
@@ -181,56 +186,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ///   changed a name first, or if the height of the moved tree must be measured first.
     private func commitNow(
         _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
-        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, _ mode: LookupMode
-    ) throws(WebDAVError) -> Attempt {
-        var members: AuditEvent.Members?
-        if let sessions = share.work.sessions {
-            let attempt = try commit(in: sessions, claims(on: claimed), isLast: isLast, claimed) {
-                () throws(WebDAVError) in
-                try commitUnrecorded(
-                    prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, mode,
-                    &members)
-            }
-            if let outcome = attempt.outcome { audit(outcome, on: attempt.change, members) }
-            return attempt
-        }
-        let attempt = try commitUnrecorded(
-            prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, mode, &members)
-        if share.hasAudit, let outcome = attempt.outcome { audit(outcome, on: attempt.change, members) }
-        return attempt
-    }
-
-    /// Runs an attempt as one transaction of the database.
-    @inline(never)
-    private func commit(
-        in sessions: any StoreSessions, _ claims: [PathLockRequest], isLast: Bool, _ claimed: ChangeTarget,
-        _ body: () throws(WebDAVError) -> Attempt
-    ) throws(WebDAVError) -> Attempt {
-        let uses = claims.map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
-        let result: Result<Attempt, WebDAVError>
-        do throws(StoreSessionError) {
-            result = try sessions.change(uses) {
-                do throws(WebDAVError) {
-                    let attempt = try body()
-                    return (.success(attempt), attempt.outcome != nil)
-                } catch {
-                    return (.failure(error), false)
-                }
-            }
-        } catch {
-            if error == .conflict, !isLast { return (nil, claimed) }
-            throw WebDAVError(session: error)
-        }
-        return try result.get()
-    }
-
-    /// See ``commitNow(_:from:claimed:_:height:isLast:_:)``.
-    /// - Parameter members: receives the members that the change deletes.
-    @inline(__always)
-    private func commitUnrecorded(
-        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
-        _ context: RequestContext, height: MeasuredHeight?, isLast: Bool, _ mode: LookupMode,
-        _ members: inout AuditEvent.Members?
+        _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, _ mode: LookupMode,
+        in session: CommittingSession? = nil
     ) throws(WebDAVError) -> Attempt {
         let (current, check) = try checkedTarget(context, mode)
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
@@ -244,17 +201,56 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             return (nil, current)
         }
         try admitAudit()
-        members = recordedMembers(on: current, mode)
+        let members = recordedMembers(on: current, mode)
         do throws(WebDAVError) {
             let outcome =
                 hasEvent
                 ? try commitWithEvent(current, prepared, guard: check, members, mode)
                 : try method.commit(current, prepared, guard: check)
+            // Otherwise, it is recorded when the transaction has been committed.
+            if !share.hasSessions {
+                audit(outcome, on: current, members)
+            } else {
+                session?.members = members
+            }
             return (outcome, current)
         } catch {
             if error.lostRace, !isLast { return (nil, current) }
             throw error
         }
+    }
+
+    /// Commits the change like ``commitNow(_:from:claimed:_:height:isLast:_:in:)``, on a thread that may block: as one
+    /// transaction, if the stores are in a database that several servers use.
+    private func commitBlocking(
+        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
+        _ context: RequestContext, height: MeasuredHeight?, isLast: Bool
+    ) throws(WebDAVError) -> Attempt {
+        guard let sessions = share.work.sessions else {
+            return try commitNow(
+                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .mayWait)
+        }
+        let session = CommittingSession()
+        let uses = claims(on: claimed).map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
+        let result: Result<Attempt, WebDAVError>
+        do throws(StoreSessionError) {
+            result = try sessions.change(uses) {
+                do throws(WebDAVError) {
+                    let attempt = try commitNow(
+                        prepared, from: first, claimed: claimed, context, height: height, isLast: isLast,
+                        .mayWait, in: session)
+                    return (.success(attempt), attempt.outcome != nil)
+                } catch {
+                    return (.failure(error), false)
+                }
+            }
+        } catch {
+            if error == .conflict, !isLast { return (nil, claimed) }
+            throw WebDAVError(session: error)
+        }
+        let attempt = try result.get()
+        if let outcome = attempt.outcome { audit(outcome, on: attempt.change, session.members) }
+        return attempt
     }
 
     // MARK: 4. Finish
@@ -270,9 +266,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     // MARK: Paths and checks
 
     /// Returns ``claims(on:)``, which may query the state.
-    private func pathLockRequests(on change: ChangeTarget) async throws(WebDAVError) -> [PathLockRequest] {
-        if share.work.sessions == nil { return claims(on: change) }
-        return try await share.work.run { () throws(WebDAVError) in claims(on: change) }
+    private func claimsAfterQueries(on change: ChangeTarget) async throws(WebDAVError) -> [PathLockRequest] {
+        try await share.work.run { () throws(WebDAVError) in claims(on: change) }
     }
 
     /// Returns the requests for the path locks of the method, plus a shared lock on every other path on which the
@@ -348,6 +343,12 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
                 resolvedDestination: destination?.resolved, tagged: tagged)
         }
     }
+}
+
+/// What a transaction leaves to be done after its commit. Used by one task at a time.
+private final class CommittingSession {
+    /// The members that the change deletes, for the audit log.
+    var members: AuditEvent.Members?
 }
 
 // MARK: Without waiting
@@ -436,8 +437,8 @@ extension ChangeCommitter where Method.Prepared == Void {
                 let context = claimed.context.at(share.now())
                 share.state.expireLocks(now: context.now)
                 // No hook has allowed an earlier action, so pass `claimed` as the lookup to compare with.
-                return try commitNow(
-                    (), from: claimed, claimed: claimed, context, height: height, isLast: true, .mayWait)
+                return try commitBlocking(
+                    (), from: claimed, claimed: claimed, context, height: height, isLast: true)
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome {

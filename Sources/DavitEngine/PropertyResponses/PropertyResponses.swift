@@ -69,7 +69,7 @@ final class PropertyResponses {
     /// Whether writing the response for a single resource may access the database or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
         plan.wantsQuota
-            || (plan.wantsDead && (share.work.sessions != nil || share.state.hasRows(at: path)))
+            || (plan.wantsDead && (share.hasSessions || share.state.hasRows(at: path)))
             || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }
 

@@ -59,6 +59,9 @@ public final class Share: Sendable {
     // MARK: Requests
 
     let work: BlockingWork
+    /// Whether the stores are in a database that several servers use, so that a change is one of its transactions, and each
+    /// query may block and fail.
+    let hasSessions: Bool
     let lookup: ResourceLookup
     let urls: URLMapping
     let origins: OriginPolicy
@@ -119,6 +122,7 @@ public final class Share: Sendable {
         uploads = UploadTable()
         self.state = state
         self.work = BlockingWork(work, sessions)
+        hasSessions = sessions != nil
         self.configuration = configuration
         hasAudit = configuration.audit != nil
         hasOutbox = configuration.outbox != nil
@@ -243,6 +247,7 @@ public final class Share: Sendable {
         state = share.state
         rows = share.rows
         work = share.work
+        hasSessions = share.hasSessions
         urls = share.urls
         origins = share.origins
         xmlBodies = share.xmlBodies
