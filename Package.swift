@@ -260,7 +260,8 @@ let package = Package(
         .executableTarget(
             name: "DavitCommand",
             dependencies: [
-                "Davit", "DavitSandbox", "DavitOutbox", "DavitNATMapping", "DavitACME", "DavitLDAP",
+                "Davit", "DavitTree", "DavitSandbox", "DavitOutbox", "DavitNATMapping", "DavitACME",
+                "DavitLDAP",
                 "DavitOIDC", "DavitPAM",
                 "DavitStub",
                 "DavitFaults",

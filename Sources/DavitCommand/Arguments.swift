@@ -1,3 +1,5 @@
+internal import Davit
+
 /// A parsed command line.
 package enum Invocation: Hashable, Sendable {
     case serve(ServeOptions)
@@ -8,6 +10,7 @@ package enum Invocation: Hashable, Sendable {
     case reload(ReloadOptions)
     case doctor(DoctorOptions)
     case check(CheckOptions)
+    case transfer(TransferOptions)
     case status(StatusOptions)
     case locks(LocksOptions)
     case uploads(UploadsOptions)
@@ -57,6 +60,8 @@ package struct Arguments {
         case Subcommand.reload.rawValue: return try reload()
         case Subcommand.doctor.rawValue: return try doctor()
         case Subcommand.check.rawValue: return try check()
+        case Subcommand.importing.rawValue: return try transfer(.intoDatabase)
+        case Subcommand.exporting.rawValue: return try transfer(.intoFolder)
         case Subcommand.status.rawValue: return try status()
         case Subcommand.locks.rawValue: return try locks()
         case Subcommand.uploads.rawValue: return try uploads()

@@ -23,6 +23,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try ReloadCommand(options: options).run() }
             case .check(let options):
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
+            case .transfer(let options):
+                return report { () throws(CommandFailure) in try TransferCommand(options: options).run() }
             case .setup(let options):
                 return report { () throws(CommandFailure) in try SetupCommand(options: options).run() }
             case .doctor(let options):
@@ -73,7 +75,10 @@ package enum Command {
 package enum Subcommand: String, CaseIterable, Sendable {
     case serve, setup, config, reload, account
     case appPassword = "app-password"
-    case group, access, doctor, check, status, locks, uploads, trash, ban, log, password, replay, stub
+    case group, access, doctor, check
+    case importing = "import"
+    case exporting = "export"
+    case status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var help: Help {
         switch self {
@@ -87,6 +92,8 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .access: .access
         case .doctor: .doctor
         case .check: .check
+        case .importing: .importing
+        case .exporting: .exporting
         case .status: .status
         case .locks: .locks
         case .uploads: .uploads

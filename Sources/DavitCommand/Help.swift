@@ -3,8 +3,8 @@ internal import DavitQRCode
 
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
-    case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check, status,
-        locks, uploads, trash, ban, log, password, replay, stub
+    case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check,
+        importing, exporting, status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var text: String {
         switch self {
@@ -19,6 +19,8 @@ package enum Help: Hashable, Sendable {
         case .access: Self.accessText
         case .doctor: Self.doctorText
         case .check: Self.checkText
+        case .importing: Self.importText
+        case .exporting: Self.exportText
         case .status: Self.statusText
         case .locks: Self.locksText
         case .uploads: Self.uploadsText
@@ -46,6 +48,8 @@ package enum Help: Hashable, Sendable {
                davit access ACTION FOLDER [ARGUMENT...]
                davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
+               davit import FOLDER --database URL --blobs FOLDER [OPTION...]
+               davit export FOLDER --database URL --blobs FOLDER [OPTION...]
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
@@ -78,6 +82,8 @@ package enum Help: Hashable, Sendable {
                             about problems
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
+          import FOLDER     copy a folder to a share in a database
+          export FOLDER     copy a share in a database to a folder
           status FOLDER     print whether the server of a share is ready, and its load
           locks list FOLDER
                             list the locks in a share
@@ -252,6 +258,49 @@ package enum Help: Hashable, Sendable {
 
         Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. The
         listed names do not affect the exit status.
+
+        """
+
+    private static let importText = """
+        usage: davit import FOLDER --database URL --blobs FOLDER [OPTION...]
+
+        Copies all files of FOLDER to a share in a PostgreSQL database, with their
+        properties and modification times. Files of the share that FOLDER does not have
+        stay. If the command was interrupted, run it again: files with the same length
+        and time are not copied again. No server may share FOLDER meanwhile; servers of
+        the database may run.
+
+          --database URL         database, as for 'davit serve'; repeatable
+          --blobs FOLDER         folder for content, as for 'davit serve'
+          --share NAME           name of the share in the database (default: files)
+          --state-dir FOLDER     state folder of FOLDER, as for 'davit serve'
+          --digests FILE         write a line with the SHA-256 of each copied file, as
+                                 sha256sum does
+          --help                 show this help
+
+        Exit status: 0 if everything was copied, otherwise 1.
+
+        """
+
+    private static let exportText = """
+        usage: davit export FOLDER --database URL --blobs FOLDER [OPTION...]
+
+        Copies all files of a share in a PostgreSQL database to FOLDER, which is created
+        if it does not exist, with their properties and modification times. A server can
+        then share FOLDER. Files in FOLDER that the share does not have stay. If the
+        command was interrupted, run it again: files with the same length and time are
+        not copied again. No server may share FOLDER meanwhile; servers of the database
+        may run.
+
+          --database URL         database, as for 'davit serve'; repeatable
+          --blobs FOLDER         folder for content, as for 'davit serve'
+          --share NAME           name of the share in the database (default: files)
+          --state-dir FOLDER     state folder of FOLDER, as for 'davit serve'
+          --digests FILE         write a line with the SHA-256 of each copied file, as
+                                 sha256sum does
+          --help                 show this help
+
+        Exit status: 0 if everything was copied, otherwise 1.
 
         """
 

@@ -185,7 +185,7 @@ struct StateAccess {
     }
 
     /// Opens the shared folder and those that the last server has mounted in it.
-    private func folders(_ store: SQLiteStateStore) throws(CommandFailure) -> ShareFolders {
+    func folders(_ store: SQLiteStateStore) throws(CommandFailure) -> ShareFolders {
         let intents: [RenameIntent]
         do throws(StateError) { intents = try store.intents() } catch {
             throw .stateUnreadable(path, reason: error.text)

@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -42,11 +43,11 @@ class Report:
 
 
 class Node:
-    """A davit process with a share of the database."""
+    """A davit process with a share of a database, or of a folder in `options`."""
 
     def __init__(self, davit, database, share, *options, wrapper=(), blobs=None):
-        command = [*wrapper, str(davit), "serve", "--database", database, "--blobs", str(blobs or BLOBS), "--share", share,
-                   "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
+        share = ["--database", database, "--blobs", str(blobs or BLOBS), "--share", share] if database else []
+        command = [*wrapper, str(davit), "serve", *share, "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
         self.log = tempfile.TemporaryFile()
         clean = {name: value for name, value in os.environ.items() if not name.startswith("DAVIT_")}
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean,
@@ -158,12 +159,11 @@ def locks(report, one, other):
     token = fields["Lock-Token"]
     report.check("LOCK", status == 200)
     free = other.url("/locks/free")
-    property = b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="x">1</x></prop></set></propertyupdate>'
     refused = [("PUT", "/locks/a", b"x", {}), ("DELETE", "/locks/a", None, {}),
                ("MOVE", "/locks/a", None, {"Destination": free}),
                ("MOVE", "/locks/", None, {"Destination": other.url("/moved/")}),
                ("COPY", "/locks/in/b", None, {"Destination": other.url("/locks/a")}),
-               ("PROPPATCH", "/locks/a", property, {}),
+               ("PROPPATCH", "/locks/a", property_update(b"1"), {}),
                ("LOCK", "/locks/a", LOCK, {}), ("LOCK", "/locks/", LOCK, {"Depth": "infinity"}),
                # This removes the other members.
                ("DELETE", "/locks/", None, {})]
@@ -468,6 +468,66 @@ def clocks(report, davit, database, share):
         report.check("a lock of that node lasts as long as others", 500 < seconds <= 600, str(seconds))
 
 
+def transfer(report, davit, database, work):
+    """A folder is imported, changed from two nodes at the same time, and exported: all its files and properties exist."""
+    tree = pathlib.Path(shutil.which("swift")).resolve().parents[1]
+    folder, copy, state = work / "folder", work / "copy", work / "state"
+    for name in ("include", "share"):
+        if (tree / name).is_dir():
+            shutil.copytree(tree / name, folder / name)
+    (folder / "é").mkdir()
+    (folder / "é/empty").touch()
+    (folder / "large").write_bytes(random.Random(2).randbytes(20 << 20))
+    (folder / "program").write_text("#!/bin/sh\n")
+    (folder / "program").chmod(0o755)
+    with Node(davit, None, None, str(folder), "--state-dir", str(state)) as one:
+        report.check("PROPPATCH", one.status("PROPPATCH", "/large", property_update(b"kept")) == 207)
+        one.stop()
+
+    def run(command, target, *options):
+        words = [str(davit), command, str(target), "--database", database, "--blobs", str(BLOBS), "--share", "imported"]
+        return subprocess.run([*words, *options], capture_output=True, text=True)
+
+    count = sum(1 for path in folder.rglob("*") if path.is_file())
+    done = run("import", folder, "--state-dir", str(state), "--digests", str(work / "digests"))
+    report.check("import", done.returncode == 0 and done.stdout.startswith(f"{count} files copied"),
+                 done.stdout + done.stderr[-2000:])
+    again = run("import", folder, "--state-dir", str(state))
+    report.check("importing again copies nothing", again.stdout.startswith(f"0 files copied (0 bytes), {count} unchanged"),
+                 again.stdout + again.stderr)
+    with Node(davit, database, "imported") as one, Node(davit, database, "imported") as two:
+        report.check("the property is imported", b"kept" in one.ask("PROPFIND", "/large", Depth="0")[2])
+
+        def change(number):
+            node = (one, two)[number % 2]
+            statuses = [node.status("PUT", f"/new-{number}", b"%d" % number * 1000), node.status("MKCOL", f"/folder-{number}/"),
+                        node.status("COPY", "/large", Destination=node.url(f"/folder-{number}/large")),
+                        node.status("MOVE", f"/new-{number}", Destination=node.url(f"/folder-{number}/moved"))]
+            return statuses == [201, 201, 201, 201]
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            report.check("two nodes change the share at the same time", all(pool.map(change, range(16))))
+    for number in range(16):
+        (folder / f"folder-{number}").mkdir()
+        (folder / f"folder-{number}/moved").write_bytes(b"%d" % number * 1000)
+        shutil.copyfile(folder / "large", folder / f"folder-{number}/large")
+    done = run("export", copy, "--state-dir", str(work / "state2"), "--digests", str(work / "digests2"))
+    report.check("export", done.returncode == 0, done.stdout + done.stderr[-2000:])
+    different = subprocess.run(["diff", "-r", folder, copy], capture_output=True, text=True)
+    report.check("the exported folder is the same", different.returncode == 0, different.stdout[:1000])
+    report.check("execute bits", os.access(copy / "program", os.X_OK) and not os.access(copy / "large", os.X_OK))
+    report.check("times", int((copy / "large").stat().st_mtime) == int((folder / "large").stat().st_mtime))
+    summed = subprocess.run(["sha256sum", "--check", "--quiet", str(work / "digests2")], cwd=copy, capture_output=True,
+                            text=True)
+    report.check("the digests are right", summed.returncode == 0, summed.stdout[:1000])
+    with Node(davit, None, None, str(copy), "--state-dir", str(work / "state2")) as one:
+        report.check("the property is exported", b"kept" in one.ask("PROPFIND", "/large", Depth="0")[2])
+
+
+def property_update(value):
+    return b'<propertyupdate xmlns="DAV:"><set><prop><x xmlns="x">' + value + b"</x></prop></set></propertyupdate>"
+
+
 def replaced(report, davit, run, folder):
     """A node never uses a database that was created again, nor the folder of another database."""
     def create():
@@ -529,6 +589,7 @@ def main():
             for node in nodes:
                 report.check("a node stops", node.stop() == 0, node.text())
         clocks(report, davit, database, "team")
+        transfer(report, davit, database, work)
         replaced(report, davit, run, folder)
     print(f"nodes: {report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0
