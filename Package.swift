@@ -34,7 +34,7 @@ let linux: Target.Dependency = .target(name: "CLinux", condition: .when(platform
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(traits: ["TLS"]))
 let libarchive: Target.Dependency = .target(name: "CArchive", condition: .when(traits: ["Archive"]))
 let libcurl: Target.Dependency = .target(
-    name: "CCURL", condition: .when(traits: ["OIDC", "ACME", "Webhooks"]))
+    name: "CCURL", condition: .when(traits: ["OIDC", "ACME", "Webhooks", "S3"]))
 let libnatpmp: Target.Dependency = .target(name: "CNATPMP", condition: .when(traits: ["NATMapping"]))
 let libminiupnpc: Target.Dependency = .target(name: "CMiniUPnPC", condition: .when(traits: ["NATMapping"]))
 let libldap: Target.Dependency = .target(name: "CLDAP", condition: .when(traits: ["LDAP"]))
@@ -86,7 +86,10 @@ let package = Package(
             enabledTraits: ["TLS"]),
         .trait(
             name: "NATMapping", description: "Ports of a router, through libnatpmp and miniupnpc"),
-        .trait(name: "Postgres", description: "Connections to PostgreSQL, through libpq"),
+        .trait(name: "Postgres", description: "Shares in a PostgreSQL database, through libpq"),
+        .trait(
+            name: "S3", description: "The content of such shares in an S3 bucket, through libcurl",
+            enabledTraits: ["TLS", "Postgres"]),
         .trait(name: "QRCode", description: "Addresses as QR codes, through libqrencode"),
         .trait(name: "YAML", description: "The configuration file, through libyaml"),
     ],
@@ -168,7 +171,7 @@ let package = Package(
         // Connections to PostgreSQL.
         library("DavitPostgres", ["DavitSystem", libpq]),
         // The content of shares in a database, as objects that never change.
-        library("DavitBlobs", ["DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitBlobs", ["DavitWebClient", "DavitServer", "DavitSystem", "DavitHTTP"]),
         // Shares in a database that several servers use.
         library(
             "DavitTree",

@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/decisions/nodes.md"
 TARGETS = ["DavitEngine", "DavitStore", "DavitTree", "DavitBlobs"]
-STATE = re.compile(r"\b(Mutex|Atomic)\s*[<(]")
+STATE = re.compile(r"\b(Mutex|Atomic|Monitor)\s*[<(]")
 
 
 def main():

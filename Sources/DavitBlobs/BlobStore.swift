@@ -11,6 +11,15 @@ package struct BlobKey: Hashable, Sendable {
         self.low = low
     }
 
+    /// Parses ``text``; nil for any other text.
+    package init?(_ text: String) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+        if self.text != text { return nil }
+    }
+
     /// Returns a new name.
     package static func random() -> BlobKey {
         BlobKey(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
@@ -49,7 +58,9 @@ package protocol BlobStore: Sendable {
     /// Begins a new object. Nothing has its name before ``BlobWriter/finish()``.
     func create(_ key: BlobKey) throws(BlobError) -> any BlobWriter
     /// Opens an object for reading.
-    func open(_ key: BlobKey) throws(BlobError) -> BlobFile
+    /// - Parameter digest: the SHA-256 of the object, which a store compares that receives it over a network; empty if it is
+    ///   not known.
+    func open(_ key: BlobKey, digest: [UInt8]) throws(BlobError) -> BlobFile
     /// Removes an object; not an error if it does not exist.
     func remove(_ key: BlobKey) throws(BlobError)
     /// Returns the number of bytes that can still be stored; nil if the store has no known limit.
@@ -87,6 +98,18 @@ package final class BlobFile: FileContent {
     }
 
     deinit { close(descriptor) }
+
+    /// Returns all bytes. Blocks.
+    func bytes() throws(BlobError) -> [UInt8] {
+        let buffer = IOBuffer(capacity: max(1, Int(length)))
+        var offset: Int64 = 0
+        while offset < length {
+            let count = try read(at: offset, count: Int(length - offset), into: buffer)
+            if count == 0 { break }
+            offset += Int64(count)
+        }
+        return unsafe buffer.withBytes { unsafe Array($0) }
+    }
 
     /// Appends bytes from `offset` on to `buffer`. Blocks.
     /// - Returns: the number of bytes, at most `count`; 0 at the end.

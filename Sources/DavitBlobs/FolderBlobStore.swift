@@ -7,9 +7,13 @@ internal import DavitSystem
 /// Uses only what network file systems have: an object is written under a temporary name, synced and renamed.
 package final class FolderBlobStore: BlobStore {
     private let path: String
+    private let syncs: Bool
 
-    /// - Parameter path: the folder, which is created if it is missing.
-    package init(path: String) throws(BlobError) {
+    /// - Parameters:
+    ///   - path: the folder, which is created if it is missing.
+    ///   - syncs: whether objects survive a power failure.
+    package init(path: String, syncs: Bool = true) throws(BlobError) {
+        self.syncs = syncs
         self.path = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
         do throws(SystemError) { try ExclusiveFolder.makeFolders(self.path) } catch {
             throw BlobError(error)
@@ -23,18 +27,43 @@ package final class FolderBlobStore: BlobStore {
         do throws(SystemError) {
             let folder = folder(of: key)
             try ExclusiveFolder.makeFolders(folder)
-            return try FolderBlobWriter(in: try RootDirectory(opening: folder), as: Array(key.text.utf8))
+            return try FolderBlobWriter(
+                in: try RootDirectory(opening: folder), as: Array(key.text.utf8), syncs: syncs)
         } catch {
             throw BlobError(error)
         }
     }
 
-    package func open(_ key: BlobKey) throws(BlobError) -> BlobFile {
+    package func open(_ key: BlobKey, digest: [UInt8] = []) throws(BlobError) -> BlobFile {
         do throws(SystemError) {
             let folder = try RootDirectory(opening: folder(of: key))
             let file = try folder.descriptor.open(Array(key.text.utf8), for: .content)
             let length = try file.length()
             return BlobFile(descriptor: file.release(), length: length) { _ = FileDescriptor(owning: $0) }
+        } catch {
+            throw BlobError(error)
+        }
+    }
+
+    /// Returns the names of all objects, and removes what unfinished writers have left. No other process may use the folder.
+    func keys() throws(BlobError) -> [BlobKey] {
+        do throws(SystemError) {
+            var keys: [BlobKey] = []
+            for folder in try PrivateFolder.names(in: path) ?? [] {
+                guard folder.utf8.count == 2, let names = try PrivateFolder.names(in: "\(path)/\(folder)")
+                else {
+                    continue
+                }
+                let open = try RootDirectory(opening: "\(path)/\(folder)")
+                for name in names {
+                    if let key = BlobKey(name) {
+                        keys.append(key)
+                    } else {
+                        try open.descriptor.unlink(Array(name.utf8))
+                    }
+                }
+            }
+            return keys
         } catch {
             throw BlobError(error)
         }
@@ -87,10 +116,14 @@ private final class FolderBlobWriter: BlobWriter, @unchecked Sendable {
     private let temporary: [UInt8]
     private let file: FileDescriptor
     private let digest = RunningDigest(.sha256)
+    private let syncs: Bool
     private var isFinished = false
     private(set) var length: Int64 = 0
 
-    init(in folder: consuming RootDirectory, as name: [UInt8]) throws(SystemError) {
+    init(
+        in folder: consuming RootDirectory, as name: [UInt8], syncs: Bool
+    ) throws(SystemError) {
+        self.syncs = syncs
         let temporary = Self.temporaryName(of: name)
         file = try folder.descriptor.open(temporary, for: .newContent, permissions: 0o600)
         self.temporary = temporary
@@ -118,10 +151,10 @@ private final class FolderBlobWriter: BlobWriter, @unchecked Sendable {
 
     func finish() throws(BlobError) -> [UInt8]? {
         do throws(SystemError) {
-            try file.sync()
+            if syncs { try file.sync() }
             try folder.descriptor.rename(temporary, to: folder.descriptor, as: name)
             isFinished = true
-            try folder.descriptor.sync()
+            if syncs { try folder.descriptor.sync() }
         } catch {
             throw BlobError(error)
         }

@@ -6,7 +6,7 @@ package struct DatabaseOptions: Hashable, Sendable {
     package private(set) var servers: [String] = []
     /// The name of the share; nil for the default.
     package var share: String?
-    /// The folder for content; nil if it is missing.
+    /// The folder or bucket for content; nil if it is missing.
     package var blobs: String?
 
     mutating func add(server: String) throws(UsageError) {
@@ -41,7 +41,7 @@ extension ServeOptions {
         }
         try refuse(.mount, !mounts.isEmpty)
         try refuse(.home, homes != nil)
-        try refuse(.stateDir, stateFolder != nil)
+        if database.location?.isInBucket != true { try refuse(.stateDir, stateFolder != nil) }
         try refuse(.macMetadata, rules.macMetadata == .aside)
         try refuse(.sandbox, isSandboxed)
         try refuse(.eventCommand, events.hasPrograms)

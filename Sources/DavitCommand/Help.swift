@@ -48,8 +48,8 @@ package enum Help: Hashable, Sendable {
                davit access ACTION FOLDER [ARGUMENT...]
                davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
-               davit import FOLDER --database URL --blobs FOLDER [OPTION...]
-               davit export FOLDER --database URL --blobs FOLDER [OPTION...]
+               davit import FOLDER --database URL --blobs PLACE [OPTION...]
+               davit export FOLDER --database URL --blobs PLACE [OPTION...]
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
@@ -262,7 +262,7 @@ package enum Help: Hashable, Sendable {
         """
 
     private static let importText = """
-        usage: davit import FOLDER --database URL --blobs FOLDER [OPTION...]
+        usage: davit import FOLDER --database URL --blobs PLACE [OPTION...]
 
         Copies all files of FOLDER to a share in a PostgreSQL database, with their
         properties and modification times. Files of the share that FOLDER does not have
@@ -271,7 +271,7 @@ package enum Help: Hashable, Sendable {
         the database may run.
 
           --database URL         database, as for 'davit serve'; repeatable
-          --blobs FOLDER         folder for content, as for 'davit serve'
+          --blobs PLACE          folder or bucket for content, as for 'davit serve'
           --share NAME           name of the share in the database (default: files)
           --state-dir FOLDER     state folder of FOLDER, as for 'davit serve'
           --digests FILE         write a line with the SHA-256 of each copied file, as
@@ -283,7 +283,7 @@ package enum Help: Hashable, Sendable {
         """
 
     private static let exportText = """
-        usage: davit export FOLDER --database URL --blobs FOLDER [OPTION...]
+        usage: davit export FOLDER --database URL --blobs PLACE [OPTION...]
 
         Copies all files of a share in a PostgreSQL database to FOLDER, which is created
         if it does not exist, with their properties and modification times. A server can
@@ -293,7 +293,7 @@ package enum Help: Hashable, Sendable {
         may run.
 
           --database URL         database, as for 'davit serve'; repeatable
-          --blobs FOLDER         folder for content, as for 'davit serve'
+          --blobs PLACE          folder or bucket for content, as for 'davit serve'
           --share NAME           name of the share in the database (default: files)
           --state-dir FOLDER     state folder of FOLDER, as for 'davit serve'
           --digests FILE         write a line with the SHA-256 of each copied file, as

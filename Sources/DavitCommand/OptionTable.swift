@@ -432,8 +432,9 @@ extension ServeOption {
                     + "(package trait Postgres)", standard: .described("none"), isRepeatable: true)
         case .blobs:
             .init(
-                .other, "FOLDER", .text,
-                "folder for the content of files in the database, on a volume that all servers of the share use",
+                .other, "PLACE", .text,
+                "folder for the content of files in the database, on a volume that all servers of the share use, or "
+                    + "s3://BUCKET with the keys of the environment (package trait S3)",
                 standard: .described("none"))
         case .share:
             .init(

@@ -147,6 +147,7 @@ package struct ServeCommand {
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
         share.database = options.database.location
+        share.database?.cacheFolder = options.stateFolder
         share.mounts = options.mounts
         share.homes = options.homes
         share.maximumFileBytes = options.maximumFileBytes

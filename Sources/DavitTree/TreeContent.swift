@@ -10,7 +10,7 @@ internal import Synchronization
 final class TreeContent: FileContent {
     private enum Storage {
         case bytes([UInt8])
-        case segments(SegmentMap, any BlobStore, any BlockingWorkRunner)
+        case segments(SegmentMap, TreeDatabase, any BlockingWorkRunner)
     }
 
     private let storage: Storage
@@ -18,8 +18,8 @@ final class TreeContent: FileContent {
     init(bytes: [UInt8]) { storage = .bytes(bytes) }
 
     /// - Parameter work: runs calls of the store for responses.
-    init(_ segments: SegmentMap, in store: any BlobStore, work: any BlockingWorkRunner) {
-        storage = .segments(segments, store, work)
+    init(_ segments: SegmentMap, in database: TreeDatabase, work: any BlockingWorkRunner) {
+        storage = .segments(segments, database, work)
     }
 
     var descriptor: Int32 { -1 }
@@ -56,10 +56,15 @@ final class TreeContent: FileContent {
         switch storage {
         case .bytes(let bytes):
             return buffer.append(Array(bytes[Int(offset)...].prefix(buffer.freeCount)))
-        case .segments(let segments, let store, _):
-            let reader = SegmentReader(segments, in: store)
+        case .segments(let segments, let database, _):
+            let reader = SegmentReader(segments, in: database.blobs)
             return try reader.read(at: offset, into: buffer)
         }
+    }
+
+    /// Reports why content cannot be sent.
+    fileprivate func report(_ error: StoreError) {
+        if case .segments(_, let database, _) = storage { database.report(error.text) }
     }
 
     fileprivate var work: (any BlockingWorkRunner)? {
@@ -68,7 +73,9 @@ final class TreeContent: FileContent {
     }
 
     fileprivate func makeReader() -> SegmentReader? {
-        if case .segments(let segments, let store, _) = storage { return SegmentReader(segments, in: store) }
+        if case .segments(let segments, let database, _) = storage {
+            return SegmentReader(segments, in: database.blobs)
+        }
         return nil
     }
 }
@@ -92,7 +99,9 @@ final class SegmentReader: @unchecked Sendable {
         if let open, open.key == piece.object {
             file = open.file
         } else {
-            do throws(BlobError) { file = try store.open(piece.object) } catch { throw StoreError(error) }
+            do throws(BlobError) { file = try store.open(piece.object, digest: piece.digest) } catch {
+                throw StoreError(error)
+            }
             open = (piece.object, file)
         }
         let count = Int(min(Int64(buffer.freeCount), piece.length))
@@ -149,18 +158,29 @@ private final class TreeContentStream: BodyStream {
         at offset: Int64, upTo count: Int64, into buffer: IOBuffer
     ) async throws(HTTPError) -> Int64 {
         let piece = IOBuffer(capacity: Int(min(count, Int64(buffer.freeCount))))
-        let read: Int?
+        let outcome: Result<Int, StoreError>
         if let reader, let work = content.work {
-            let result = await work.run { () -> Int? in try? reader.read(at: offset, into: piece) }
+            let result = await work.run { () -> Result<Int, StoreError> in
+                do throws(StoreError) { return .success(try reader.read(at: offset, into: piece)) } catch {
+                    return .failure(error)
+                }
+            }
             guard let result else { throw HTTPError(.serviceUnavailable) }
-            read = result
+            outcome = result
         } else {
-            read = try? content.read(at: offset, into: piece)
+            do throws(StoreError) { outcome = .success(try content.read(at: offset, into: piece)) } catch {
+                outcome = .failure(error)
+            }
         }
-        // Abort the connection, so that the client can detect the truncation.
-        guard let read, read > 0 else { throw .disconnected }
-        unsafe piece.withBytes { _ = unsafe buffer.append($0) }
-        return Int64(read)
+        switch outcome {
+        case .success(let read):
+            unsafe piece.withBytes { _ = unsafe buffer.append($0) }
+            return Int64(read)
+        case .failure(let error):
+            content.report(error)
+            // Once the head has been sent, this aborts the connection, so that the client can detect the truncation.
+            throw HTTPError(error == .busy ? .serviceUnavailable : .badGateway)
+        }
     }
 }
 

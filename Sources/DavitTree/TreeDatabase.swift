@@ -29,7 +29,7 @@ package final class TreeDatabase: Sendable {
     private let timeLimit: Duration
     /// Identifies the database.
     private let id: BlobKey
-    private let report: @Sendable (String) -> Void
+    let report: @Sendable (String) -> Void
     private let sessions = ThreadValue<TreeSession>()
     /// The end of the pause in which further failures are not reported.
     private let reportPause = Mutex<ContinuousClock.Instant?>(nil)

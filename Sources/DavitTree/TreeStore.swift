@@ -109,7 +109,7 @@ package final class TreeStore: ResourceStore {
         }
         // Changed in the meantime, or damaged.
         guard let map = SegmentMap(segments), map.length == row.length else { throw .notFound }
-        return TreeContent(map, in: database.blobs, work: work)
+        return TreeContent(map, in: database, work: work)
     }
 
     package func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {

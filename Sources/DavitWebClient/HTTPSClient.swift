@@ -1,4 +1,4 @@
-#if OIDC || ACME || Webhooks
+#if OIDC || ACME || Webhooks || S3
 internal import CCURL
 
 /// Sends requests with libcurl: each on a new connection, without redirects, cookies or stored credentials.
@@ -87,6 +87,11 @@ package struct HTTPSClient: Sendable {
             try check(code)
         } else if request.isHead {
             try setNumber(CURLOPT_NOBODY, 1)
+        }
+        if let method = request.method { try set(CURLOPT_CUSTOMREQUEST, method) }
+        if let signature = request.signature {
+            try set(CURLOPT_AWS_SIGV4, "aws:amz:\(signature.region):s3")
+            try set(CURLOPT_USERPWD, "\(signature.accessKey):\(signature.secretKey)")
         }
         var fields: UnsafeMutablePointer<curl_slist>?
         for field in request.fields { unsafe fields = unsafe curl_slist_append(fields, field) }

@@ -3,8 +3,12 @@ package struct ServiceRequest: Hashable, Sendable {
     /// GET, HEAD or POST. A request with content is always POST.
     package var isHead = false
     package var url: String
-    /// The content of a POST request; nil for GET and HEAD.
+    /// Another method, such as PUT; nil for those above.
+    package var method: String?
+    /// The content of a POST request, or of one with another method; nil for GET and HEAD.
     package var content: [UInt8]?
+    /// How the request is signed; nil if it is not.
+    package var signature: ServiceSignature?
     /// Further fields, such as `Accept: application/json`. They must not contain line ends.
     package var fields: [String] = []
     /// Maximum length of the content of the response.
@@ -13,6 +17,20 @@ package struct ServiceRequest: Hashable, Sendable {
     package init(url: String, limitBytes: Int) {
         self.url = url
         self.limitBytes = limitBytes
+    }
+}
+
+/// The keys of a signature with which S3 authenticates requests (AWS Signature Version 4).
+package struct ServiceSignature: Hashable, Sendable {
+    package var region: String
+    /// Must not contain a colon.
+    package var accessKey: String
+    package var secretKey: String
+
+    package init(region: String, accessKey: String, secretKey: String) {
+        self.region = region
+        self.accessKey = accessKey
+        self.secretKey = secretKey
     }
 }
 

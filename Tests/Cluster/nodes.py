@@ -10,6 +10,7 @@ line for each failed check; the last line is `nodes: N passed, M failed`.
 import argparse
 import concurrent.futures
 import http.client
+import http.server
 import os
 import pathlib
 import random
@@ -21,10 +22,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 LIMIT_SECONDS = 120
 BLOBS = None
+# Of the S3 service.
+KEYS = ("ACCESSKEY123", "SECRETKEY456")
 DISCOVERY = b'<propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>'
 LOCK = (b'<?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype>'
         b"<owner>anna</owner></lockinfo>")
@@ -45,11 +49,15 @@ class Report:
 class Node:
     """A davit process with a share of a database, or of a folder in `options`."""
 
-    def __init__(self, davit, database, share, *options, wrapper=(), blobs=None):
+    def __init__(self, davit, database, share, *options, wrapper=(), blobs=None, endpoint=""):
         share = ["--database", database, "--blobs", str(blobs or BLOBS), "--share", share] if database else []
         command = [*wrapper, str(davit), "serve", *share, "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
         self.log = tempfile.TemporaryFile()
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("DAVIT_")}
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("DAVIT_", "AWS_"))}
+        if str(blobs).startswith("s3://"):
+            self.cache = tempfile.TemporaryDirectory(prefix="davit-cache-")
+            command += ["--state-dir", self.cache.name]
+            clean.update(AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1], AWS_ENDPOINT_URL=endpoint)
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean,
                                         start_new_session=True)
         ready = b""
@@ -552,10 +560,132 @@ def replaced(report, davit, run, folder):
                          node.status("PUT", "/b", b"c") == 503 and new.ask("GET", "/b")[2] == b"b")
 
 
+class Bucket:
+    """An S3 service of rclone, behind a proxy that fails as requested."""
+
+    def __init__(self, rclone, folder):
+        (folder / "bucket").mkdir(parents=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [str(rclone), "serve", "s3", "--auth-key", ",".join(KEYS), "--addr", f"127.0.0.1:{port}", str(folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except ConnectionRefusedError:
+                select.select([], [], [], 0.01)
+        # Faults for the next requests, or for all if `stays` is set.
+        self.faults, self.stays, self.counts = [], None, []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def forward(handler):
+                content = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
+                fault = self.stays or (self.faults.pop(0) if self.faults else None)
+                self.counts.append((handler.command, handler.path, fault))
+                if fault == "slow down":
+                    handler.send_response(503)
+                    handler.send_header("Content-Length", "0")
+                    handler.end_headers()
+                    return
+                if fault == "closed":
+                    handler.close_connection = True
+                    return
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT_SECONDS)
+                fields = {name: value for name, value in handler.headers.items() if name.lower() != "expect"}
+                connection.request(handler.command, handler.path, content, fields)
+                response = connection.getresponse()
+                found = response.read()
+                if fault == "lost answer":
+                    handler.close_connection = True
+                    return
+                if fault == "wrong bytes" and handler.command == "GET" and len(found) > 1000:
+                    found = found[:500] + bytes([found[500] ^ 1]) + found[501:]
+                handler.send_response(response.status)
+                for name, value in response.getheaders():
+                    if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                        handler.send_header(name, value)
+                handler.send_header("Content-Length", str(len(found)))
+                handler.end_headers()
+                if fault == "cut":
+                    handler.wfile.write(found[:len(found) // 2])
+                    handler.close_connection = True
+                else:
+                    handler.wfile.write(found)
+
+            do_GET = do_PUT = do_DELETE = do_HEAD = forward
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+        self.process.kill()
+        self.process.wait()
+
+
+def s3(report, davit, database, work, rclone, psql):
+    """Content in a bucket, whose service is slow, loses answers and sends wrong bytes."""
+    global BLOBS
+    with Bucket(rclone, work / "s3") as bucket:
+        def start():
+            return Node(davit, database, "team", blobs="s3://bucket/davit", endpoint=bucket.url)
+
+        with start() as one, start() as two, start() as three:
+            content(report, [one, two, three])
+            whole = random.Random(3).randbytes(9_000_000)
+            for fault in ("slow down", "closed", "lost answer"):
+                bucket.faults = [fault, fault]
+                path = "/" + fault.replace(" ", "-")
+                report.check(f"PUT while the service fails: {fault}", one.status("PUT", path, whole) == 201)
+                report.check(f"both faults were met: {fault}", not bucket.faults)
+                report.check(f"the content after: {fault}", two.ask("GET", path)[2] == whole)
+            for fault in ("slow down", "closed", "cut", "wrong bytes"):
+                path = f"/read-{fault.replace(' ', '-')}"
+                one.status("PUT", path, whole)
+                bucket.faults = [fault]
+                status, _, found = three.ask("GET", path)
+                report.check(f"GET while the service fails: {fault}", status == 200 and found == whole,
+                             f"{status} {len(found)}")
+            one.status("PUT", "/wrong", whole)
+            bucket.stays = "wrong bytes"
+            report.check("wrong bytes are never sent", two.status("GET", "/wrong") == 502)
+            report.check("a log line says so", "is not that which was stored" in two.text(), two.text()[-500:])
+            bucket.stays = None
+            report.check("the content when the service works again", two.ask("GET", "/wrong")[2] == whole)
+            count = len(bucket.counts)
+            report.check("GET again", two.ask("GET", "/wrong")[2] == whole)
+            report.check("a copy answers the second request", len(bucket.counts) == count, str(bucket.counts[count:]))
+            BLOBS = work / "s3/bucket/davit"
+            collector(report, [one, two], psql)
+        try:
+            other = database.replace("dbname=s3", "dbname=nodes")
+            Node(davit, other, "team", blobs="s3://bucket/davit", endpoint=bucket.url).kill()
+            report.check("a database cannot use the bucket of another one", False)
+        except RuntimeError as error:
+            report.check("a database cannot use the bucket of another one", "content of another database" in str(error),
+                         str(error))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davit", required=True, type=pathlib.Path)
     parser.add_argument("--postgres", required=True, type=pathlib.Path)
+    parser.add_argument("--rclone", required=True, type=pathlib.Path, help="an rclone with `serve s3`")
+    parser.add_argument("--only", choices=["s3"])
     options = parser.parse_args()
     davit, folder = options.davit.resolve(), options.postgres
     run = str(folder / "run")
@@ -563,14 +693,21 @@ def main():
     database = f"host={folder} user=postgres dbname=nodes"
     report = Report()
 
-    def psql(statement):
-        return subprocess.run([run, "psql", "-h", str(folder), "-U", "postgres", "-At", "-c", statement, "nodes"], check=True,
+    def psql(statement, name="nodes"):
+        return subprocess.run([run, "psql", "-h", str(folder), "-U", "postgres", "-At", "-c", statement, name], check=True,
                               capture_output=True, text=True).stdout
 
     global BLOBS
     with tempfile.TemporaryDirectory(prefix="davit-nodes-") as work:
         work = pathlib.Path(work)
         BLOBS = work / "blobs"
+        subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
+        s3(report, davit, f"host={folder} user=postgres dbname=s3", work, options.rclone,
+           lambda statement: psql(statement, "s3"))
+        BLOBS = work / "blobs"
+        if options.only:
+            print(f"nodes: {report.passed} passed, {report.failed} failed")
+            return 1 if report.failed else 0
         with Node(davit, database, "one") as one:
             litmus(report, work, one.port, "one node")
         with Node(davit, database, "team") as one, Node(davit, database, "team") as two, Node(davit, database, "team") as three:

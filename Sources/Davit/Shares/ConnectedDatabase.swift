@@ -24,7 +24,7 @@ struct ConnectedDatabase {
         threads = BlockingPool(threads: max(1, location.connections))
         work = PooledWorkRunner(pool: threads)
         let blobs: any BlobStore
-        do throws(BlobError) { blobs = try FolderBlobStore(path: location.blobs) } catch {
+        do throws(BlobError) { blobs = try Self.blobs(of: location) } catch {
             throw .databaseNotUsable(error)
         }
         let servers = PostgresServers(settings)
@@ -45,6 +45,16 @@ struct ConnectedDatabase {
             throw .databaseNotUsable(reason: error.message)
         }
         do throws(BlobError) { try tree.claimBlobs() } catch { throw .databaseNotUsable(error) }
+    }
+
+    private static func blobs(of location: SharedDatabase) throws(BlobError) -> any BlobStore {
+        guard location.isInBucket else { return try FolderBlobStore(path: location.blobs) }
+        #if S3
+        return try S3BlobStore(
+            bucket: location.blobs, cachePath: location.cacheFolder, cacheBytes: location.cacheBytes)
+        #else
+        throw .failed(reason: "this build does not include S3")
+        #endif
     }
 
     /// Closes the connections.

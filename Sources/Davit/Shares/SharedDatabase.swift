@@ -5,10 +5,20 @@ public struct SharedDatabase: Hashable, Sendable {
     public var servers: [String]
     /// The name of the share in the database, which is created if it does not exist.
     public var share: String
-    /// The folder with the content that is not small, which all servers of the share can reach under this path or another.
+    /// Where the content is that is not small: a folder, which all servers of the share can reach under this path or another, or
+    /// `s3://BUCKET` or `s3://BUCKET/PREFIX`, with the package trait `S3`. The keys, the region and the address of an S3
+    /// service are those of the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` and
+    /// `AWS_ENDPOINT_URL`.
     public var blobs: String
+    /// The folder for local copies of objects in a bucket, which only this process may use.
+    public var cacheFolder: String?
+    /// The maximum size of these copies, in bytes.
+    public var cacheBytes: Int64 = 10 << 30
     /// The maximum number of connections to the database, each with a thread.
     public var connections = 8
+
+    /// Whether the content is in a bucket of an S3 service.
+    public var isInBucket: Bool { blobs.hasPrefix("s3://") }
 
     /// Whether this build can use databases, which requires the package trait `Postgres`.
     public static var isAvailable: Bool {
