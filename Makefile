@@ -89,7 +89,7 @@ browser: build ## test the browser page in Chromium
 deployment: packages-deployment build ## test davit behind nginx, Caddy and Apache, with sockets of a service manager, and its logs
 	@scripts/test.sh deployment
 
-ops: packages-ops build debug ## test health checks, metrics, --run-as, --sandbox, the systemd units, the guides in docs/deploy and the announcement
+ops: packages-ops build debug ## test health checks, metrics, --run-as, --sandbox, the systemd units, the guides and the announcement
 	@scripts/test.sh --all ops
 
 crash: packages-crash build debug ## kill the server at every step of every change
