@@ -31,6 +31,8 @@ package final class TreeDatabase: Sendable {
     private let id: BlobKey
     let report: @Sendable (String) -> Void
     private let sessions = ThreadValue<TreeSession>()
+    /// The number of bytes of all content, and when it was read.
+    let usedBytes = Mutex<(bytes: Int64, readAt: ContinuousClock.Instant)?>(nil)
     /// The end of the pause in which further failures are not reported.
     private let reportPause = Mutex<ContinuousClock.Instant?>(nil)
 

@@ -118,8 +118,11 @@ final class TreeSession {
     /// Returns what exists along a canonical path, which may be in the trash.
     func place(_ path: ResourcePath) throws(StoreError) -> TreePlace {
         if let failure { throw StoreError(failure) }
-        for known in places where path.contains(known.path) { return known.prefix(path) }
         let (root, rest) = database.root(of: path)
+        // The root of the share is not above the trash.
+        for known in places where path.contains(known.path) && database.root(of: known.path).id == root {
+            return known.prefix(path)
+        }
         let result = try read(
             """
             SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,

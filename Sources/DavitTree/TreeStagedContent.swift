@@ -28,7 +28,6 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
     private var map: SegmentMap
     /// The object that is being written, and the position of its content.
     private var tail: (key: BlobKey, start: Int64, writer: any BlobWriter)?
-    private var isPublished = false
 
     /// - Parameter base: content that the new content has in common with stored content.
     init(for location: ResourceLocation, base: SegmentMap = SegmentMap(), in database: TreeDatabase) {
@@ -39,7 +38,8 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
     }
 
     deinit {
-        if isLarge, !isPublished { database.abandon(id) }
+        // Has no effect if it was published: the blob is no longer staged then.
+        if isLarge { database.abandon(id) }
     }
 
     var length: Int64 {
@@ -214,8 +214,6 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
                 try session.insertBlob(blob, small)
             }
             try body(session, old, sealed, blob)
-            // If the transaction is not committed, the collector finds the blob.
-            isPublished = true
         }
     }
 }

@@ -4,6 +4,7 @@ package import DavitHTTP
 internal import DavitPostgres
 package import DavitServer
 package import DavitStore
+internal import Synchronization
 
 /// The resources of a share in a database.
 ///
@@ -154,13 +155,22 @@ package final class TreeStore: ResourceStore {
     }
 
     package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
-        let used = try database.session { (session) throws(StoreError) in
+        (try room(at: path), try usedBytes())
+    }
+
+    /// Returns the number of bytes of all content, at most ten seconds old: some clients ask with each listing.
+    private func usedBytes() throws(StoreError) -> Int64 {
+        if let known = database.usedBytes.withLock({ $0 }), .now - known.readAt < .seconds(10) {
+            return known.bytes
+        }
+        return try database.session { (session) throws(StoreError) in
             let result = try session.read(
                 "SELECT coalesce(sum(length), 0)::bigint FROM blob WHERE share = $1",
                 .integer(database.share))
-            return try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
+            let bytes = try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
+            database.usedBytes.withLock { $0 = (bytes, .now) }
+            return bytes
         }
-        return (try room(at: path), used)
     }
 
     package func room(at path: ResourcePath) throws(StoreError) -> Int64 {

@@ -104,6 +104,9 @@ struct InterruptedUploadTests {
         case .setup: [([share, "--reach", "all"], 64)]
         case .doctor: [([share, "--port", "0"] + state, 0)]
         case .check: [([share] + state, 0)]
+        // Require a database.
+        case .importing: [([share] + state, 64)]
+        case .exporting: [([folder.path + "/copy"], 64)]
         case .status: [([share] + state, isServed ? 0 : 1)]
         // Reads an audit log, which the server of these tests does not have.
         case .log: [(["/a", "--audit-log", folder.path + "/audit"], 1)]
