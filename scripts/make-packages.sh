@@ -87,6 +87,7 @@ case $kind in
         # Health checks are part of Docker's format of images only.
         buildah "${storage[@]}" commit --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$container" \
             "docker-archive:$out/davit-$version-image.tar:davit:$version" >/dev/null
+        scripts/stable-image.py "$out/davit-$version-image.tar"
         echo "$out/davit-$version-image.tar"
         ;;
     *)
