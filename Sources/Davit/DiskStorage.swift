@@ -49,7 +49,8 @@ final class DiskStorage: TemporaryStorage {
             case .alreadyExists: throw .alreadyExists
             case .invalidName, .nameTooLong: throw .unusableName
             case .failed(let reason): throw .failed(reason: reason)
-            case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop, .tooDeep:
+            case .notFound, .missingAncestor, .wrongKind, .forbidden, .crossVolume, .loop, .tooDeep,
+                .superseded:
                 throw .failed(reason: error.text)
             }
         }

@@ -3,7 +3,8 @@ internal import DavitServer
 internal import DavitSystem
 internal import Synchronization
 
-/// Objects of a slower store in a local folder, which other processes must not use.
+/// Objects of a slower store in a local folder, which only this process uses: another one would remove the objects that are
+/// being written.
 ///
 /// An object never changes, so that a copy is never outdated. Those that were used least recently are removed when there are too
 /// many. Copies of an earlier run are compared with their digest at the first use, because they are not synced to the disk.
@@ -23,6 +24,8 @@ final class BlobCache: Sendable {
         var fetching: Set<BlobKey> = []
     }
 
+    /// Held, so that no other process uses the folder.
+    private let lock: ExclusiveFolder
     private let folder: FolderBlobStore
     private let limitBytes: Int64
     private let state: Monitor<State>
@@ -30,7 +33,14 @@ final class BlobCache: Sendable {
     /// - Parameters:
     ///   - path: the folder, which is created if it is missing.
     ///   - limitBytes: the maximum size of all objects.
+    /// - Throws: `inUse` if another process uses the folder.
     init(path: String, limitBytes: Int64) throws(BlobError) {
+        do throws(ExclusiveFolder.Failure) { lock = try ExclusiveFolder(path: path) } catch {
+            switch error {
+            case .held(let process): throw .inUse(byProcess: process)
+            case .notUsable(let error): throw BlobError(error)
+            }
+        }
         folder = try FolderBlobStore(path: path, syncs: false)
         self.limitBytes = limitBytes
         var state = State()

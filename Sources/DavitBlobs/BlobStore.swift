@@ -47,6 +47,8 @@ package enum BlobError: Error, Hashable, Sendable {
     case outOfSpace
     /// The store cannot be reached at present; another attempt may succeed.
     case unavailable(reason: String)
+    /// Another process uses the folder for local copies.
+    case inUse(byProcess: Int32?)
     /// Any other error; `reason` is for the log.
     case failed(reason: String)
 }

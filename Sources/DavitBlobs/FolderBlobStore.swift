@@ -15,7 +15,17 @@ package final class FolderBlobStore: BlobStore {
     package init(path: String, syncs: Bool = true) throws(BlobError) {
         self.syncs = syncs
         self.path = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
-        do throws(SystemError) { try ExclusiveFolder.makeFolders(self.path) } catch {
+        do throws(SystemError) {
+            for number in 0..<256 {
+                let digits = String(number, radix: 16)
+                let folder = "\(self.path)/\(number < 16 ? "0" : "")\(digits)"
+                if try !ExclusiveFolder.hasEntry(at: folder) { try ExclusiveFolder.makeFolders(folder) }
+            }
+            guard syncs else { return }
+            // Now, so that storing an object only has to sync one folder. Another process may have created some of them.
+            try RootDirectory(opening: self.path).descriptor.sync()
+            try RootDirectory(opening: self.path + "/..").descriptor.sync()
+        } catch {
             throw BlobError(error)
         }
     }
@@ -25,10 +35,8 @@ package final class FolderBlobStore: BlobStore {
 
     package func create(_ key: BlobKey) throws(BlobError) -> any BlobWriter {
         do throws(SystemError) {
-            let folder = folder(of: key)
-            try ExclusiveFolder.makeFolders(folder)
-            return try FolderBlobWriter(
-                in: try RootDirectory(opening: folder), as: Array(key.text.utf8), syncs: syncs)
+            let folder = try RootDirectory(opening: folder(of: key))
+            return try FolderBlobWriter(in: folder, as: Array(key.text.utf8), syncs: syncs)
         } catch {
             throw BlobError(error)
         }

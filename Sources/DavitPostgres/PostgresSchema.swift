@@ -429,6 +429,121 @@ enum PostgresSchema {
             ) used WHERE blob.id = used.blob
         $$;
         """,
+        """
+        -- What an upload has received after its last object, as of the end of a request: few bytes.
+        ALTER TABLE upload ADD rest bytea NOT NULL DEFAULT '', ADD charged_bytes bigint NOT NULL DEFAULT 0;
+        ALTER TABLE upload ALTER rest SET STORAGE EXTERNAL;
+        CREATE UNIQUE INDEX upload_blob ON upload (blob);
+
+        -- The path of a resource, from one of the roots of its share down. Nothing if a collection above it is missing.
+        CREATE FUNCTION path_of(resource_id bigint)
+        RETURNS TABLE (root bigint, path bytea) LANGUAGE plpgsql STABLE AS $$
+        DECLARE
+            above bigint;
+            segment bytea;
+        BEGIN
+            root := resource_id;
+            FOR level IN 0..100000 LOOP
+                SELECT r.parent, r.name INTO above, segment FROM resource r WHERE r.id = root;
+                IF NOT FOUND THEN RETURN; END IF;
+                IF above = 0 THEN
+                    path := coalesce(path, '');
+                    RETURN NEXT;
+                    RETURN;
+                END IF;
+                path := segment || coalesce('/'::bytea || path, '');
+                root := above;
+            END LOOP;
+        END $$;
+
+        -- Removes resources whose parent is `root`. The members of a collection take its place, so that there is no recursion.
+        -- Returns how many rows were moved or removed.
+        CREATE OR REPLACE FUNCTION remove_detached(share_id bigint, root bigint, row_limit bigint)
+        RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            doomed resource;
+            done bigint := 0;
+            moved bigint;
+        BEGIN
+            FOR doomed IN
+                SELECT * FROM resource WHERE share = share_id AND parent = root ORDER BY key LIMIT row_limit
+                FOR UPDATE SKIP LOCKED
+            LOOP
+                EXIT WHEN done >= row_limit;
+                IF doomed.kind = 0 THEN
+                    UPDATE resource SET parent = root, key = convert_to(id::text, 'UTF8'),
+                        name = convert_to(id::text, 'UTF8')
+                    WHERE id IN (
+                        SELECT id FROM resource WHERE share = share_id AND parent = doomed.id LIMIT row_limit - done);
+                    GET DIAGNOSTICS moved = ROW_COUNT;
+                    done := done + moved;
+                    CONTINUE WHEN EXISTS (SELECT FROM resource WHERE share = share_id AND parent = doomed.id);
+                    DELETE FROM upload WHERE share = share_id AND parent = doomed.id;
+                    DELETE FROM journal_collection WHERE share = share_id AND collection = doomed.id;
+                    DELETE FROM member_change WHERE share = share_id AND parent = doomed.id;
+                ELSIF doomed.blob IS NOT NULL THEN
+                    UPDATE blob SET reference_count = reference_count - 1, unreferenced = clock_timestamp()
+                    WHERE id = doomed.blob;
+                END IF;
+                DELETE FROM property WHERE resource = doomed.id;
+                DELETE FROM lock WHERE resource = doomed.id;
+                DELETE FROM rule WHERE resource = doomed.id;
+                DELETE FROM resource WHERE id = doomed.id;
+                done := done + 1;
+            END LOOP;
+            RETURN done;
+        END $$;
+
+        -- The journal. `change` is only its input: a node that reads the journal gives the changes that are committed by then
+        -- the next numbers, one node at a time, so that no change ever becomes visible before one with a lower number.
+        ALTER TABLE share
+            -- Whether anybody reads the journal. If not, changes are discarded.
+            ADD is_journaled boolean NOT NULL DEFAULT false,
+            ADD journal_used timestamptz,
+            ADD last_number bigint NOT NULL DEFAULT 0,
+            -- Removals up to this number are no longer known.
+            ADD forgotten_number bigint NOT NULL DEFAULT 0,
+            DROP first_change;
+
+        -- The last change of each member, including members that were removed.
+        CREATE TABLE member_change (
+            share bigint NOT NULL,
+            parent bigint NOT NULL,
+            key bytea NOT NULL,
+            name bytea NOT NULL,
+            -- 0 if the member was removed.
+            resource bigint NOT NULL,
+            is_collection boolean NOT NULL,
+            number bigint NOT NULL,
+            -- The number of the change that gave the name to this resource; 0 if it was before the journal began.
+            placed bigint NOT NULL,
+            -- The number of the change that gave the name of a collection to another resource.
+            replaced bigint,
+            -- The number of the last change of its locks.
+            locks bigint,
+            PRIMARY KEY (share, parent, key)
+        );
+        CREATE UNIQUE INDEX member_change_number ON member_change (share, number);
+        CREATE INDEX member_change_parent ON member_change (share, parent, number);
+        CREATE INDEX member_change_removed ON member_change (share, number) WHERE resource = 0;
+        CREATE INDEX member_change_replaced ON member_change (share, replaced) WHERE replaced IS NOT NULL;
+
+        CREATE INDEX member_change_locks ON member_change (share, locks) WHERE locks IS NOT NULL;
+
+        -- The collections that clients have asked about. All of their members have a row in `member_change` once they are
+        -- listed.
+        CREATE TABLE journal_collection (
+            share bigint NOT NULL,
+            collection bigint NOT NULL,
+            -- Whether clients have asked about everything below it.
+            is_deep boolean NOT NULL,
+            is_listed boolean NOT NULL DEFAULT false,
+            -- The last member that was listed.
+            after_key bytea NOT NULL DEFAULT '',
+            PRIMARY KEY (share, collection)
+        );
+        CREATE INDEX journal_collection_unlisted ON journal_collection (share) WHERE NOT is_listed;
+        """,
     ]
 }
 #endif

@@ -10,7 +10,7 @@ extension HTTPError {
             self.init(.notFound, "Not found.")
         case .forbidden: self.init(.forbidden, "Access denied.")
         case .wouldBlock, .busy: self = .tooBusy
-        case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .tooDeep, .failed:
+        case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .tooDeep, .superseded, .failed:
             self.init(.internalServerError, "The resource could not be read.")
         }
     }

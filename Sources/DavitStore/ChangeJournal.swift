@@ -65,6 +65,9 @@ public final class JournalPass: Sendable {
         isBegun = Atomic(true)
     }
 
+    /// Whether the query is for the subscribers of change events.
+    package var followsSubscribers: Bool { others != nil }
+
     /// Whether the query includes `folder`.
     public func covers(_ folder: ResourcePath) -> Bool {
         (isDeep ? path.contains(folder) : path == folder) || others?.covers(folder) == true

@@ -27,40 +27,58 @@ public struct QuotaLimits: Hashable, Sendable {
     }
 }
 
-/// Counts entries and their bytes, per client and in total. Each call takes constant time.
-struct QuotaTracker: Sendable {
-    struct Charge: Sendable {
-        var count = 0
-        var bytes = 0
+/// What is remembered for a client, or for all clients together.
+package struct QuotaCharge: Sendable {
+    package var count = 0
+    package var bytes = 0
+
+    package init() {}
+
+    package init(count: Int, bytes: Int) {
+        self.count = count
+        self.bytes = bytes
     }
 
-    private(set) var total = Charge()
-    private var byClient: [ClientKey: Charge] = [:]
+    package mutating func add(_ bytes: Int) {
+        count += 1
+        self.bytes += bytes
+    }
 
-    func charge(of client: ClientKey) -> Charge { byClient[client] ?? Charge() }
+    package mutating func remove(_ bytes: Int) {
+        count -= 1
+        self.bytes -= bytes
+    }
+}
+
+extension QuotaLimits {
+    /// Whether a client may add an entry of `bytes`.
+    package func admits(_ bytes: Int, own: QuotaCharge, total: QuotaCharge) -> Bool {
+        own.count < countPerClient && own.bytes + bytes <= bytesPerClient && total.count < count
+            && total.bytes + bytes <= self.bytes
+    }
+}
+
+/// Counts entries and their bytes, per client and in total. Each call takes constant time.
+struct QuotaTracker: Sendable {
+    private(set) var total = QuotaCharge()
+    private var byClient: [ClientKey: QuotaCharge] = [:]
+
+    func charge(of client: ClientKey) -> QuotaCharge { byClient[client] ?? QuotaCharge() }
 
     mutating func add(_ bytes: Int, for client: ClientKey) {
-        total.count += 1
-        total.bytes += bytes
-        var charge = charge(of: client)
-        charge.count += 1
-        charge.bytes += bytes
-        byClient[client] = charge
+        total.add(bytes)
+        byClient[client, default: QuotaCharge()].add(bytes)
     }
 
     mutating func remove(_ bytes: Int, for client: ClientKey) {
-        total.count -= 1
-        total.bytes -= bytes
+        total.remove(bytes)
         var charge = charge(of: client)
-        charge.count -= 1
-        charge.bytes -= bytes
+        charge.remove(bytes)
         byClient[client] = charge.count > 0 ? charge : nil
     }
 
     /// Whether one more entry of `bytes` stays within all limits.
     func admits(_ bytes: Int, for client: ClientKey, _ limits: QuotaLimits) -> Bool {
-        let own = charge(of: client)
-        return own.count < limits.countPerClient && own.bytes + bytes <= limits.bytesPerClient
-            && total.count < limits.count && total.bytes + bytes <= limits.bytes
+        limits.admits(bytes, own: charge(of: client), total: total)
     }
 }

@@ -66,6 +66,8 @@ public enum StateError: Error, Hashable, Sendable {
     /// The dead properties of a resource would exceed the limit given by a
     /// ``StateChange/limitProperties(_:bytes:)`` or `copyProperties`: 507, without any change.
     case propertiesTooLarge
+    /// Another server has taken over the upload that was to be changed: 409, without any change.
+    case superseded
     /// An error of the disk or a bug: 500; `reason` is for the log.
     case failed(reason: String)
 
@@ -74,6 +76,7 @@ public enum StateError: Error, Hashable, Sendable {
         switch self {
         case .outOfSpace: "out of space"
         case .propertiesTooLarge: "the properties of a resource exceed the size limit"
+        case .superseded: "another server has taken over the upload"
         case .failed(let reason): reason
         }
     }

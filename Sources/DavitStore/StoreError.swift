@@ -27,6 +27,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case loop
     /// A temporary failure, such as a lack of file descriptors or memory; a retry may succeed.
     case busy
+    /// Another server has taken over the content that was being written.
+    case superseded
     /// Any other error of the disk, or a bug; `reason` is for the log.
     case failed(reason: String)
 }
@@ -49,6 +51,7 @@ extension StoreError {
         case .crossVolume: "the source and the destination are on different volumes"
         case .loop: "too many symbolic links"
         case .busy: "temporarily out of resources, such as file descriptors or memory"
+        case .superseded: "another server has taken over the upload"
         case .failed(let reason): reason
         }
     }
@@ -58,7 +61,7 @@ extension StoreError {
     package var concernsOneResource: Bool {
         switch self {
         case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
-        case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .failed:
+        case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .superseded, .failed:
             false
         }
     }

@@ -14,6 +14,19 @@ public protocol UploadContent: StagedContent {
     /// Whether the reopened content has another hard link, which means that a crash interrupted a rename on a
     /// volume where renaming takes two steps.
     var hasOtherName: Bool { get }
+    /// Whether other servers can change the content while it is not open.
+    var isShared: Bool { get }
+    /// Makes this object the only one that may change the content, if several servers use it. Called for each request that
+    /// takes over the upload, unless the content was just opened.
+    /// - Returns: false if another server has used it since, so that it must be opened again.
+    func takeTurn() throws(StoreError) -> Bool
     /// Removes the content.
     func remove() throws(StoreError)
+}
+
+extension UploadContent {
+    /// False, for stores that one server uses.
+    public var isShared: Bool { false }
+    /// True, for stores that one server uses.
+    public func takeTurn() throws(StoreError) -> Bool { true }
 }

@@ -30,7 +30,7 @@ extension TreeDatabase {
     func abandon(_ blob: Int64) { abandoned.withLock { $0.append(blob) } }
 
     /// Runs statements in a transaction of their own.
-    private func commit(_ add: (inout PostgresBatch) -> Void) throws(StoreError) {
+    func commit(_ add: (inout PostgresBatch) -> Void) throws(StoreError) {
         do throws(PostgresError) {
             try pool.transaction(until: deadline) { transaction throws(PostgresError) in
                 add(&transaction.last)
@@ -70,6 +70,22 @@ extension TreeDatabase {
                     WHERE coalesce(s.expiry, n.seen + $1 * interval '1 second', '-infinity') < clock_timestamp()
                     LIMIT $2 FOR UPDATE OF s SKIP LOCKED)
                 """, .integer(periods.nodeSeconds), .integer(count))
+            // Those of uploads have no end of their own.
+            batch.add(
+                """
+                DELETE FROM staged_blob WHERE blob IN (
+                    SELECT s.blob FROM staged_blob s
+                    WHERE s.expiry = 'infinity' AND NOT EXISTS (SELECT FROM upload u WHERE u.blob = s.blob)
+                    LIMIT $1 FOR UPDATE SKIP LOCKED)
+                """, .integer(count))
+            batch.add(
+                """
+                DELETE FROM segment WHERE (blob, start) IN (
+                    SELECT s.blob, s.start FROM staged_object o JOIN segment s ON s.object = o.object
+                    WHERE NOT EXISTS (SELECT FROM staged_blob b WHERE b.blob = o.blob)
+                        AND NOT EXISTS (SELECT FROM blob b WHERE b.id = s.blob)
+                    LIMIT $1)
+                """, .integer(count))
             batch.add(
                 """
                 DELETE FROM node WHERE seen < clock_timestamp() - interval '7 days'
@@ -77,9 +93,14 @@ extension TreeDatabase {
                 """)
             batch.add(
                 """
-                DELETE FROM lock WHERE token IN (
-                    SELECT token FROM lock WHERE expiry < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
-                """, .integer(count))
+                WITH ended AS (
+                    DELETE FROM lock WHERE token IN (
+                        SELECT token FROM lock WHERE expiry < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+                    RETURNING resource
+                )
+                INSERT INTO change (share, resource, parent, name, kind)
+                SELECT r.share, r.id, r.parent, r.name, $2 FROM ended e JOIN resource r ON r.id = e.resource
+                """, .integer(count), .integer(TreeChange.locks.rawValue))
             batch.add(
                 "SELECT remove_unreferenced_blobs($1, $2, $3)", .integer(share),
                 .integer(periods.blobSeconds), .integer(count))
@@ -99,7 +120,9 @@ extension TreeDatabase {
             let result = try session.read(
                 """
                 SELECT object FROM staged_object o
-                WHERE NOT EXISTS (SELECT FROM staged_blob s WHERE s.blob = o.blob) LIMIT $1
+                WHERE NOT EXISTS (SELECT FROM staged_blob s WHERE s.blob = o.blob)
+                    AND NOT EXISTS (SELECT FROM segment s WHERE s.object = o.object)
+                LIMIT $1
                 """, .integer(limit))
             return try session.decode { () throws(PostgresError) in
                 try (0..<result.count).map { row throws(PostgresError) in try result.uuid(row, 0) }

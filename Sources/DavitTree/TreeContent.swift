@@ -190,6 +190,7 @@ extension StoreError {
         case .outOfSpace: self = .outOfSpace
         case .unavailable: self = .busy
         case .notFound: self = .failed(reason: "an object with content is missing")
+        case .inUse: self = .failed(reason: "another process uses the folder for copies of objects")
         case .failed(let reason): self = .failed(reason: reason)
         }
     }

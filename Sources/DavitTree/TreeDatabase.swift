@@ -25,6 +25,13 @@ package final class TreeDatabase: Sendable {
     let periods: TreePeriods
     /// Staged blobs that will not be published.
     let abandoned = Mutex<[Int64]>([])
+    /// The uploads that this node receives.
+    let turns = Mutex(OpenTurns())
+    /// Notifies other nodes of changes.
+    private let notifier: PostgresNotifier
+    private let notifierThread = NotifierThread()
+    /// Called with locks that were created or removed, by any node.
+    let lockHandlers = Mutex<[@Sendable ([Lock]) -> Void]>([])
     /// The longest time that a change or a read takes, from waiting for a connection to the last answer.
     private let timeLimit: Duration
     /// Identifies the database.
@@ -87,7 +94,15 @@ package final class TreeDatabase: Sendable {
         (share, files, trash, removed) = (opened.ids[0], opened.ids[1], opened.ids[2], opened.ids[3])
         node = opened.node
         id = BlobKey(opened.database)
+        let thread = notifierThread
+        notifier = PostgresNotifier(pool, node: node) { thread.schedule($0, $1) }
     }
+
+    /// Ends the threads of this object.
+    package func stop() { notifierThread.stop() }
+
+    /// Notifies all nodes of changes, after they are committed.
+    func notifyChange() { notifier.recordChange(of: share) }
 
     /// Makes the store of content belong to this database.
     /// - Throws: `failed` if it belongs to another one.
@@ -165,15 +180,19 @@ extension TreeDatabase: StoreSessions {
         var begin = PostgresBatch()
         locks.add(to: &begin)
         do throws(PostgresError) {
-            return try pool.transaction(until: deadline, attempts: 1) {
+            var hasChanges = false
+            let value = try pool.transaction(until: deadline, attempts: 1) {
                 transaction throws(PostgresError) -> PostgresDecision<Value> in
                 let session = TreeSession(self, transaction, begin: begin)
                 let result = sessions.with(session) { body() }
                 if let failure = session.failure { throw failure }
                 guard result.commits else { return .rollback(result.value) }
+                hasChanges = session.hasChanges
                 transaction.last.add(session.unsent)
                 return .commit(result.value)
             }
+            if hasChanges { notifyChange() }
+            return value
         } catch {
             throw sessionError(error)
         }

@@ -131,6 +131,7 @@ extension StateError {
         switch error {
         case .outOfSpace: self = .outOfSpace
         case .quotaExceeded: self = .propertiesTooLarge
+        case .superseded: self = .superseded
         default: self = .failed(reason: error.text)
         }
     }

@@ -46,6 +46,8 @@ final class TreeSession {
     private var places: [TreePlace] = []
     /// The resources whose properties the unit has changed; they may be created later.
     var withProperties: Set<Int64> = []
+    /// Whether the unit adds changes to the journal.
+    var hasChanges = false
 
     /// - Parameters:
     ///   - transaction: nil if each statement that writes is a transaction of its own.
@@ -60,9 +62,15 @@ final class TreeSession {
 
     // MARK: Statements
 
-    /// Runs a statement that reads.
+    /// Runs a statement that reads, or that has the same effect if it is run twice, and returns its result.
     func read(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult
     {
+        try read(statement, values)
+    }
+
+    func read(
+        _ statement: PostgresStatement, _ values: [PostgresValue]
+    ) throws(StoreError) -> PostgresResult {
         try recording { () throws(PostgresError) in
             guard let transaction else {
                 let deadline = database.deadline

@@ -10,48 +10,65 @@ internal import DavitStore
 /// then the object is stored. So what is not published is known, and removed.
 ///
 /// The conformance is unchecked: calls do not overlap, see `StagedContent`.
-final class TreeStagedContent: StagedContent, @unchecked Sendable {
+class TreeStagedContent: StagedContent, @unchecked Sendable {
     /// The largest content that is stored in the database, in bytes: as much as a change receives before it writes anything,
     /// so that no object is written during a transaction that creates it.
     static let smallBytes = 64 << 10
     /// The size of an object, in bytes, except that of the last ones.
     static let segmentBytes: Int64 = 8 << 20
 
-    private let database: TreeDatabase
-    private let id: Int64
+    let database: TreeDatabase
+    /// The id of the blob.
+    let id: Int64
     var location: ResourceLocation
     private var sealed: ResourceInfo?
-    /// The content while it is small.
-    private var small: [UInt8] = []
-    private var isLarge = false
     /// What is stored in objects.
-    private var map: SegmentMap
-    /// The object that is being written, and the position of its content.
-    private var tail: (key: BlobKey, start: Int64, writer: any BlobWriter)?
+    var map: SegmentMap
+    /// The bytes after those in objects, while they are few.
+    var rest: [UInt8] = []
+    /// Whether the blob is staged, which it must be before objects are stored.
+    var isStaged = false
+    /// The object that is being written, and the position of its content. There is no ``rest`` then.
+    private(set) var tail: (key: BlobKey, start: Int64, writer: any BlobWriter)?
 
-    /// - Parameter base: content that the new content has in common with stored content.
-    init(for location: ResourceLocation, base: SegmentMap = SegmentMap(), in database: TreeDatabase) {
+    /// - Parameters:
+    ///   - base: content that the new content has in common with stored content.
+    ///   - id: the id of the blob; nil for a new one.
+    init(
+        for location: ResourceLocation, base: SegmentMap = SegmentMap(), in database: TreeDatabase,
+        id: Int64? = nil
+    ) {
         self.location = location
         self.database = database
         map = base
-        id = database.makeID()
+        self.id = id ?? database.makeID()
     }
 
     deinit {
         // Has no effect if it was published: the blob is no longer staged then.
-        if isLarge { database.abandon(id) }
+        if isStaged, isGivenUpWhenReleased { database.abandon(id) }
     }
 
+    /// Whether nobody needs content that is released before it is published.
+    var isGivenUpWhenReleased: Bool { true }
+
+    /// Whether few bytes after objects stay in ``rest``, or are written to an object at once.
+    var keepsRest: Bool { false }
+
     var length: Int64 {
-        max(Int64(small.count), map.length, tail.map { $0.start + $0.writer.length } ?? 0)
+        max(map.length + Int64(rest.count), tail.map { $0.start + $0.writer.length } ?? 0)
     }
 
     // MARK: Writing
 
+    /// Whether bytes can be added to ``rest``.
+    private func isSmall(_ count: Int, at offset: Int64) -> Bool {
+        tail == nil && (map.length == 0 || keepsRest) && offset >= map.length
+            && offset - map.length + Int64(count) <= Int64(Self.smallBytes)
+    }
+
     func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) {
-        if wait == .never, isLarge || small.count + buffer.count > Self.smallBytes || map.length > 0 {
-            throw .wouldBlock
-        }
+        if wait == .never, !isSmall(buffer.count, at: length) { throw .wouldBlock }
         try write(buffer, at: length)
     }
 
@@ -60,29 +77,35 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
-        if !isLarge, map.length == 0, offset + Int64(bytes.count) <= Int64(Self.smallBytes) {
-            let start = Int(offset)
-            if start > small.count { small += [UInt8](repeating: 0, count: start - small.count) }
-            let overlap = min(bytes.count, small.count - start)
-            unsafe small.replaceSubrange(start..<(start + overlap), with: bytes.prefix(overlap))
-            unsafe small.append(contentsOf: bytes.dropFirst(overlap))
+        if isSmall(bytes.count, at: offset) {
+            let start = Int(offset - map.length)
+            if start > rest.count { rest += [UInt8](repeating: 0, count: start - rest.count) }
+            let overlap = min(bytes.count, rest.count - start)
+            unsafe rest.replaceSubrange(start..<(start + overlap), with: bytes.prefix(overlap))
+            unsafe rest.append(contentsOf: bytes.dropFirst(overlap))
             return
         }
-        try becomeLarge()
+        try writeRest()
         try fillGap(before: offset)
         try unsafe writeLarge(bytes, at: offset)
     }
 
-    private func becomeLarge() throws(StoreError) {
-        if isLarge { return }
-        try database.stage(id)
-        isLarge = true
-        let bytes = small
-        small = []
+    /// Writes the rest to an object.
+    private func writeRest() throws(StoreError) {
+        if !isStaged {
+            try stage()
+            isStaged = true
+        }
+        let bytes = rest
+        rest = []
+        if bytes.isEmpty { return }
         try unsafe bytes.span.withUnsafeBytes { bytes throws(StoreError) in
-            try unsafe writeLarge(bytes, at: 0)
+            try unsafe writeLarge(bytes, at: map.length)
         }
     }
+
+    /// Records that objects are about to be stored.
+    func stage() throws(StoreError) { try database.stage(id) }
 
     /// Appends zeros up to a position.
     private func fillGap(before offset: Int64) throws(StoreError) {
@@ -121,14 +144,22 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
         return writer
     }
 
-    private func finishTail() throws(StoreError) {
+    /// Stores the object that is being written.
+    func finishTail() throws(StoreError) {
         guard let (key, start, writer) = tail else { return }
         tail = nil
         if writer.length == 0 { return }
         let digest: [UInt8]?
         do throws(BlobError) { digest = try writer.finish() } catch { throw StoreError(error) }
         map.overlay(key, at: start, length: writer.length, digest: digest ?? [])
+        try recordObject(at: start)
     }
+
+    /// Called when an object was stored, whose content begins at `start`.
+    func recordObject(at start: Int64) throws(StoreError) {}
+
+    /// Discards the object that is being written.
+    func discardTail() { tail = nil }
 
     func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
         guard let other = other as? TreeStagedContent else {
@@ -147,22 +178,24 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
 
     func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
         guard offset < length else { return 0 }
-        if !isLarge, map.length == 0 {
-            return buffer.append(Array(small[Int(offset)...].prefix(buffer.freeCount)))
-        }
         try finishTail()
+        if offset >= map.length {
+            return buffer.append(Array(rest[Int(offset - map.length)...].prefix(buffer.freeCount)))
+        }
         return try SegmentReader(map, in: database.blobs).read(at: offset, into: buffer)
     }
 
-    var needsSync: Bool { false }
-    func sync() throws(StoreError) {}
+    /// Whether an object is being written: before the transaction that publishes the content, because storing it can take
+    /// long.
+    var needsSync: Bool { tail != nil }
+    func sync() throws(StoreError) { try finishTail() }
 
     // MARK: Publishing
 
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
-        if map.length > 0 || isLarge {
+        if map.length > 0 || tail != nil || isStaged {
             // Content that only has segments of others is a blob of its own, too.
-            try becomeLarge()
+            try writeRest()
             try finishTail()
         }
         let now = database.now
@@ -200,6 +233,9 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
         return true
     }
 
+    /// Called in the transaction that publishes the content.
+    func willPublish(_ session: TreeSession) throws(StoreError) {}
+
     private func publish(
         _ body: (TreeSession, TreeRow?, ResourceInfo, Int64?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -207,11 +243,12 @@ final class TreeStagedContent: StagedContent, @unchecked Sendable {
         try database.session { (session) throws(StoreError) in
             let old = try session.row(location.path)
             if old?.isCollection == true { throw .wrongKind }
+            try willPublish(session)
             let blob = length == 0 ? nil : id
-            if isLarge {
+            if isStaged {
                 try session.insertBlob(id, map)
             } else if let blob {
-                try session.insertBlob(blob, small)
+                try session.insertBlob(blob, rest)
             }
             try body(session, old, sealed, blob)
         }

@@ -14,7 +14,8 @@ package final class TreeState: ShareState {
     let database: TreeDatabase
     private let report: @Sendable (String) -> Void
     private let totals = Mutex<(totals: TrashTotals, readAt: ContinuousClock.Instant)?>(nil)
-    private let lockTotals = Mutex<(count: Int, bytes: Int, readAt: ContinuousClock.Instant)?>(nil)
+    private let uploadTotals = Mutex<(count: Int, bytes: Int64, readAt: ContinuousClock.Instant)?>(nil)
+    private let lockTotals = Mutex<(charge: QuotaCharge, readAt: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter report: reports failures that cannot be returned to the client.
     package init(_ database: TreeDatabase, report: @escaping @Sendable (String) -> Void) {
@@ -40,8 +41,12 @@ package final class TreeState: ShareState {
         changes.removeAll(where: \.isDoneByTreeStore)
         if changes.isEmpty { return }
         try query { (session) throws(StoreError) in
+            for case .setUploadProgress(let id, let progress) in changes {
+                try session.setProgress(progress, ofUpload: id)
+            }
             let change = try TreeStateChange(changes, session)
             session.withProperties.formUnion(change.changedIDs)
+            if change.changesLocks { session.hasChanges = true }
             try session.write { batch in change.add(to: &batch) }
         }
     }
@@ -56,7 +61,10 @@ package final class TreeState: ShareState {
         }
     }
 
-    package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {}
+    /// Registers a handler. ``TreeJournal`` calls it while somebody reads the journal.
+    package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
+        database.lockHandlers.withLock { $0.append(body) }
+    }
 
     // MARK: Locks
 
@@ -119,7 +127,7 @@ package final class TreeState: ShareState {
     package func expireLocks(now: Timestamp) {}
     package func hasEndedLocks(now: Timestamp) -> Bool { false }
 
-    package var storedLockCount: Int { lockTotals.withLock { $0?.count ?? 0 } }
+    package var storedLockCount: Int { lockTotals.withLock { $0?.charge.count ?? 0 } }
 
     package func admits(_ lock: Lock, _ limits: QuotaLimits) -> Bool {
         answer(false) { (session) throws(StoreError) in
@@ -130,32 +138,22 @@ package final class TreeState: ShareState {
                     AND (principal IS NULL) = $3
                 """, .integer(database.share), .text(lock.principal ?? lock.network ?? ""),
                 .flag(lock.principal == nil))
-            let (count, bytes) = try session.decode { () throws(PostgresError) in
-                (Int(try result.integer(0, 0)), Int(try result.integer(0, 1)))
-            }
-            guard count < limits.countPerClient, bytes + lock.chargedBytes <= limits.bytesPerClient else {
-                return false
-            }
-            let all = try lockTotals(session)
-            return all.count < limits.count && all.bytes + lock.chargedBytes <= limits.bytes
+            let own = try session.charge(result)
+            return limits.admits(lock.chargedBytes, own: own, total: try lockTotals(session))
         }
     }
 
     /// Returns the number and size of all locks, at most a second old.
-    private func lockTotals(_ session: TreeSession) throws(StoreError) -> (count: Int, bytes: Int) {
-        if let known = lockTotals.withLock({ $0 }), .now - known.readAt < .seconds(1) {
-            return (known.count, known.bytes)
-        }
+    private func lockTotals(_ session: TreeSession) throws(StoreError) -> QuotaCharge {
+        if let known = lockTotals.withLock({ $0 }), .now - known.readAt < .seconds(1) { return known.charge }
         let result = try session.read(
             """
             SELECT count(*), coalesce(sum(256 + 2 * octet_length(root_href) + coalesce(octet_length(owner), 0)), 0)::bigint
             FROM lock WHERE share = $1
             """, .integer(database.share))
-        let (count, bytes) = try session.decode { () throws(PostgresError) in
-            (Int(try result.integer(0, 0)), Int(try result.integer(0, 1)))
-        }
-        lockTotals.withLock { $0 = (count, bytes, .now) }
-        return (count, bytes)
+        let charge = try session.charge(result)
+        lockTotals.withLock { $0 = (charge, .now) }
+        return charge
     }
 
     // MARK: Properties
@@ -225,13 +223,119 @@ package final class TreeState: ShareState {
 
     package func admitsUpload(
         of bytes: Int, for client: ClientKey, _ limits: QuotaLimits
-    ) -> [String]? { nil }
-    package var hasUploads: Bool { false }
-    package func upload(_ id: String) -> UploadRecord? { nil }
+    ) -> [String]? {
+        let (name, isAccount) =
+            switch client {
+            case .account(let name): (name, true)
+            case .network(let name): (name, false)
+            }
+        return answer(nil) { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT count(*), coalesce(sum(charged_bytes), 0)::bigint,
+                    count(*) FILTER (WHERE own), coalesce(sum(charged_bytes) FILTER (WHERE own), 0)::bigint
+                FROM (
+                    SELECT charged_bytes, coalesce(principal, network, '') = $2 AND (principal IS NOT NULL) = $3 AS own
+                    FROM upload WHERE share = $1
+                ) charge
+                """, .integer(database.share), .text(name), .flag(isAccount))
+            var (total, own) = (try session.charge(result), try session.charge(result, 2))
+            if limits.admits(bytes, own: own, total: total) { return [] }
+            // A complete upload is remembered only for clients that missed the response.
+            let isOwnLimit =
+                own.count >= limits.countPerClient || own.bytes + bytes > limits.bytesPerClient
+            let complete = try session.read(
+                """
+                SELECT id, charged_bytes, own FROM (
+                    SELECT *, coalesce(principal, network, '') = $2 AND (principal IS NOT NULL) = $3 AS own FROM upload
+                    WHERE share = $1 AND is_complete AND options & $4 = 0
+                ) ended
+                WHERE own OR NOT $5 ORDER BY expiry LIMIT $6
+                """, .integer(database.share), .text(name), .flag(isAccount),
+                .integer(UploadRecord.Options.isPart.rawValue), .flag(isOwnLimit),
+                .integer(Int64(Self.forgottenUploads)))
+            return try session.decode { () throws(PostgresError) in
+                var forgotten: [String] = []
+                for row in 0..<complete.count {
+                    let charge = Int(try complete.integer(row, 1))
+                    total.remove(charge)
+                    if try complete.flag(row, 2) { own.remove(charge) }
+                    forgotten.append(try complete.text(row, 0))
+                }
+                return limits.admits(bytes, own: own, total: total) ? forgotten : nil
+            }
+        }
+    }
+
+    /// How many complete uploads are forgotten in one step, so that such steps are rare.
+    private static let forgottenUploads = 64
+
+    /// Always true, because only the database knows.
+    package var hasUploads: Bool { true }
+
+    package func upload(_ id: String) -> UploadRecord? {
+        // The server refuses a null character in a text.
+        guard id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
+        return answer(nil) { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT u.id, p.root, p.path, u.name, u.blob, u.principal, u.network, u.field_lines, u.options, u.length,
+                    u.received, u.is_unverified, u.is_complete, u.expiry
+                FROM upload u, LATERAL path_of(u.parent) p WHERE u.share = $1 AND u.id = $2
+                """, .integer(database.share), .text(id))
+            return try session.uploads(result).first
+        }
+    }
+
+    /// False: names in a collection belong to resources.
     package func keepsStaged(_ name: [UInt8]) -> Bool { false }
-    package func endedUploads(now: Timestamp) -> [UploadRecord] { [] }
-    package func allUploads() -> [UploadRecord] { [] }
-    package var openUploads: (count: Int, bytes: Int64) { (0, 0) }
+
+    package func endedUploads(now: Timestamp) -> [UploadRecord] {
+        answer([]) { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT u.id, p.root, p.path, u.name, u.blob, u.principal, u.network, u.field_lines, u.options, u.length,
+                    u.received, u.is_unverified, u.is_complete, u.expiry
+                FROM (
+                    SELECT * FROM upload WHERE share = $1 AND expiry <= clock_timestamp() ORDER BY expiry LIMIT 1000
+                ) u, LATERAL path_of(u.parent) p
+                """, .integer(database.share))
+            return try session.uploads(result)
+        }
+    }
+
+    package func allUploads() -> [UploadRecord] {
+        answer([]) { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT u.id, p.root, p.path, u.name, u.blob, u.principal, u.network, u.field_lines, u.options, u.length,
+                    u.received, u.is_unverified, u.is_complete, u.expiry
+                FROM upload u, LATERAL path_of(u.parent) p WHERE u.share = $1
+                """, .integer(database.share))
+            return try session.uploads(result)
+        }
+    }
+
+    /// At most five seconds old. Outside of a unit of calls, the last known number.
+    package var openUploads: (count: Int, bytes: Int64) {
+        let known = uploadTotals.withLock { $0 }
+        if let known, !database.isInUnit || .now - known.readAt < .seconds(5) {
+            return (known.count, known.bytes)
+        }
+        if !database.isInUnit { return (0, 0) }
+        return answer((0, 0)) { (session) throws(StoreError) in
+            let result = try session.read(
+                """
+                SELECT count(*), coalesce(sum(received), 0)::bigint FROM upload
+                WHERE share = $1 AND (NOT is_complete OR options & $2 <> 0)
+                """, .integer(database.share), .integer(UploadRecord.Options.isPart.rawValue))
+            let (count, bytes) = try session.decode { () throws(PostgresError) in
+                (Int(try result.integer(0, 0)), try result.integer(0, 1))
+            }
+            uploadTotals.withLock { $0 = (count, bytes, .now) }
+            return (count, bytes)
+        }
+    }
 
     // MARK: Intents, of which there are none
 
@@ -292,6 +396,30 @@ package final class TreeState: ShareState {
 }
 
 extension TreeSession {
+    /// Reads a number and a size.
+    fileprivate func charge(
+        _ result: PostgresResult, _ column: Int = 0
+    ) throws(StoreError) -> QuotaCharge {
+        try decode { () throws(PostgresError) in
+            QuotaCharge(
+                count: Int(try result.integer(0, column)), bytes: Int(try result.integer(0, column + 1)))
+        }
+    }
+
+    /// Sets the progress of an upload, unless another node has taken it over.
+    fileprivate func setProgress(
+        _ progress: UploadRecord.Progress, ofUpload id: String
+    ) throws(StoreError) {
+        let changed = try read(
+            """
+            UPDATE upload SET length = $3, received = $4, is_unverified = $5, is_complete = $6, expiry = $7
+            WHERE share = $1 AND id = $2 AND ($8 IS NULL OR turn = $8) RETURNING 1::bigint
+            """, .integer(database.share), .text(id), .integer(progress.length), .integer(progress.offset),
+            .flag(progress.isUnverified), .flag(progress.isComplete), .time(progress.expiry.nanoseconds),
+            .integer(database.turns.withLock { $0.turn(of: id) }))
+        if changed.count == 0 { throw .superseded }
+    }
+
     /// Reads locks with the ids and paths of their roots.
     fileprivate func locks(_ result: PostgresResult) throws(StoreError) -> [Lock] {
         try decode { () throws(PostgresError) in
@@ -305,6 +433,38 @@ extension TreeSession {
                     try TreeLock(result, index, from: 0, of: try result.integer(index, 10), root: root).lock)
             }
             return locks
+        }
+    }
+
+    fileprivate func uploads(_ result: PostgresResult) throws(StoreError) -> [UploadRecord] {
+        try decode { () throws(PostgresError) in
+            var records: [UploadRecord] = []
+            for row in 0..<result.count {
+                let root = try result.integer(row, 1)
+                let segments = try result.bytes(row, 2).split(separator: UInt8(ascii: "/"))
+                // Nobody can continue an upload whose collection is being removed.
+                guard root == database.files || root == database.trash,
+                    let collection = ResourcePath(
+                        segments: (root == database.trash ? [TreeDatabase.trashName[...]] : []) + segments)
+                else { continue }
+                let (id, blob) = (try result.text(row, 0), try result.integer(row, 4))
+                database.turns.withLock { $0.link(id, to: blob) }
+                records.append(
+                    UploadRecord(
+                        id: id, collection: collection, name: try result.bytes(row, 3),
+                        stagedName: Array(String(blob).utf8),
+                        identity: ResourceIdentity(inode: UInt64(bitPattern: blob), birth: 0),
+                        principal: result.isNull(row, 5) ? nil : try result.text(row, 5),
+                        network: result.isNull(row, 6) ? nil : try result.text(row, 6),
+                        fieldLines: try result.bytes(row, 7),
+                        options: UploadRecord.Options(rawValue: try result.integer(row, 8)),
+                        progress: UploadRecord.Progress(
+                            length: result.isNull(row, 9) ? nil : try result.integer(row, 9),
+                            offset: try result.integer(row, 10), isUnverified: try result.flag(row, 11),
+                            isComplete: try result.flag(row, 12),
+                            expiry: Timestamp(nanoseconds: try result.time(row, 13)))))
+            }
+            return records
         }
     }
 

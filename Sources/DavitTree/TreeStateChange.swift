@@ -3,6 +3,7 @@ internal import DavitHTTP
 internal import DavitPostgres
 internal import DavitStore
 internal import DavitWebDAV
+internal import Synchronization
 
 extension StateChange {
     /// Whether ``TreeStore`` does this together with the change of the resource, or does not need it.
@@ -15,6 +16,11 @@ extension StateChange {
             false
         }
     }
+}
+
+extension UploadRecord {
+    /// The id of the blob with the bytes, see ``TreeUploadContent``.
+    var blob: Int64? { Int64(String(decoding: stagedName, as: UTF8.self)) }
 }
 
 extension PostgresBatch {
@@ -55,6 +61,12 @@ struct TreeStateChange {
                 let above = place.row == nil ? place.rows : place.rows.dropLast()
                 ancestors[lock.root] = above.map(\.id)
                 if ids[lock.root] == nil, let row = place.row { ids[lock.root] = row.id }
+            case .putUpload(let record):
+                guard let row = try session.row(record.collection), let blob = record.blob else {
+                    throw .missingAncestor
+                }
+                ids[record.collection] = row.id
+                session.database.turns.withLock { $0.link(record.id, to: blob) }
             case .limitProperties(let path, let limit): try check(path, limit, session)
             default: break
             }
@@ -108,6 +120,16 @@ struct TreeStateChange {
         return found
     }
 
+    /// Whether locks are created or removed.
+    var changesLocks: Bool {
+        changes.contains { change in
+            switch change {
+            case .addLock, .removeLock, .removeLocks: true
+            default: false
+            }
+        }
+    }
+
     private func add(_ change: StateChange, to batch: inout PostgresBatch) {
         switch change {
         case .setProperty(let path, let property):
@@ -133,6 +155,12 @@ struct TreeStateChange {
                 "UPDATE lock SET timeout_seconds = $2, expiry = $3 WHERE token = $1 AND expiry > clock_timestamp()",
                 .uuid(token.uuid), .integer(seconds), .time(expiry.nanoseconds))
         case .removeLock(let token, _):
+            batch.add(
+                """
+                INSERT INTO change (share, resource, parent, name, kind)
+                SELECT r.share, r.id, r.parent, r.name, $2 FROM lock l JOIN resource r ON r.id = l.resource
+                WHERE l.token = $1
+                """, .uuid(token.uuid), .integer(TreeChange.locks.rawValue))
             batch.add("DELETE FROM lock WHERE token = $1", .uuid(token.uuid))
         case .removeExpiredLock(let token, _, _):
             batch.add(
@@ -151,10 +179,28 @@ struct TreeStateChange {
                 .integer(share), .text(entry.id), .integer(length))
         case .dropTrash(let entry):
             batch.add("DELETE FROM trash WHERE share = $1 AND id = $2", .integer(share), .text(entry.id))
-        case .bind, .limitProperties, .putUpload, .setUploadProgress, .removeUpload, .removeRows, .moveRows,
+        case .putUpload(let record): add(record, to: &batch)
+        case .removeUpload(let id):
+            batch.add("DELETE FROM upload WHERE share = $1 AND id = $2", .integer(share), .text(id))
+        // The progress is set before, because the result decides.
+        case .bind, .limitProperties, .setUploadProgress, .removeRows, .moveRows,
             .putRecord, .copyProperties, .putIntent, .dropIntent:
             break
         }
+    }
+
+    private func add(_ record: UploadRecord, to batch: inout PostgresBatch) {
+        let progress = record.progress
+        batch.add(
+            """
+            INSERT INTO upload (id, share, parent, name, blob, principal, network, field_lines, options, length, received,
+                is_unverified, is_complete, expiry, charged_bytes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+            """, .text(record.id), .integer(share), .integer(ids[record.collection]), .bytes(record.name),
+            .integer(record.blob), .text(record.principal), .text(record.network), .bytes(record.fieldLines),
+            .integer(record.options.rawValue), .integer(progress.length), .integer(progress.offset),
+            .flag(progress.isUnverified), .flag(progress.isComplete), .time(progress.expiry.nanoseconds),
+            .integer(Int64(record.chargedBytes)))
     }
 
     private func add(_ lock: Lock, to batch: inout PostgresBatch) {
@@ -170,6 +216,12 @@ struct TreeStateChange {
             .text(lock.network), .integer(lock.timeoutSeconds),
             .time(lock.created?.nanoseconds ?? lock.expiry.adding(seconds: -lock.timeoutSeconds).nanoseconds),
             .time(lock.expiry.nanoseconds), .bytes(lock.rootHref))
+        // Nothing for a resource that this transaction creates: that is a change, too.
+        batch.add(
+            """
+            INSERT INTO change (share, resource, parent, name, kind)
+            SELECT share, id, parent, name, $2 FROM resource WHERE id = $1
+            """, .integer(id), .integer(TreeChange.locks.rawValue))
     }
 }
 #endif

@@ -27,11 +27,15 @@ extension TreeStore {
 
     package func stageUpload(
         for location: ResourceLocation, expectedLength: Int64?
-    ) throws(StoreError) -> any UploadContent { throw .failed(reason: "uploads in parts are not supported") }
+    ) throws(StoreError) -> any UploadContent { TreeUploadContent(for: location, in: database) }
 
     package func upload(
         named stagedName: [UInt8], _ identity: ResourceIdentity, for location: ResourceLocation
-    ) throws(StoreError) -> any UploadContent { throw .notFound }
+    ) throws(StoreError) -> any UploadContent {
+        try check(location.path, .allowed)
+        guard let blob = Int64(String(decoding: stagedName, as: UTF8.self)) else { throw .notFound }
+        return try TreeUploadContent.open(blob, for: location, in: database)
+    }
 
     // MARK: Collections
 
@@ -177,6 +181,8 @@ enum TreeChange: Int64 {
     case removed = 1
     /// Created with all members.
     case appeared = 2
+    /// Only its locks have changed.
+    case locks = 3
 }
 
 extension TreeSession {
@@ -184,9 +190,12 @@ extension TreeSession {
         _ id: Int64, _ parent: Int64, _ name: [UInt8], _ kind: TreeChange
     ) throws(StoreError) {
         if parent == database.removed || parent == database.trash { return }
+        hasChanges = true
         try write(changesPlaces: false) { batch in
-            PostgresChanges(share: database.share).add(
-                to: &batch, resource: id, parent: parent, name: name, kind: kind.rawValue)
+            batch.add(
+                "INSERT INTO change (share, resource, parent, name, kind) VALUES ($1, $2, $3, $4, $5)",
+                .integer(database.share), .integer(id), .integer(parent), .bytes(name),
+                .integer(kind.rawValue))
         }
     }
 

@@ -30,7 +30,7 @@ package final class TreeStore: ResourceStore {
     /// The longest name, as in a folder, so that each share can be exported.
     static let nameLimit = 255
 
-    private func check(_ path: ResourcePath, _ wait: Wait) throws(StoreError) {
+    func check(_ path: ResourcePath, _ wait: Wait) throws(StoreError) {
         if wait == .never { throw .wouldBlock }
         if database.isReserved(path) { throw .forbidden }
         if path.bytes.count > Self.nameLimit, path.segments.contains(where: { $0.count > Self.nameLimit }) {
@@ -97,19 +97,8 @@ package final class TreeStore: ResourceStore {
     private func segments(
         of row: TreeRow, _ blob: Int64, _ session: TreeSession
     ) throws(StoreError) -> TreeContent {
-        let result = try session.read(
-            "SELECT start, length, object, object_start, digest FROM segment WHERE blob = $1 ORDER BY start",
-            .integer(blob))
-        let segments = try session.decode { () throws(PostgresError) in
-            try (0..<result.count).map { index throws(PostgresError) in
-                BlobSegment(
-                    start: try result.integer(index, 0), length: try result.integer(index, 1),
-                    object: BlobKey(try result.uuid(index, 2)), objectStart: try result.integer(index, 3),
-                    digest: try result.bytes(index, 4))
-            }
-        }
         // Changed in the meantime, or damaged.
-        guard let map = SegmentMap(segments), map.length == row.length else { throw .notFound }
+        guard let map = SegmentMap(try session.segments(of: blob)), map.length == row.length else { throw .notFound }
         return TreeContent(map, in: database, work: work)
     }
 
@@ -266,6 +255,21 @@ private final class MeasuredTree: HeightMeasurement {
 }
 
 extension TreeSession {
+    /// Returns the pieces of a blob, in order.
+    func segments(of blob: Int64) throws(StoreError) -> [BlobSegment] {
+        let result = try read(
+            "SELECT start, length, object, object_start, digest FROM segment WHERE blob = $1 ORDER BY start",
+            .integer(blob))
+        return try decode { () throws(PostgresError) in
+            try (0..<result.count).map { index throws(PostgresError) in
+                BlobSegment(
+                    start: try result.integer(index, 0), length: try result.integer(index, 1),
+                    object: BlobKey(try result.uuid(index, 2)), objectStart: try result.integer(index, 3),
+                    digest: try result.bytes(index, 4))
+            }
+        }
+    }
+
     /// Returns the number of levels below a resource, or a number above the limit.
     func height(of id: Int64, limit: Int) throws(StoreError) -> Int {
         let result = try read(

@@ -25,6 +25,8 @@ import tempfile
 import threading
 import time
 
+from uploads import uploads
+
 LIMIT_SECONDS = 120
 BLOBS = None
 # Of the S3 service.
@@ -646,6 +648,7 @@ def s3(report, davit, database, work, rclone, psql):
 
         with start() as one, start() as two, start() as three:
             content(report, [one, two, three])
+            uploads(report, [one, two, three], start, psql)
             whole = random.Random(3).randbytes(9_000_000)
             for fault in ("slow down", "closed", "lost answer"):
                 bucket.faults = [fault, fault]
@@ -685,7 +688,7 @@ def main():
     parser.add_argument("--davit", required=True, type=pathlib.Path)
     parser.add_argument("--postgres", required=True, type=pathlib.Path)
     parser.add_argument("--rclone", required=True, type=pathlib.Path, help="an rclone with `serve s3`")
-    parser.add_argument("--only", choices=["s3"])
+    parser.add_argument("--only", choices=["s3", "uploads"])
     options = parser.parse_args()
     davit, folder = options.davit.resolve(), options.postgres
     run = str(folder / "run")
@@ -701,6 +704,16 @@ def main():
     with tempfile.TemporaryDirectory(prefix="davit-nodes-") as work:
         work = pathlib.Path(work)
         BLOBS = work / "blobs"
+
+        def start(share="team"):
+            return Node(davit, database, share)
+
+        if options.only == "uploads":
+            with start() as one, start() as two, start() as three:
+                uploads(report, [one, two, three], start, psql)
+                collector(report, [one, two], psql)
+            print(f"nodes: {report.passed} passed, {report.failed} failed")
+            return 1 if report.failed else 0
         subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
         s3(report, davit, f"host={folder} user=postgres dbname=s3", work, options.rclone,
            lambda statement: psql(statement, "s3"))
@@ -719,6 +732,7 @@ def main():
             for seed in (1, 2, int(os.environ.get("SEED", "3"), 16)):
                 history(report, nodes, seed)
             content(report, nodes)
+            uploads(report, nodes, start, psql)
             killed(report, davit, database, "team", nodes)
             stopped(report, davit, database, "team", nodes)
             collector(report, nodes, psql)

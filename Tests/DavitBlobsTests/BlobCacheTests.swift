@@ -1,3 +1,4 @@
+import DavitSystem
 import DavitTesting
 import Testing
 
@@ -56,9 +57,11 @@ import Testing
     @Test func copiesOfAnEarlierRunAreVerified() throws {
         let (good, bad) = (BlobKey.random(), BlobKey.random())
         let digest = (0..<64).map { _ in "0" }.joined()
-        let first = try makeCache()
-        _ = try open(good, in: first)
-        _ = try open(bad, in: first)
+        do {
+            let first = try makeCache()
+            _ = try open(good, in: first)
+            _ = try open(bad, in: first)
+        }
         let second = try makeCache()
         let text = BlobDigest.text(of: [1, 2, 3]) ?? digest
         let right = stride(from: 0, to: 64, by: 2).map { index in
@@ -73,11 +76,19 @@ import Testing
 
     @Test func leftoversOfWritersAreRemoved() throws {
         let key = BlobKey.random()
-        let first = try makeCache()
-        let writer = try first.create(key)
+        var first: BlobCache? = try makeCache()
+        let writer = try first?.create(key)
+        first = nil
         let second = try makeCache()
         // The temporary file is gone, so that the object can be written again.
         #expect(try open(key, in: second).isFetched)
         withExtendedLifetime(writer) {}
+    }
+
+    @Test func twoCachesCannotShareAFolder() throws {
+        let first = try makeCache()
+        let process = ProcessPrivileges.processID
+        #expect(throws: BlobError.inUse(byProcess: process)) { try makeCache() }
+        withExtendedLifetime(first) {}
     }
 }

@@ -9,6 +9,8 @@ internal import DavitTree
 /// A share in a database, with connections and threads for it.
 struct ConnectedDatabase {
     private let pool: PostgresPool
+    /// Where the pool connects to.
+    let servers: PostgresServers
     let threads: BlockingPool
     let work: PooledWorkRunner
     let tree: TreeDatabase
@@ -27,7 +29,7 @@ struct ConnectedDatabase {
         do throws(BlobError) { blobs = try Self.blobs(of: location) } catch {
             throw .databaseNotUsable(error)
         }
-        let servers = PostgresServers(settings)
+        servers = PostgresServers(settings)
         let migration = PostgresMigration()
         let identity = PostgresDatabaseIdentity()
         pool = PostgresPool(
@@ -50,7 +52,7 @@ struct ConnectedDatabase {
     private static func blobs(of location: SharedDatabase) throws(BlobError) -> any BlobStore {
         guard location.isInBucket else { return try FolderBlobStore(path: location.blobs) }
         #if S3
-        return try S3BlobStore(
+        return try S3BlobStore.open(
             bucket: location.blobs, cachePath: location.cacheFolder, cacheBytes: location.cacheBytes)
         #else
         throw .failed(reason: "this build does not include S3")
@@ -58,7 +60,10 @@ struct ConnectedDatabase {
     }
 
     /// Closes the connections.
-    func close() { pool.close() }
+    func close() {
+        tree.stop()
+        pool.close()
+    }
 }
 
 extension ServerError {
@@ -67,6 +72,9 @@ extension ServerError {
             switch error {
             case .notFound: "the folder or bucket for content does not exist"
             case .outOfSpace: "the folder or bucket for content is full"
+            case .inUse(let process):
+                "another process\(process.map { " (\($0))" } ?? "") uses the folder for copies of objects; choose another one "
+                    + "with --state-dir"
             case .unavailable(let reason), .failed(let reason): reason
             }
         return .databaseNotUsable(reason: reason)

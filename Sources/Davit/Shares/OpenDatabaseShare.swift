@@ -12,6 +12,8 @@ final class OpenDatabaseShare: LifecycleObserver {
     let handler: any Handler
     private let connected: ConnectedDatabase
     private let share: Share
+    /// Nil if sync-collection is disabled.
+    private let journal: TreeJournal?
     private let isMaintaining = Atomic<Bool>(false)
 
     init(
@@ -23,9 +25,12 @@ final class OpenDatabaseShare: LifecycleObserver {
         let (tree, work) = (connected.tree, connected.work)
         var settings = configuration.shareConfiguration(in: environment)
         settings.audit = environment.audit.map { ShareAudit($0, folder: location.share) }
+        journal =
+            configuration.answersSyncCollection
+            ? TreeJournal(tree, connected.servers, report: report) : nil
         share = Share(
-            resources: TreeStore(tree, work: work), state: TreeState(tree, report: report), work: work,
-            sessions: tree, configuration: settings, now: { tree.now }, report: report,
+            resources: TreeStore(tree, work: work), state: TreeState(tree, report: report), journal: journal,
+            work: work, sessions: tree, configuration: settings, now: { tree.now }, report: report,
             limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
         var page = configuration.page
         page.title = page.title ?? location.share
@@ -45,14 +50,20 @@ final class OpenDatabaseShare: LifecycleObserver {
             try? tree.run {
                 _ = try? tree.removeDetached(limit: Self.maintenanceLimit)
                 share.trashMaintenance.run()
+                UploadEngine(share: share).removeExpired()
             }
             try? tree.run { try? tree.collect(limit: Self.maintenanceLimit) }
+            try? journal?.maintain()
+            _ = share.changeEvents?.poll()
         }
         if !isStarted { isMaintaining.store(false, ordering: .releasing) }
         // Other nodes must see that this one runs.
         return true
     }
 
-    func serverDidStop() { connected.close() }
+    func serverDidStop() {
+        journal?.stop()
+        connected.close()
+    }
 }
 #endif

@@ -7,7 +7,9 @@ extension S3BlobStore {
     /// - Parameters:
     ///   - bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
     ///   - cachePath: nil for a folder in that of the user for caches.
-    convenience init(bucket: String, cachePath: String?, cacheBytes: Int64) throws(BlobError) {
+    static func open(
+        bucket: String, cachePath: String?, cacheBytes: Int64
+    ) throws(BlobError) -> S3BlobStore {
         let variables = Environment.variables(startingWith: "AWS_")
         guard let accessKey = variables["AWS_ACCESS_KEY_ID"], !accessKey.contains(":"),
             let secretKey = variables["AWS_SECRET_ACCESS_KEY"]
@@ -28,14 +30,25 @@ extension S3BlobStore {
             variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"]
             ?? "https://s3.\(region).amazonaws.com"
         while endpoint.hasSuffix("/") { endpoint.removeLast() }
-        let home = Environment.variables(startingWith: "HOME")["HOME"]
-        guard let path = cachePath ?? home.map({ "\($0)/.cache/davit/\(place)" }) else {
+        var paths = cachePath.map { [$0] } ?? []
+        if cachePath == nil, let home = Environment.variables(startingWith: "HOME")["HOME"] {
+            // Several commands may run at the same time.
+            paths = ["", "-2", "-3", "-4", "-5", "-6", "-7", "-8"].map { "\(home)/.cache/davit/\(place)\($0)" }
+        }
+        guard let last = paths.last else {
             throw .failed(reason: "\(bucket) requires a folder for local copies: specify --state-dir")
         }
         let settings = Settings(
             endpoint: endpoint, place: String(place), region: region, accessKey: accessKey,
             secretKey: secretKey, sessionToken: variables["AWS_SESSION_TOKEN"])
-        try self.init(settings, cachePath: path, cacheBytes: cacheBytes)
+        for path in paths.dropLast() {
+            do throws(BlobError) {
+                return try S3BlobStore(settings, cachePath: path, cacheBytes: cacheBytes)
+            } catch {
+                guard case .inUse = error else { throw error }
+            }
+        }
+        return try S3BlobStore(settings, cachePath: last, cacheBytes: cacheBytes)
     }
 }
 #endif

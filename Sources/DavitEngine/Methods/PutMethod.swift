@@ -144,8 +144,8 @@ struct PutMethod: InlineCommitMethod {
             check?.update(buffer)
         }
         try Self.verify(check)
-        if staged.needsSync, staged.length > BlockingWork.sliceBytes {
-            // Sync a large file now, to keep the commit under path locks short.
+        if staged.needsSync, staged.length > BlockingWork.sliceBytes || share.hasSessions {
+            // Now, to keep the commit short: it is under path locks, or a transaction of a database.
             try await share.work.runLong(for: change.context.request.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }

@@ -58,7 +58,17 @@ final class OpenUpload: Sendable {
             let turn = Turn(number: state.turn)
             let result = Result { () throws(WebDAVError) in
                 let content: any UploadContent
-                if let known = state.content { content = known } else { content = try open() }
+                if let known = state.content,
+                    try storing({ () throws(StoreError) in try known.takeTurn() })
+                {
+                    content = known
+                } else {
+                    content = try open()
+                    if content.isShared {
+                        // Another server may have replaced bytes that were not acknowledged.
+                        (state.digests, state.verifiedDigests, state.unverifiedFrom) = (nil, nil, nil)
+                    }
+                }
                 state.content = content
                 try Self.dropUnverified(&state)
                 // Drop digests that include discarded bytes.

@@ -88,6 +88,7 @@ extension WebDAVError {
         // Finder reports this status to the user as a name that is too long.
         case .nameTooLong: self.init(.uriTooLong)
         case .crossVolume: self.init(.badGateway)
+        case .superseded: self.init(.conflict)
         case .failed: self.init(.internalServerError)
         }
     }
@@ -112,6 +113,7 @@ extension WebDAVError {
         switch error {
         case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
         case .propertiesTooLarge: self.init(.insufficientStorage, .quotaNotExceeded)
+        case .superseded: self.init(.conflict)
         case .failed: self.init(.internalServerError)
         }
     }

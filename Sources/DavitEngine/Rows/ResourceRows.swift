@@ -117,6 +117,7 @@ extension StoreError {
         case .outOfSpace: self = .outOfSpace
         // A configured limit, not the capacity of the volume (RFC 4331 §6).
         case .propertiesTooLarge: self = .quotaExceeded
+        case .superseded: self = .superseded
         case .failed(let reason): self = .failed(reason: reason)
         }
     }

@@ -17,7 +17,7 @@ enum TusConcatenation {
 
     /// - Throws: 400 for any other value, for too many parts, and for a reference to an upload that is not a
     ///   complete part; 404 or 410 for a reference that ``UploadEngine/find(_:_:)`` does not find.
-    init(_ context: RequestContext, _ engine: UploadEngine) throws(WebDAVError) {
+    init(_ context: RequestContext, _ engine: UploadEngine) async throws(WebDAVError) {
         guard let value = context.request.string(named: Self.field) else {
             self = .none
             return
@@ -32,7 +32,7 @@ enum TusConcatenation {
         var parts: [UploadRecord] = []
         for reference in references {
             let path = engine.share.urls.path(ofReference: String(reference), in: context)
-            let part = try engine.find(path.flatMap(UploadResource.id), context)
+            let part = try await engine.find(path.flatMap(UploadResource.id), context)
             guard part.options.contains(.isPart), part.progress.isComplete else {
                 throw WebDAVError(.badRequest)
             }

@@ -182,7 +182,7 @@ struct TusUploads: Sendable {
     func create(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         do throws(WebDAVError) {
             try Self.checkVersion(context.request)
-            let concatenation = try TusConcatenation(context, engine)
+            let concatenation = try await TusConcatenation(context, engine)
             switch concatenation {
             case .none, .partial: return try await create(concatenation, context)
             case .final(let parts): return try await concatenate(parts, context)

@@ -67,12 +67,18 @@ extension UploadEngine {
         _ context: RequestContext
     ) async throws(WebDAVError) -> Outcome {
         let content = ending.content
+        if share.hasSessions, content.needsSync {
+            // Before the transaction that publishes it, which must be short.
+            try await share.work.run { () throws(WebDAVError) in
+                try storing { () throws(StoreError) in try content.sync() }
+            }
+        }
         if let length = session.record.progress.length, length != content.length {
             throw WebDAVError(.inconsistentLength)
         }
         session.record.progress.length = content.length
         // The collection may have been moved in the meantime.
-        guard let current = share.state.upload(session.record.id) else { throw WebDAVError(.notFound) }
+        guard let current = try await record(session.record.id) else { throw WebDAVError(.notFound) }
         let request = try UploadRecord.head(current.fieldLines, for: context.request)
         let put = try PutMethod(share: share, request: request, digests: digests)
         let claims = put.upload.digests

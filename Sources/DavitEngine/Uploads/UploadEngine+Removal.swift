@@ -15,7 +15,7 @@ extension UploadEngine {
     /// Removes an upload whose creation fails, because no client will learn its URL.
     func giveUp(_ record: UploadRecord) async {
         // The upload may already have been removed or completed.
-        guard let current = share.state.upload(record.id), !current.progress.isComplete else { return }
+        guard let current = try? await self.record(record.id), !current.progress.isComplete else { return }
         try? await cancel(current)
     }
 

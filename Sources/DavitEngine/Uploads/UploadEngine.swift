@@ -16,8 +16,8 @@ package struct UploadEngine: Sendable {
     // MARK: Lookup
 
     /// - Throws: 404 if the upload does not exist or belongs to another user; 410 if it has expired.
-    func find(_ id: String?, _ context: RequestContext) throws(WebDAVError) -> UploadRecord {
-        guard let id, let record = share.state.upload(id), record.principal == context.principal else {
+    func find(_ id: String?, _ context: RequestContext) async throws(WebDAVError) -> UploadRecord {
+        guard let id, let record = try await record(id), record.principal == context.principal else {
             throw WebDAVError(.notFound)
         }
         // The rights of the client may have changed since the upload began.
@@ -29,6 +29,12 @@ package struct UploadEngine: Sendable {
         // An upload does not expire while a request is using it.
         if record.progress.expiry <= context.now, !share.uploads.isInUse(id) { throw WebDAVError(.gone) }
         return record
+    }
+
+    /// Returns the record of an upload; nil if there is none.
+    func record(_ id: String) async throws(WebDAVError) -> UploadRecord? {
+        let state = share.state
+        return try await share.work.attempt { _ throws(WebDAVError) in state.upload(id) }
     }
 
     /// Checks, before content is received, that the client may still create or replace the target of an upload.
@@ -92,6 +98,8 @@ package struct UploadEngine: Sendable {
             if try !completeRecord(record, target) { try drop(record) }
             throw WebDAVError(.notFound)
         }
+        // Another server may have changed it until the content was opened.
+        guard let record = share.state.upload(record.id) else { throw WebDAVError(.notFound) }
         if content.hasOtherName, try completeRecord(record, target) {
             try storing { () throws(StoreError) in try content.remove() }
             throw WebDAVError(.notFound)
@@ -179,6 +187,10 @@ package struct UploadEngine: Sendable {
     }
 
     func commitWithoutBlocking(_ changes: [StateChange]) async throws(WebDAVError) {
+        if share.hasSessions {
+            let engine = self
+            return try await share.work.run { () throws(WebDAVError) in try engine.commit(changes) }
+        }
         do throws(StateError) { try await share.state.commitWithoutBlocking(changes) } catch {
             throw WebDAVError(state: error)
         }

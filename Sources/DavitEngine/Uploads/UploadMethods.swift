@@ -14,14 +14,14 @@ struct UploadMethods: Sendable {
         do throws(WebDAVError) {
             if isTus { try TusUploads.checkVersion(request) }
             let engine = UploadEngine(share: share)
-            let record = try engine.find(UploadResource.id(at: context.path), context)
+            let record = try await engine.find(UploadResource.id(at: context.path), context)
             do throws(WebDAVError) {
                 return try await respond(context, record, engine)
             } catch {
                 // A crash had prevented the update of the row; `respond` has now marked the upload as
                 // complete.
                 guard error.status == .notFound, !record.progress.isComplete,
-                    let settled = share.state.upload(record.id), settled.progress.isComplete
+                    let settled = try await engine.record(record.id), settled.progress.isComplete
                 else { throw error }
                 return try await respond(context, settled, engine)
             }

@@ -17,7 +17,7 @@ public enum StubError: Error, Hashable, Sendable {
         switch error {
         case .outOfSpace: self = .database(name, reason: "no space is left")
         case .failed(let reason) where reason.contains("database is locked"): self = .inUse(name)
-        case .propertiesTooLarge: self = .database(name, reason: error.text)
+        case .propertiesTooLarge, .superseded: self = .database(name, reason: error.text)
         case .failed(let reason):
             // The name that SQLite knows is that of the file, which this error has already.
             let text = reason.split(separator: ".sqlite: ", maxSplits: 1).last.map(String.init) ?? reason
