@@ -26,6 +26,27 @@ extension AccountContents {
         return exists ? accounts[index] : nil
     }
 
+    /// Returns the names of accounts that exist in only one of two contents, or whose credentials differ.
+    func accountsWithOtherCredentials(than other: AccountContents) -> Set<String> {
+        let (own, others) = (Set(accounts), Set(other.accounts))
+        var names = Set(own.symmetricDifference(others).map(\.name))
+        for name in Set(appPasswords.keys).union(other.appPasswords.keys) {
+            func credentials(_ contents: AccountContents) -> [StoredAppPassword] {
+                (contents.appPasswords[name] ?? []).map { password in
+                    var password = password
+                    password.lastUse = nil
+                    return password
+                }
+            }
+            if credentials(self) != credentials(other) { names.insert(name) }
+        }
+        for name in Set(secondFactors.keys).union(other.secondFactors.keys)
+        where secondFactors[name]?.secret != other.secondFactors[name]?.secret {
+            names.insert(name)
+        }
+        return names
+    }
+
     /// Applies a change that a store has committed.
     /// - Returns: the stored spelling of the name of the account whose credentials have changed; nil if there is none.
     mutating func apply(_ change: AccountChange) -> String? {

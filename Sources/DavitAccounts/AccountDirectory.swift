@@ -39,11 +39,14 @@ public final class AccountDirectory: AccessPolicy {
         self.store = store
         self.homes = homes
         let contents = try store.contents()
-        lastMoveID = Atomic(contents.ruleMoves.keys.max() ?? 0)
+        // Another server must not use the same ids.
+        let first = store.isShared ? Int64.random(in: 0...(1 << 52)) : 0
+        lastMoveID = Atomic(max(first, contents.ruleMoves.keys.max() ?? 0))
         state = Mutex(
             State(
                 contents: contents, rules: try Self.rules(contents.rules, contents.groups, homes),
                 admitsAnonymous: Self.admitAnonymous(contents.rules)))
+        store.didApply()
     }
 
     /// Everything, as of one moment. Do not keep it: a change while a copy exists takes time linear in the number of
@@ -78,7 +81,7 @@ public final class AccountDirectory: AccessPolicy {
         if isCurrent: () -> Bool = { true }
     ) throws(AccountError) {
         try commits.withLock { _ throws(AccountError) in
-            try store.commit(changes) { () throws(AccountError) in
+            try commit(changes, attempt: 1) { () throws(AccountError) in
                 if !isCurrent() { throw .credentialChanged }
                 try check(changes, by: editor)
             }
@@ -102,7 +105,50 @@ public final class AccountDirectory: AccessPolicy {
                 state.withLock { ($0.rules, $0.admitsAnonymous) = (rules, admitsAnonymous) }
                 self.changes?.increment()
             }
+            store.didApply()
         }
+    }
+
+    /// How often a change is tried while other servers make changes.
+    private static let attemptLimit = 8
+
+    private func commit(
+        _ changes: [AccountChange], attempt: Int, check: () throws(AccountError) -> Void
+    ) throws(AccountError) {
+        do throws(AccountError) { try store.commit(changes, check: check) } catch {
+            guard error == .outdated, attempt < Self.attemptLimit else { throw error }
+            try reload()
+            try commit(changes, attempt: attempt + 1, check: check)
+        }
+    }
+
+    /// Puts changes of other servers into effect. Blocks. Costs one query if there are none.
+    /// - Returns: whether there were any.
+    @discardableResult
+    public func refresh() throws(AccountError) -> Bool {
+        if try store.isCurrent() { return false }
+        return try commits.withLock { _ throws(AccountError) in
+            // A change of this server may have been the reason.
+            if try store.isCurrent() { return false }
+            try reload()
+            return true
+        }
+    }
+
+    /// Reads everything again. Other changes wait.
+    private func reload() throws(AccountError) {
+        let new = try store.contents()
+        let rules = try Self.rules(new.rules, new.groups, homes)
+        let (changed, onChange) = state.withLock { state in
+            let changed = state.contents.accountsWithOtherCredentials(than: new)
+            state.contents = new
+            state.rules = rules
+            state.admitsAnonymous = Self.admitAnonymous(new.rules)
+            return (changed, state.onChange)
+        }
+        changes?.increment()
+        store.didApply()
+        if !changed.isEmpty { onChange?(changed) }
     }
 
     /// Checks that an account may make changes.

@@ -10,8 +10,18 @@ public protocol AccountStore: Sendable {
     func contents() throws(AccountError) -> AccountContents
 
     /// Commits all changes in order, or none. They are durable when the call returns.
+    /// - Throws: `outdated` if another server has made changes that this object has not read.
     /// - Parameter check: called when all changes are valid and before they are committed. If it throws, nothing is changed.
     func commit(_ changes: [AccountChange], check: () throws(AccountError) -> Void) throws(AccountError)
+
+    /// Whether other servers can change the accounts.
+    var isShared: Bool { get }
+
+    /// Whether ``contents()`` would return what it returned last, with the changes of this object since then.
+    func isCurrent() throws(AccountError) -> Bool
+
+    /// Called when what was read or committed last is in effect.
+    func didApply()
 
     /// Returns all sessions, in no particular order.
     func sessions() throws(AccountError) -> [StoredSession]
@@ -22,6 +32,10 @@ public protocol AccountStore: Sendable {
 }
 
 extension AccountStore {
+    public var isShared: Bool { false }
+    public func isCurrent() throws(AccountError) -> Bool { true }
+    public func didApply() {}
+
     /// Commits all changes in order, or none.
     public func commit(_ changes: [AccountChange]) throws(AccountError) {
         try commit(changes) { () throws(AccountError) in }
@@ -56,6 +70,8 @@ public enum AccountError: Error, Hashable, Sendable {
     case notPermitted(AccountEditor.Refusal)
     /// The password of the account that makes the changes has changed since it was checked.
     case credentialChanged
+    /// Another server has changed the accounts since they were read.
+    case outdated
     case noSecondFactor(String)
     case unknownSession(Int64)
     /// The code, or a later one, was used before, or there is no second factor.
@@ -91,6 +107,7 @@ public enum AccountError: Error, Hashable, Sendable {
             "a device name must have 1 to \(StoredAppPassword.labelLimitBytes) bytes without control characters"
         case .notPermitted(let refusal): refusal.text
         case .credentialChanged: "the password has changed in the meantime; sign in again"
+        case .outdated: "another server is changing the accounts; try again"
         case .noSecondFactor(let name): "'\(name)' has no second factor"
         case .unknownSession(let id): "there is no session '\(id)'"
         case .codeNotUsable(let name): "the code of '\(name)' was used before"

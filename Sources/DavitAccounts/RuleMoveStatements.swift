@@ -62,22 +62,22 @@ extension RuleMove {
 enum RuleMoveStatements {
     /// - Parameter ruleLimit: see ``AccountContents/ruleLimit``.
     static func begin(
-        _ move: RuleMove, on connection: borrowing DatabaseConnection, _ ruleLimit: Int
+        _ move: RuleMove, on tables: borrowing some AccountTables & ~Copyable, _ ruleLimit: Int
     ) throws(AccountError) {
-        let others = try open(on: connection).values
+        let others = try open(on: tables).values
         if move.isCircular || others.contains(where: { $0.conflicts(with: move) || $0.id == move.id }) {
             throw .moveConflict
         }
-        let moved = try rules(at: move.source, on: connection)
+        let moved = try rules(at: move.source, on: tables)
         for copy in move.copies {
-            guard try rules(at: copy, on: connection).isEmpty else { throw .moveConflict }
+            guard try rules(at: copy, on: tables).isEmpty else { throw .moveConflict }
             if !moved.isEmpty, copy.isInTrash || move.source.isInTrash {
-                let present = try count(inTrash: copy.isInTrash, on: connection)
+                let present = try count(inTrash: copy.isInTrash, on: tables)
                 guard present + moved.count <= ruleLimit else { throw .tooManyRules }
             }
-            for rule in moved { try insert(rule, of: move.source, at: copy, on: connection) }
+            for rule in moved { try insert(rule, of: move.source, at: copy, on: tables) }
         }
-        try connection.run(
+        try tables.run(
             """
             INSERT INTO rule_move
             (id, source_path, source_entry, destination_path, destination_entry, retained_entry)
@@ -88,18 +88,18 @@ enum RuleMoveStatements {
     }
 
     static func end(
-        _ id: Int64, _ outcome: RuleMove.Outcome, on connection: borrowing DatabaseConnection
+        _ id: Int64, _ outcome: RuleMove.Outcome, on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) {
-        guard let move = try open(on: connection)[id] else { throw .unknownMove(id: id) }
-        for location in move.emptied(outcome) { try removeRules(at: location, on: connection) }
-        try connection.run("DELETE FROM rule_move WHERE id = ?1", [.integer(id)])
+        guard let move = try open(on: tables)[id] else { throw .unknownMove(id: id) }
+        for location in move.emptied(outcome) { try removeRules(at: location, on: tables) }
+        try tables.run("DELETE FROM rule_move WHERE id = ?1", [.integer(id)])
     }
 
     /// Checks that no open move concerns the rules of a folder: they would be changed at only one of its ends.
     static func checkMayChange(
-        _ path: ResourcePath, on connection: borrowing DatabaseConnection
+        _ path: ResourcePath, on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) {
-        let isMoving = try open(on: connection).values.contains { move in
+        let isMoving = try open(on: tables).values.contains { move in
             move.locations.contains { $0.contains(path) }
         }
         if isMoving { throw .isMoving(path) }
@@ -110,20 +110,20 @@ enum RuleMoveStatements {
     /// Returns the number of rules that apply, or of those of folders in the trash. They are limited separately, so that a
     /// full trash does not prevent anyone from setting rules.
     static func count(
-        inTrash: Bool, on connection: borrowing DatabaseConnection
+        inTrash: Bool, on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) -> Int {
         var count: Int64 = 0
         let query: StaticString = inTrash ? "SELECT count(*) FROM trashed_rule" : "SELECT count(*) FROM rule"
-        try connection.read(query) { row in count = row.integer(0) }
+        try tables.read(query) { row in count = row.integer(0) }
         return Int(count)
     }
 
     static func open(
-        on connection: borrowing DatabaseConnection
+        on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) -> [Int64: RuleMove] {
         var moves: [Int64: RuleMove] = [:]
         var isDamaged = false
-        try connection.read(
+        try tables.read(
             """
             SELECT id, source_path, source_entry, destination_path, destination_entry, retained_entry
             FROM rule_move
@@ -144,18 +144,18 @@ enum RuleMoveStatements {
     }
 
     /// Reads a path or the id of an entry, of which one is not NULL.
-    private static func location(at column: Int32, of row: borrowing ResultRow) -> RuleLocation? {
+    private static func location(at column: Int, of row: AccountRow) -> RuleLocation? {
         if !row.isNull(column) { return ResourcePath(stored: row.blob(column)).map { .folder($0) } }
         return row.isNull(column + 1) ? nil : .trash(id: row.text(column + 1))
     }
 
     /// Returns the rules of folders in the trash, by the ids of their entries.
     static func trashed(
-        on connection: borrowing DatabaseConnection
+        on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) -> [String: TrashedRules] {
         var rules: [String: TrashedRules] = [:]
         var isDamaged = false
-        try connection.read(
+        try tables.read(
             "SELECT subject, name, path, rights, entry, folder FROM trashed_rule ORDER BY path, subject, name"
         ) { row in
             if let rule = AccessRule(row), let folder = ResourcePath(stored: row.blob(5)) {
@@ -170,18 +170,18 @@ enum RuleMoveStatements {
 
     /// Returns the rules at a location, with paths relative to it.
     private static func rules(
-        at location: RuleLocation, on connection: borrowing DatabaseConnection
+        at location: RuleLocation, on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) -> [AccessRule] {
         var found: [AccessRule] = []
         switch location {
         case .folder(let folder):
             let (key, depth) = (folder.equivalenceKey, folder.depth)
-            try connection.read("SELECT subject, name, path, rights FROM rule") { row in
+            try tables.read("SELECT subject, name, path, rights FROM rule") { row in
                 guard let rule = AccessRule(row), key.contains(rule.path.equivalenceKey) else { return }
                 if let rule = rule.moved(from: depth, to: .root) { found.append(rule) }
             }
         case .trash(let id):
-            try connection.read(
+            try tables.read(
                 "SELECT subject, name, path, rights FROM trashed_rule WHERE entry = ?1", [.text(id)]
             ) { row in
                 if let rule = AccessRule(row) { found.append(rule) }
@@ -197,17 +197,17 @@ enum RuleMoveStatements {
     ///   - source: where the rule comes from.
     private static func insert(
         _ rule: AccessRule, of source: RuleLocation, at location: RuleLocation,
-        on connection: borrowing DatabaseConnection
+        on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) {
         switch location {
         case .folder(let folder):
             guard let rule = rule.moved(from: 0, to: folder) else { return }
-            try connection.run(
+            try tables.run(
                 "INSERT INTO rule (subject, name, path, rights) VALUES (?1, ?2, ?3, ?4)",
                 rule.subject.values + [.blob(rule.path.bytes), .text(rule.rights.description)])
         case .trash(let id):
             guard case .folder(let folder) = source else { throw .moveConflict }
-            try connection.run(
+            try tables.run(
                 """
                 INSERT INTO trashed_rule (subject, name, path, rights, entry, folder)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -221,19 +221,19 @@ enum RuleMoveStatements {
     }
 
     private static func removeRules(
-        at location: RuleLocation, on connection: borrowing DatabaseConnection
+        at location: RuleLocation, on tables: borrowing some AccountTables & ~Copyable
     ) throws(AccountError) {
         switch location {
-        case .trash(let id): try connection.run("DELETE FROM trashed_rule WHERE entry = ?1", [.text(id)])
+        case .trash(let id): try tables.run("DELETE FROM trashed_rule WHERE entry = ?1", [.text(id)])
         case .folder:
             var paths: Set<[UInt8]> = []
-            try connection.read("SELECT DISTINCT path FROM rule") { row in
+            try tables.read("SELECT DISTINCT path FROM rule") { row in
                 let path = row.blob(0)
                 if let rulePath = ResourcePath(stored: path), location.contains(rulePath) {
                     paths.insert(path)
                 }
             }
-            for path in paths { try connection.run("DELETE FROM rule WHERE path = ?1", [.blob(path)]) }
+            for path in paths { try tables.run("DELETE FROM rule WHERE path = ?1", [.blob(path)]) }
         }
     }
 

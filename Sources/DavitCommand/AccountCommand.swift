@@ -65,8 +65,8 @@ package struct AccountCommand {
             case .addAccount, .invite: true
             default: false
             }
-        let state = try StateAccess(
-            folder: options.folder, stateFolder: options.stateFolder, isCreated: isFirst)
+        let state = try ShareAccessFactory.open(
+            options.folder, stateFolder: options.stateFolder, isCreated: isFirst)
         return try state.ask { (ask) throws(CommandFailure) in try Self.text(options, secret, link, ask) }
     }
 

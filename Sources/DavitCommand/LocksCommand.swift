@@ -89,8 +89,8 @@ package struct LocksCommand {
         try state().ask(.breakLocks(selection), ListedLock.init)
     }
 
-    private func state() throws(CommandFailure) -> StateAccess {
-        try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
+    private func state() throws(CommandFailure) -> any ShareAccess {
+        try ShareAccessFactory.open(options.folder, stateFolder: options.stateFolder)
     }
 
     // MARK: Output

@@ -11,7 +11,7 @@ internal import DavitSystem
 
 /// The state of a share, for commands that ask the server that owns it, or open it directly if no server is
 /// running.
-struct StateAccess {
+struct StateAccess: ShareAccess {
     /// The name of the database in the state folder.
     private static let fileName = "state.sqlite"
     /// The maximum number of attempts to lock the folder or else ask the server. One is not sufficient,
@@ -144,44 +144,6 @@ struct StateAccess {
             guard let result else { throw .other("no response") }
             return result
         }
-    }
-
-    /// Sends a request like ``ask(_:)``, and returns the items in the response, one per line. Blocks.
-    func ask<Item>(
-        _ request: ControlRequest, _ item: (String) -> Item?
-    ) throws(CommandFailure) -> [Item] {
-        try ask { (ask) throws(CommandFailure) in
-            guard let lines = try ask(request) else { return nil }
-            return try items(in: lines, item)
-        }
-    }
-
-    /// Returns all items of a list whose responses are pages. Blocks.
-    /// - Parameter request: the request for the page after a number of items.
-    func list<Item>(
-        _ request: (_ skipped: Int) -> ControlRequest, _ item: (String) -> Item?
-    ) throws(CommandFailure) -> [Item] {
-        try ask { (ask) throws(CommandFailure) in
-            var found: [Item] = []
-            while true {
-                guard let lines = try ask(request(found.count)) else { return nil }
-                if lines.isEmpty { return found }
-                found += try items(in: lines, item)
-            }
-        }
-    }
-
-    private func items<Item>(
-        in lines: [String], _ item: (String) -> Item?
-    ) throws(CommandFailure) -> [Item] {
-        var items: [Item] = []
-        for line in lines {
-            guard let item = item(line) else {
-                throw .serverSilent(path, process: 0, reason: "invalid response")
-            }
-            items.append(item)
-        }
-        return items
     }
 
     /// Opens the shared folder and those that the last server has mounted in it.

@@ -78,7 +78,7 @@ package struct TrashCommand {
     /// - Throws: ``CommandFailure``, including when some entries could not be restored.
     package func report() throws(CommandFailure) -> String {
         let options = options
-        return try StateAccess(folder: options.folder, stateFolder: options.stateFolder).ask {
+        return try ShareAccessFactory.open(options.folder, stateFolder: options.stateFolder).ask {
             (ask) throws(CommandFailure) in try Self.report(options, ask)
         }
     }

@@ -74,8 +74,8 @@ package struct UploadsCommand {
         try state().list(ControlRequest.uploads, ListedUpload.init)
     }
 
-    private func state() throws(CommandFailure) -> StateAccess {
-        try StateAccess(folder: options.folder, stateFolder: options.stateFolder)
+    private func state() throws(CommandFailure) -> any ShareAccess {
+        try ShareAccessFactory.open(options.folder, stateFolder: options.stateFolder)
     }
 
     private static func description(_ upload: ListedUpload) -> String {

@@ -305,7 +305,7 @@ extension AccountError {
             case .isNotMember: (.conflict, "is-not-member")
             case .noRule: (.conflict, "no-rule")
             case .tooManyRules, .notPermitted(.tooManyRules): (.conflict, "too-many-rules")
-            case .isMoving, .moveConflict, .unknownMove: (.serviceUnavailable, "failed")
+            case .isMoving, .moveConflict, .unknownMove, .outdated: (.serviceUnavailable, "failed")
             case .unknownAppPassword: (.conflict, "unknown-app-password")
             case .appPasswordExists: (.serviceUnavailable, "failed")
             case .tooManyAppPasswords: (.conflict, "too-many-app-passwords")

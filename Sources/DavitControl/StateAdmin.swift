@@ -6,19 +6,21 @@ internal import DavitStore
 /// Handles requests about a share and its state, in the server that owns them or, if none is running, in the
 /// command. Calls block.
 package struct StateAdmin: Sendable {
-    private let store: SQLiteStateStore
+    /// Nil for a share in a database that several servers use.
+    private let store: SQLiteStateStore?
     private let share: Share
     private let accounts: AccountAdmin
-    private let bans: BanList
+    private let bans: BanList?
     private let origin: String
     private let status: @Sendable () -> ControlResponse?
 
     /// - Parameters:
-    ///   - bans: those of the server, or those in the state folder.
+    ///   - store: nil for a share in a database that several servers use.
+    ///   - bans: nil if they are elsewhere; those of the server, or those in the state folder.
     ///   - origin: the origin of the request, for the log.
     ///   - status: responds to a request for the status of the server; returns nil if there is no server.
     package init(
-        store: SQLiteStateStore, share: Share, accounts: AccountAdmin, bans: BanList,
+        store: SQLiteStateStore? = nil, share: Share, accounts: AccountAdmin, bans: BanList? = nil,
         origin: String,
         status: @escaping @Sendable () -> ControlResponse? = { nil }
     ) {
@@ -36,7 +38,9 @@ package struct StateAdmin: Sendable {
         do throws(StateError) {
             switch request {
             case .status: return status() ?? .refused(reason: "the server is not running")
-            case .check: return .lines(try store.integrityCheck())
+            case .check:
+                guard let store else { return .refused(reason: "the share is in a database") }
+                return .lines(try store.integrityCheck())
             case .locks(let skipped): return locks.list(from: skipped)
             case .breakLocks(let selection): return locks.end(selection)
             case .uploads(let skipped): return uploads.list(from: skipped)
@@ -46,13 +50,22 @@ package struct StateAdmin: Sendable {
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
             // Handled by the share of a server.
             case .reload: return .refused(reason: "no server is running")
-            case .bans(let skipped): return BanAdmin(bans: bans).list(from: skipped)
-            case .ban(let address, let seconds): return BanAdmin(bans: bans).ban(address, seconds: seconds)
-            case .unban(let address): return BanAdmin(bans: bans).lift(address)
+            case .bans, .ban, .unban:
+                guard let bans else { return .refused(reason: "each server has bans of its own") }
+                return answer(request, BanAdmin(bans: bans))
             case .accounts(let request): return accounts.answer(request, share: share, from: origin)
             }
         } catch {
             return .refused(reason: error.text)
+        }
+    }
+
+    private func answer(_ request: ControlRequest, _ bans: BanAdmin) -> ControlResponse {
+        switch request {
+        case .ban(let address, let seconds): bans.ban(address, seconds: seconds)
+        case .unban(let address): bans.lift(address)
+        case .bans(let skipped): bans.list(from: skipped)
+        default: .refused(reason: "not a request about bans")
         }
     }
 }

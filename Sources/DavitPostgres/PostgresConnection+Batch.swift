@@ -63,10 +63,8 @@ extension PostgresConnection {
                 name = "s\(prepared.count + preparing.count)"
                 preparing[statement] = name
                 answers.append(.prepared(statement, name: name))
-                let text = unsafe UnsafeRawPointer(queued.statement.text.utf8Start)
                 let isSent = unsafe PQsendPrepare(
-                    handle, name, text.assumingMemoryBound(to: CChar.self), Int32(statement.types.count),
-                    statement.types)
+                    handle, name, queued.statement.bytes, Int32(statement.types.count), statement.types)
                 guard isSent == 1 else {
                     throw unsafe lost(.connectionLost, Self.line(PQerrorMessage(handle)))
                 }

@@ -39,6 +39,9 @@ package struct PostgresError: Error, Hashable, Sendable {
     /// One line for the log.
     package let message: String
 
+    /// An error that makes the caller run its transaction again.
+    package static func conflict(_ message: String) -> PostgresError { PostgresError(.retry, message) }
+
     init(_ kind: Kind, state: String = "", _ message: String) {
         self.kind = kind
         self.state = state

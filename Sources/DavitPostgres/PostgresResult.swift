@@ -90,6 +90,12 @@ internal import CPQ
         UInt64(bitPattern: try integer(row, column))
     }
 
+    /// The number of columns.
+    package var columnCount: Int { columns }
+
+    /// Returns the number of the type of a column in the catalog `pg_type`; 0 if there is no such column.
+    package func type(ofColumn column: Int) -> UInt32 { unsafe PQftype(handle, Int32(column)) }
+
     private func contains(_ row: Int, _ column: Int) -> Bool {
         row >= 0 && row < count && column >= 0 && column < columns
     }

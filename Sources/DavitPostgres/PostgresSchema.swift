@@ -487,17 +487,141 @@ enum PostgresSchema {
                 END IF;
                 DELETE FROM property WHERE resource = doomed.id;
                 DELETE FROM lock WHERE resource = doomed.id;
-                DELETE FROM rule WHERE resource = doomed.id;
                 DELETE FROM resource WHERE id = doomed.id;
                 done := done + 1;
             END LOOP;
             RETURN done;
         END $$;
 
+        -- Accounts, in the columns of the database of accounts of a share in a folder, so that the statements are the same.
+        -- Times are in seconds since 1970.
+        DROP TABLE account, user_group, member, account_generation, rule, app_password, session, second_factor, recovery_code;
+        DROP FUNCTION end_sessions(), remove_recovery_codes();
+
+        -- One row. Rises with each change of accounts, groups or rules, except uses of credentials.
+        CREATE TABLE account_generation (generation bigint NOT NULL);
+        INSERT INTO account_generation VALUES (0);
+
+        CREATE TABLE account (
+            name text COLLATE "C" PRIMARY KEY,
+            secret text NOT NULL,
+            -- 0 or 1.
+            is_enabled bigint NOT NULL
+        );
+        CREATE TABLE user_group (name text COLLATE "C" PRIMARY KEY);
+        CREATE TABLE member (
+            user_group text COLLATE "C" NOT NULL,
+            account text COLLATE "C" NOT NULL,
+            PRIMARY KEY (user_group, account)
+        );
+        CREATE INDEX member_account ON member (account);
+        CREATE TABLE app_password (
+            id text COLLATE "C" PRIMARY KEY,
+            account text COLLATE "C" NOT NULL,
+            label text NOT NULL,
+            secret text NOT NULL,
+            path bytea,
+            rights text,
+            created bigint NOT NULL,
+            expiry bigint,
+            used bigint,
+            used_from text
+        );
+        CREATE INDEX app_password_account ON app_password (account);
+        CREATE TABLE session (
+            id bigint PRIMARY KEY,
+            token_hash bytea NOT NULL,
+            account text COLLATE "C" NOT NULL,
+            created bigint NOT NULL,
+            used bigint NOT NULL,
+            address text NOT NULL,
+            agent text NOT NULL
+        );
+        CREATE INDEX session_account ON session (account);
+        CREATE TABLE second_factor (
+            account text COLLATE "C" PRIMARY KEY,
+            secret bytea NOT NULL,
+            created bigint NOT NULL,
+            used_step bigint NOT NULL
+        );
+        CREATE TABLE recovery_code (
+            account text COLLATE "C" NOT NULL,
+            code_hash bytea NOT NULL,
+            PRIMARY KEY (account, code_hash)
+        );
+
+        -- The rules of all shares. The statements use views of those of one share.
+        CREATE TABLE share_rule (
+            share bigint NOT NULL DEFAULT current_setting('davit.share')::bigint,
+            path bytea NOT NULL,
+            subject text COLLATE "C" NOT NULL,
+            name text COLLATE "C" NOT NULL,
+            rights text NOT NULL,
+            PRIMARY KEY (share, subject, name, path)
+        );
+        CREATE VIEW rule AS SELECT path, subject, name, rights FROM share_rule
+            WHERE share = current_setting('davit.share')::bigint;
+        CREATE TABLE share_trashed_rule (
+            share bigint NOT NULL DEFAULT current_setting('davit.share')::bigint,
+            entry text COLLATE "C" NOT NULL,
+            folder bytea NOT NULL,
+            path bytea NOT NULL,
+            subject text COLLATE "C" NOT NULL,
+            name text COLLATE "C" NOT NULL,
+            rights text NOT NULL,
+            PRIMARY KEY (share, entry, subject, name, path)
+        );
+        CREATE VIEW trashed_rule AS SELECT entry, folder, path, subject, name, rights FROM share_trashed_rule
+            WHERE share = current_setting('davit.share')::bigint;
+        CREATE TABLE share_rule_move (
+            share bigint NOT NULL DEFAULT current_setting('davit.share')::bigint,
+            -- Another node ends the move if this one is gone.
+            node bigint NOT NULL DEFAULT current_setting('davit.node')::bigint,
+            id bigint NOT NULL,
+            source_path bytea,
+            source_entry text COLLATE "C",
+            destination_path bytea,
+            destination_entry text COLLATE "C",
+            retained_entry text COLLATE "C",
+            PRIMARY KEY (share, id)
+        );
+        CREATE VIEW rule_move AS
+            SELECT id, source_path, source_entry, destination_path, destination_entry, retained_entry
+            FROM share_rule_move WHERE share = current_setting('davit.share')::bigint;
+
+        -- Triggers, so that no way to change an account leaves its sessions behind, nor rules in another share.
+        CREATE FUNCTION account_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM session WHERE account = OLD.name;
+            IF TG_OP = 'DELETE' THEN
+                DELETE FROM second_factor WHERE account = OLD.name;
+                DELETE FROM share_rule WHERE subject = 'user' AND name = OLD.name;
+                DELETE FROM share_trashed_rule WHERE subject = 'user' AND name = OLD.name;
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER account_removed AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION account_changed();
+        CREATE TRIGGER account_changed AFTER UPDATE OF secret, is_enabled ON account FOR EACH ROW
+            WHEN (OLD.secret <> NEW.secret OR NEW.is_enabled = 0) EXECUTE FUNCTION account_changed();
+        CREATE FUNCTION group_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM share_rule WHERE subject = 'group' AND name = OLD.name;
+            DELETE FROM share_trashed_rule WHERE subject = 'group' AND name = OLD.name;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER group_removed AFTER DELETE ON user_group FOR EACH ROW EXECUTE FUNCTION group_removed();
+        CREATE FUNCTION second_factor_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM recovery_code WHERE account = OLD.account;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER second_factor_removed AFTER DELETE ON second_factor FOR EACH ROW
+            EXECUTE FUNCTION second_factor_removed();
+
         -- The journal. `change` is only its input: a node that reads the journal gives the changes that are committed by then
         -- the next numbers, one node at a time, so that no change ever becomes visible before one with a lower number.
         ALTER TABLE share
-            -- Whether anybody reads the journal. If not, changes are discarded.
+            -- Whether the journal is in use. If not, changes are discarded.
             ADD is_journaled boolean NOT NULL DEFAULT false,
             ADD journal_used timestamptz,
             ADD last_number bigint NOT NULL DEFAULT 0,

@@ -5,8 +5,27 @@
 /// connection prepares is limited by the program.
 package struct PostgresStatement: ExpressibleByStringLiteral, Sendable {
     let text: StaticString
+    /// Whether the parameters are `?1` and so on, as in SQLite, instead of `$1`.
+    let hasQuestionMarks: Bool
 
-    package init(stringLiteral text: StaticString) { self.text = text }
+    package init(stringLiteral text: StaticString) {
+        self.text = text
+        hasQuestionMarks = false
+    }
+
+    /// - Parameter text: a statement in the style of SQLite.
+    package init(questionMarks text: StaticString) {
+        self.text = text
+        hasQuestionMarks = true
+    }
+
+    /// The text for the server, which ends with a null character.
+    var bytes: [CChar] {
+        let dollar = hasQuestionMarks ? UInt8(ascii: "$") : UInt8(ascii: "?")
+        return unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount).map { byte in
+            CChar(bitPattern: byte == UInt8(ascii: "?") ? dollar : byte)
+        } + [0]
+    }
 }
 
 /// Statements that are sent together and answered in one round trip.

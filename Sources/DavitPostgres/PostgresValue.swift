@@ -1,6 +1,8 @@
 #if Postgres
 /// A value of a parameter, sent in the binary format of its type; nil for NULL.
 package enum PostgresValue: Hashable, Sendable {
+    /// NULL, of the type that the server expects.
+    case null
     /// `bigint`.
     case integer(Int64?)
     /// `boolean`.
@@ -23,6 +25,7 @@ package enum PostgresValue: Hashable, Sendable {
     /// The number of the type in the catalog `pg_type`. The numbers of built-in types never change.
     var type: UInt32 {
         switch self {
+        case .null: 0
         case .integer: 20
         case .flag: 16
         case .text: 25
@@ -38,7 +41,8 @@ package enum PostgresValue: Hashable, Sendable {
     /// Appends the value in its binary format. Returns false, without appending, for NULL.
     func encode(into buffer: inout [UInt8]) -> Bool {
         switch self {
-        case .integer(nil), .flag(nil), .text(nil), .bytes(nil), .uuid(nil), .time(nil), .transactionID(nil):
+        case .null, .integer(nil), .flag(nil), .text(nil), .bytes(nil), .uuid(nil), .time(nil),
+            .transactionID(nil):
             return false
         case .integer(let value?): buffer.append(bigEndian: value)
         case .flag(let value?): buffer.append(value ? 1 : 0)

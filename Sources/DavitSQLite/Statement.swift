@@ -106,6 +106,18 @@ package import DavitStore
 
     package func blob(_ column: Int32) -> [UInt8] { unsafe [UInt8](bytes(column)) }
 
+    /// The values of all columns. A real number is null.
+    package var values: [SQLValue] {
+        (0..<(unsafe sqlite3_column_count(handle))).map { column in
+            switch unsafe sqlite3_column_type(handle, column) {
+            case SQLITE_INTEGER: .integer(integer(column))
+            case SQLITE_TEXT: .text(text(column))
+            case SQLITE_BLOB: .blob(blob(column))
+            default: .null
+            }
+        }
+    }
+
     /// Returns the bytes of a column, which are valid until the next step of the statement.
     private func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = unsafe sqlite3_column_blob(handle, column)

@@ -61,7 +61,8 @@ extension StoreError {
     package var concernsOneResource: Bool {
         switch self {
         case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
-        case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy, .superseded, .failed:
+        case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .superseded, .failed:
             false
         }
     }

@@ -19,6 +19,10 @@ public protocol StoreSessions: Sendable {
     func change<Value>(
         _ uses: [PathUse], _ body: () -> (value: Value, commits: Bool)
     ) throws(StoreSessionError) -> Value
+
+    /// Runs an action on the present thread after the unit that it runs, whether its changes were committed or not.
+    /// - Returns: false, without running the action, if the thread runs no unit.
+    func afterUnit(_ action: @escaping () -> Void) -> Bool
 }
 
 /// A path that a change uses, with everything below it.

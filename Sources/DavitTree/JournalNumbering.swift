@@ -14,7 +14,7 @@ struct JournalNumbering {
         self.limit = limit
     }
 
-    /// Takes the turn, and begins the journal if nobody has used it.
+    /// Takes the turn, and begins the journal if it is not in use.
     mutating func begin() throws(PostgresError) {
         let found = try transaction.run(
             "SELECT is_journaled, last_number FROM share WHERE id = $1 FOR UPDATE", .integer(share))
@@ -146,7 +146,7 @@ struct JournalNumbering {
 
     // MARK: Listing
 
-    /// Numbers members of a collection that nobody has asked about before, or of collections below it.
+    /// Numbers members of a collection that clients ask about for the first time, or of collections below it.
     /// - Returns: whether all were numbered.
     mutating func list(_ target: JournalTarget?) throws(PostgresError) -> Bool {
         guard let target else { return true }

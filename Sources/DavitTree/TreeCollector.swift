@@ -29,6 +29,11 @@ extension TreeDatabase {
     /// Gives up a blob that this node has staged. ``collect(limit:)`` removes it.
     func abandon(_ blob: Int64) { abandoned.withLock { $0.append(blob) } }
 
+    /// Forgets this node, which has no content that it has not published.
+    package func leave() {
+        try? commit { batch in batch.add("DELETE FROM node WHERE id = $1", .integer(node)) }
+    }
+
     /// Runs statements in a transaction of their own.
     func commit(_ add: (inout PostgresBatch) -> Void) throws(StoreError) {
         do throws(PostgresError) {

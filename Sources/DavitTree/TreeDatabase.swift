@@ -32,6 +32,8 @@ package final class TreeDatabase: Sendable {
     private let notifierThread = NotifierThread()
     /// Called with locks that were created or removed, by any node.
     let lockHandlers = Mutex<[@Sendable ([Lock]) -> Void]>([])
+    /// Nil if rights do not depend on the database.
+    private let rightsCheck = Mutex<RightsCheck?>(nil)
     /// The longest time that a change or a read takes, from waiting for a connection to the last answer.
     private let timeLimit: Duration
     /// Identifies the database.
@@ -98,6 +100,34 @@ package final class TreeDatabase: Sendable {
         notifier = PostgresNotifier(pool, node: node) { thread.schedule($0, $1) }
     }
 
+    /// What units of calls need to know of access rules that are in the database.
+    package struct RightsCheck: Sendable {
+        /// Returns the generation of the rules that are in effect on this node.
+        let generation: @Sendable () -> Int64
+        /// Puts the rules of the database into effect.
+        let refresh: @Sendable () -> Void
+
+        package init(
+            generation: @escaping @Sendable () -> Int64, refresh: @escaping @Sendable () -> Void
+        ) {
+            self.generation = generation
+            self.refresh = refresh
+        }
+    }
+
+    /// Makes units of calls fail in which the rules of the database are no longer those that were in effect on this node
+    /// when the unit began, because rights may have been decided with the old ones: another attempt uses the new ones.
+    package func checkRights(_ check: RightsCheck) { rightsCheck.withLock { $0 = check } }
+
+    var rights: RightsCheck? { rightsCheck.withLock { $0 } }
+
+    /// The connections.
+    package var connections: PostgresPool { pool }
+    package var shareID: Int64 { share }
+    package var nodeID: Int64 { node }
+    /// After how many seconds a node that was not seen is gone.
+    package var nodeSeconds: Int64 { periods.nodeSeconds }
+
     /// Ends the threads of this object.
     package func stop() { notifierThread.stop() }
 
@@ -162,6 +192,7 @@ extension TreeDatabase: StoreSessions {
     package func run<Value>(_ body: () -> Value) throws(StoreSessionError) -> Value {
         if sessions.current != nil { return body() }
         let session = TreeSession(self, nil)
+        defer { finish(session.actions) }
         let value = sessions.with(session) { body() }
         guard let failure = session.failure else { return value }
         throw sessionError(failure)
@@ -179,11 +210,14 @@ extension TreeDatabase: StoreSessions {
         }
         var begin = PostgresBatch()
         locks.add(to: &begin)
+        var actions: [() -> Void] = []
+        defer { finish(actions) }
         do throws(PostgresError) {
             var hasChanges = false
             let value = try pool.transaction(until: deadline, attempts: 1) {
                 transaction throws(PostgresError) -> PostgresDecision<Value> in
                 let session = TreeSession(self, transaction, begin: begin)
+                defer { actions = session.actions }
                 let result = sessions.with(session) { body() }
                 if let failure = session.failure { throw failure }
                 guard result.commits else { return .rollback(result.value) }
@@ -196,6 +230,23 @@ extension TreeDatabase: StoreSessions {
         } catch {
             throw sessionError(error)
         }
+    }
+
+    /// Runs the actions of a unit that has ended. The unit around it continues with the rules that they leave.
+    private func finish(_ actions: [() -> Void]) {
+        for action in actions {
+            sessions.current?.acceptRights()
+            action()
+            sessions.current?.acceptRights()
+        }
+    }
+
+    package func afterUnit(_ action: @escaping () -> Void) -> Bool {
+        guard let session = sessions.current else { return false }
+        session.actions.append(action)
+        // The unit itself has begun to move rules.
+        session.acceptRights()
+        return true
     }
 
     private func sessionError(_ failure: PostgresError) -> StoreSessionError {

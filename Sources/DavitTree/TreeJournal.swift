@@ -16,7 +16,7 @@ package final class TreeJournal: ChangeJournal {
     private struct State {
         var handlers: [@Sendable (Int64?) -> Void] = []
         var news: TreeNews?
-        /// When the database was told last that the journal is used.
+        /// When the use of the journal was last recorded in the database.
         var usedAt: ContinuousClock.Instant?
         /// The highest number of a change of locks that was reported; nil before the first reading.
         var lastLocks: Int64?
@@ -147,7 +147,7 @@ package final class TreeJournal: ChangeJournal {
         }
     }
 
-    /// Numbers the changes that nobody has asked for, and forgets what is too old. Blocks.
+    /// Numbers changes without waiting for a reader, and forgets what is too old. Blocks.
     package func maintain() throws(StoreError) {
         if state.withLock({ $0.news != nil }), try known(nil) == nil { _ = try step(nil) }
         try database.commit { batch in
@@ -168,7 +168,7 @@ package final class TreeJournal: ChangeJournal {
                 DELETE FROM member_change WHERE share = $1 AND resource = 0
                     AND number <= (SELECT forgotten_number FROM share WHERE id = $1)
                 """, .integer(database.share))
-            // The row is locked, so that nobody begins the journal in the meantime.
+            // The row is locked, so that no node begins the journal in the meantime.
             batch.add(
                 """
                 WITH idle AS (SELECT id FROM share WHERE id = $1 AND NOT is_journaled FOR UPDATE)
@@ -187,7 +187,7 @@ package final class TreeJournal: ChangeJournal {
         state.withLock { $0.handlers.append(body) }
     }
 
-    /// Begins to listen to other nodes, and tells the database from time to time that the journal is used.
+    /// Begins to listen to other nodes, and records from time to time that the journal is in use.
     private func begin() {
         let isUnused = state.withLock { state in
             if state.news == nil {
@@ -219,7 +219,7 @@ package final class TreeJournal: ChangeJournal {
         let handlers = database.lockHandlers.withLock { $0 }
         if handlers.isEmpty { return }
         let last = state.withLock { $0.lastLocks }
-        // They have numbers now, because the handlers have read the journal, if anybody wants to know.
+        // They have numbers now, because the handlers have read the journal, if there are readers.
         let found: (locks: [Lock], last: Int64)
         do throws(StoreError) {
             found = try database.session { (session) throws(StoreError) in
@@ -254,7 +254,7 @@ private enum BlobKeyText {
 }
 
 extension TreeSession {
-    /// Whether the collections along a path, and with `isDeep` those below it, were there at a number of the journal: the
+    /// Whether the collections along a path, and with `isDeep` those below it, existed at a number of the journal: the
     /// members of another collection that has come to the place of one are not in the journal as changes.
     fileprivate func isInPlace(
         _ place: TreePlace, since number: Int64, isDeep path: ResourcePath?

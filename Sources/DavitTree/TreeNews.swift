@@ -25,14 +25,14 @@ final class TreeNews: Sendable {
                     do throws(PostgresError) {
                         // Notifications of this node count, too: they come after the changes are visible.
                         let listener = try PostgresListener(servers, node: 0, until: .now + .seconds(10))
-                        // Something may have changed while nobody listened.
+                        // Something may have changed before.
                         body()
                         while !isStopped.load(ordering: .acquiring) {
                             let news = try listener.next(until: .now + Self.waitTime)
                             if news.isEverything || news.shares.contains(share) { body() }
                         }
                     } catch {
-                        // The next attempt finds out more; other statements report that the database is not there.
+                        // The next attempt finds out more; other statements report that the database cannot be used.
                         SystemThread.sleep(milliseconds: Self.pauseMilliseconds)
                     }
                 }

@@ -46,6 +46,11 @@ final class TreeSession {
     private var places: [TreePlace] = []
     /// The resources whose properties the unit has changed; they may be created later.
     var withProperties: Set<Int64> = []
+    private let rights: TreeDatabase.RightsCheck?
+    /// The generation of the rules when the unit began.
+    private var rightsGeneration: Int64
+    /// What happens after the unit.
+    var actions: [() -> Void] = []
     /// Whether the unit adds changes to the journal.
     var hasChanges = false
 
@@ -58,7 +63,12 @@ final class TreeSession {
         self.database = database
         self.transaction = transaction
         pending = begin
+        rights = database.rights
+        rightsGeneration = rights?.generation() ?? 0
     }
+
+    /// Continues with the rules that are in effect now.
+    func acceptRights() { rightsGeneration = rights?.generation() ?? 0 }
 
     // MARK: Statements
 
@@ -71,19 +81,45 @@ final class TreeSession {
     func read(
         _ statement: PostgresStatement, _ values: [PostgresValue]
     ) throws(StoreError) -> PostgresResult {
+        var batch = PostgresBatch()
+        batch.add(statement, values)
+        let results = try read(batch)
+        return results[results.startIndex]
+    }
+
+    /// Runs statements in one round trip.
+    private func read(_ batch: PostgresBatch) throws(StoreError) -> ArraySlice<PostgresResult> {
         try recording { () throws(PostgresError) in
             guard let transaction else {
                 let deadline = database.deadline
                 return try database.pool.read(until: deadline) { connection throws(PostgresError) in
-                    var batch = PostgresBatch()
-                    batch.add(statement, values)
-                    return try connection.run(batch, until: deadline)[0]
+                    try connection.run(batch, until: deadline)[...]
                 }
             }
-            var batch = pending
+            var whole = pending
             pending = PostgresBatch()
-            batch.add(statement, values)
-            return try transaction.run(batch)[batch.count - 1]
+            whole.add(batch)
+            return try transaction.run(whole).suffix(batch.count)
+        }
+    }
+
+    /// Looks a resource up, and then checks that the rights of this node are current.
+    private func lookUp(
+        _ statement: PostgresStatement, _ values: PostgresValue...
+    ) throws(StoreError) -> PostgresResult {
+        guard let rights else { return try read(statement, values) }
+        var batch = PostgresBatch()
+        batch.add(statement, values)
+        // The later statement, so that a change of the rules that the first one has seen the effect of counts.
+        batch.add("SELECT generation FROM account_generation")
+        let results = try read(batch)
+        let (place, generation) = (results[results.startIndex], results[results.startIndex + 1])
+        return try recording { () throws(PostgresError) in
+            guard try generation.integer(0, 0) == rightsGeneration else {
+                rights.refresh()
+                throw .conflict("another node has changed the access rules")
+            }
+            return place
         }
     }
 
@@ -131,7 +167,7 @@ final class TreeSession {
         for known in places where path.contains(known.path) && database.root(of: known.path).id == root {
             return known.prefix(path)
         }
-        let result = try read(
+        let result = try lookUp(
             """
             SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
                 (member).created, (member).version, (member).blob, (member).is_executable, (member).has_properties,
@@ -150,7 +186,7 @@ final class TreeSession {
     func placeWithContent(_ path: ResourcePath) throws(StoreError) -> TreePlace {
         let (root, rest) = database.root(of: path)
         let keys = TreeKey.keys(of: rest)
-        let result = try read(
+        let result = try lookUp(
             """
             SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
                 (member).created, (member).version, (member).blob, (member).is_executable, (member).has_properties,

@@ -49,10 +49,10 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         if isStaged, isGivenUpWhenReleased { database.abandon(id) }
     }
 
-    /// Whether nobody needs content that is released before it is published.
+    /// Whether content that is released before it is published is no longer needed.
     var isGivenUpWhenReleased: Bool { true }
 
-    /// Whether few bytes after objects stay in ``rest``, or are written to an object at once.
+    /// Whether few bytes after objects stay in ``rest``, instead of being written to an object immediately.
     var keepsRest: Bool { false }
 
     var length: Int64 {

@@ -61,7 +61,7 @@ package final class TreeState: ShareState {
         }
     }
 
-    /// Registers a handler. ``TreeJournal`` calls it while somebody reads the journal.
+    /// Registers a handler. ``TreeJournal`` calls it while the journal is read.
     package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
         database.lockHandlers.withLock { $0.append(body) }
     }
@@ -442,7 +442,7 @@ extension TreeSession {
             for row in 0..<result.count {
                 let root = try result.integer(row, 1)
                 let segments = try result.bytes(row, 2).split(separator: UInt8(ascii: "/"))
-                // Nobody can continue an upload whose collection is being removed.
+                // An upload whose collection is being removed cannot be continued.
                 guard root == database.files || root == database.trash,
                     let collection = ResourcePath(
                         segments: (root == database.trash ? [TreeDatabase.trashName[...]] : []) + segments)

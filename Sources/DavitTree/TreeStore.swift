@@ -98,7 +98,9 @@ package final class TreeStore: ResourceStore {
         of row: TreeRow, _ blob: Int64, _ session: TreeSession
     ) throws(StoreError) -> TreeContent {
         // Changed in the meantime, or damaged.
-        guard let map = SegmentMap(try session.segments(of: blob)), map.length == row.length else { throw .notFound }
+        guard let map = SegmentMap(try session.segments(of: blob)), map.length == row.length else {
+            throw .notFound
+        }
         return TreeContent(map, in: database, work: work)
     }
 

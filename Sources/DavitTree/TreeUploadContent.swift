@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Content that is received by several requests, possibly by different nodes.
 ///
-/// Each stored object is recorded at once, and the few bytes after the last one at the end of a request, so that any node can
+/// Each stored object is recorded immediately, and the few bytes after the last one at the end of a request, so that any node can
 /// continue. The row of the upload has the number of the request that may write, its turn: what another one records
 /// afterwards has no effect and is an error.
 final class TreeUploadContent: TreeStagedContent, UploadContent, @unchecked Sendable {

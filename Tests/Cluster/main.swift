@@ -21,7 +21,6 @@ section("migrations") { try testMigrations(info) }
 section("transactions") { try testTransactions(info, CommandLine.arguments[1]) }
 section("faults") { try testFaults(info, CommandLine.arguments[1]) }
 section("path locks") { try testPathLocks(info) }
-section("changes") { try testChanges(info) }
 section("clock") { try testClock(info) }
 section("notifications") { try testNotifications(info, CommandLine.arguments[1]) }
 section("failover") { try testFailover(CommandLine.arguments[1]) }

@@ -25,6 +25,8 @@ import tempfile
 import threading
 import time
 
+from accounts import accounts
+from journal import journal
 from uploads import uploads
 
 LIMIT_SECONDS = 120
@@ -688,7 +690,7 @@ def main():
     parser.add_argument("--davit", required=True, type=pathlib.Path)
     parser.add_argument("--postgres", required=True, type=pathlib.Path)
     parser.add_argument("--rclone", required=True, type=pathlib.Path, help="an rclone with `serve s3`")
-    parser.add_argument("--only", choices=["s3", "uploads"])
+    parser.add_argument("--only", choices=["accounts", "journal", "s3", "uploads"])
     options = parser.parse_args()
     davit, folder = options.davit.resolve(), options.postgres
     run = str(folder / "run")
@@ -712,6 +714,12 @@ def main():
             with start() as one, start() as two, start() as three:
                 uploads(report, [one, two, three], start, psql)
                 collector(report, [one, two], psql)
+        if options.only == "journal":
+            with start() as one, start() as two, start() as three:
+                journal(report, [one, two, three], run, folder)
+        if options.only == "accounts":
+            accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
+        if options.only in ("accounts", "journal", "uploads"):
             print(f"nodes: {report.passed} passed, {report.failed} failed")
             return 1 if report.failed else 0
         subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
@@ -733,6 +741,7 @@ def main():
                 history(report, nodes, seed)
             content(report, nodes)
             uploads(report, nodes, start, psql)
+            journal(report, nodes, run, folder)
             killed(report, davit, database, "team", nodes)
             stopped(report, davit, database, "team", nodes)
             collector(report, nodes, psql)
@@ -742,6 +751,8 @@ def main():
         clocks(report, davit, database, "team")
         transfer(report, davit, database, work)
         replaced(report, davit, run, folder)
+        # At the end, because accounts are those of all shares of a database.
+        accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
     print(f"nodes: {report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0
 

@@ -16,17 +16,20 @@ struct ConnectedDatabase {
     let tree: TreeDatabase
 
     /// Connects to the database, and creates its tables if there are none.
-    /// - Parameter report: reports failures of the database, as a line for the log.
+    /// - Parameters:
+    ///   - blobs: where content is; nil for the place in `location`.
+    ///   - report: reports failures of the database, as a line for the log.
     init(
-        _ location: SharedDatabase, report: @escaping @Sendable (String) -> Void
+        _ location: SharedDatabase, blobs: (any BlobStore)? = nil,
+        report: @escaping @Sendable (String) -> Void
     ) throws(ServerError) {
         var settings = PostgresSettings(servers: location.servers)
         // Staging content needs a connection in addition to that of the change.
         settings.connections = max(1, location.connections) + 2
         threads = BlockingPool(threads: max(1, location.connections))
         work = PooledWorkRunner(pool: threads)
-        let blobs: any BlobStore
-        do throws(BlobError) { blobs = try Self.blobs(of: location) } catch {
+        let store: any BlobStore
+        do throws(BlobError) { store = if let blobs { blobs } else { try Self.blobs(of: location) } } catch {
             throw .databaseNotUsable(error)
         }
         servers = PostgresServers(settings)
@@ -42,7 +45,7 @@ struct ConnectedDatabase {
             try migration.run(servers, until: .now + .seconds(60))
             let node = "\(HostName.current ?? "davit"):\(ProcessPrivileges.processID)"
             tree = try TreeDatabase(
-                pool, share: location.share, blobs: blobs, nodeName: node, report: report)
+                pool, share: location.share, blobs: store, nodeName: node, report: report)
         } catch {
             throw .databaseNotUsable(reason: error.message)
         }

@@ -33,7 +33,9 @@ extension S3BlobStore {
         var paths = cachePath.map { [$0] } ?? []
         if cachePath == nil, let home = Environment.variables(startingWith: "HOME")["HOME"] {
             // Several commands may run at the same time.
-            paths = ["", "-2", "-3", "-4", "-5", "-6", "-7", "-8"].map { "\(home)/.cache/davit/\(place)\($0)" }
+            paths = ["", "-2", "-3", "-4", "-5", "-6", "-7", "-8"].map {
+                "\(home)/.cache/davit/\(place)" + $0
+            }
         }
         guard let last = paths.last else {
             throw .failed(reason: "\(bucket) requires a folder for local copies: specify --state-dir")

@@ -28,6 +28,23 @@ extension ServerEnvironment {
     }
 }
 
+/// A share that can have accounts and rules of its own.
+protocol AccountShare: AnyObject {
+    /// Nil if there are none.
+    var accounts: AccountDirectory? { get }
+    /// Nil unless the application decides what each client may do.
+    var ownPolicy: OwnPolicy? { get }
+    var admin: AccountAdmin { get }
+    /// Where the share and its accounts are, for messages.
+    var sharePlace: String { get }
+    var accountPlace: String { get }
+}
+
+extension OpenShare: AccountShare {
+    var sharePlace: String { folders.root.rootPath }
+    var accountPlace: String { folder.path }
+}
+
 extension ServerEnvironment {
     /// Makes all shares answer `davit reload` with an action.
     func acceptReloads(_ action: @escaping @Sendable () -> ReloadReport) {
@@ -40,23 +57,22 @@ extension ServerEnvironment {
     func accountDirectory(
         for settings: AuthenticationSettings
     ) throws(ServerError) -> AccountDirectory? {
-        var shares: [OpenShare] = []
-        var others: [OpenShare] = []
+        var shares: [any AccountShare] = []
+        var others: [any AccountShare] = []
         forEachLifecycleObserver {
-            guard let share = $0 as? OpenShare else { return }
+            guard let share = $0 as? any AccountShare else { return }
             if share.accounts == nil { others.append(share) } else { shares.append(share) }
         }
         if shares.count > 1 {
             throw .accountDatabaseNotUsable(
                 reason:
-                    "two shares have an account database: \(shares.map(\.folder.path).joined(separator: ", "))"
+                    "two shares have an account database: \(shares.map(\.accountPlace).joined(separator: ", "))"
             )
         }
         guard let share = shares.first else { return nil }
         for other in others {
             guard let policy = other.ownPolicy else {
-                throw .accountsWithoutRules(
-                    share: other.folders.root.rootPath, accounts: share.folder.path)
+                throw .accountsWithoutRules(share: other.sharePlace, accounts: share.accountPlace)
             }
             policy.refuseLimited()
         }
@@ -68,7 +84,7 @@ extension ServerEnvironment {
     /// - Parameter sessions: nil if browsers cannot sign in with a form.
     func use(_ authentication: Authentication, _ sessions: (any SessionAdministration)?) {
         forEachLifecycleObserver {
-            guard let share = $0 as? OpenShare, share.accounts != nil else { return }
+            guard let share = $0 as? any AccountShare, share.accounts != nil else { return }
             share.admin.use(authentication)
             if let sessions { share.admin.use(sessions) }
         }

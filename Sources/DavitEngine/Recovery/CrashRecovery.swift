@@ -71,6 +71,9 @@ package final class CrashRecovery: Sendable {
 
     /// Removes the access rules of entries that the trash no longer contains. Call this after
     /// ``TrashRecovery/adoptMounted()``. Blocks.
+    /// Ends moves of access rules that another server began and did not end.
+    package func recoverRuleMoves(_ ids: Set<Int64>) { ruleMoves.recover(ids) }
+
     package func sweepRules() { ruleMoves.sweep() }
 
     /// Completes the moves of access rules that could not be completed when their folders were moved. Call this

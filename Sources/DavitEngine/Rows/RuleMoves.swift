@@ -9,10 +9,14 @@ internal import Synchronization
 /// rules at both ends, and ends after it. After a crash, ``recover()`` determines from the names that exist which end keeps
 /// the rules. This needs no record of the change itself: the change holds path locks on both ends, and the destination was
 /// free, so that the folder is at exactly one of them.
+///
+/// If the change is part of a transaction, the move ends after the transaction: the names that exist show whether it was
+/// committed. Until then, the rules are at both ends, also for other servers.
 final class RuleMoves: Sendable {
     private let mover: (any RuleMover)?
     private let resources: any ResourceStore
     private let state: any ShareState
+    private let sessions: (any StoreSessions)?
     private let report: @Sendable (String) -> Void
     /// The moves that could not be ended. There are never more than folders with rules, because other moves of these folders
     /// are refused.
@@ -21,11 +25,13 @@ final class RuleMoves: Sendable {
     /// - Parameter mover: nil if no folder with rules can be moved.
     init(
         _ mover: (any RuleMover)?, _ resources: any ResourceStore, _ state: any ShareState,
+        _ sessions: (any StoreSessions)?,
         report: @escaping @Sendable (String) -> Void
     ) {
         self.mover = mover
         self.resources = resources
         self.state = state
+        self.sessions = sessions
         self.report = report
     }
 
@@ -53,6 +59,7 @@ final class RuleMoves: Sendable {
             throw StoreError(error)
         }
         guard let move = begun else { return try change() }
+        if let sessions, sessions.afterUnit({ [self] in end(move) }) { return try change() }
         do throws(StoreError) {
             let result = try change()
             end(move, .moved)
@@ -149,8 +156,9 @@ final class RuleMoves: Sendable {
     }
 
     /// Ends the moves that a crash interrupted. Call this after the changes themselves are completed or discarded.
-    func recover() {
-        for move in mover?.openMoves ?? [] { end(move) }
+    /// - Parameter ids: those of the moves; nil for all.
+    func recover(_ ids: Set<Int64>? = nil) {
+        for move in mover?.openMoves ?? [] where ids?.contains(move.id) != false { end(move) }
     }
 
     /// Ends the moves that could not be ended before.

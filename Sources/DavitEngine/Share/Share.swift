@@ -142,7 +142,8 @@ public final class Share: Sendable {
         }
         rows = ResourceRows(state, stored, now: now, report: report)
         let intents = RenameIntents(self.resources, rows, report: report)
-        ruleMoves = RuleMoves(configuration.access?.ruleMover, self.resources, state, report: report)
+        ruleMoves = RuleMoves(
+            configuration.access?.ruleMover, self.resources, state, sessions, report: report)
         trash = TrashCan(
             configuration.trash, self.resources, stored, rules, state, rows, intents, ruleMoves, now: now,
             report: report)

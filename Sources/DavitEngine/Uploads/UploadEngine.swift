@@ -98,8 +98,6 @@ package struct UploadEngine: Sendable {
             if try !completeRecord(record, target) { try drop(record) }
             throw WebDAVError(.notFound)
         }
-        // Another server may have changed it until the content was opened.
-        guard let record = share.state.upload(record.id) else { throw WebDAVError(.notFound) }
         if content.hasOtherName, try completeRecord(record, target) {
             try storing { () throws(StoreError) in try content.remove() }
             throw WebDAVError(.notFound)
@@ -110,8 +108,11 @@ package struct UploadEngine: Sendable {
             try drop(record)
             throw WebDAVError(.notFound)
         }
-        if content.length > acknowledged, record.progress.isUnverified || content.needsSync {
-            try storing { () throws(StoreError) in try content.truncate(to: acknowledged) }
+        // Another server may have received more until the content was opened, or has taken over since.
+        guard let progress = share.state.upload(record.id)?.progress else { throw WebDAVError(.notFound) }
+        if content.length < progress.offset { throw OpenUpload.superseded }
+        if content.length > progress.offset, progress.isUnverified || content.needsSync {
+            try storing { () throws(StoreError) in try content.truncate(to: progress.offset) }
         }
         return content
     }

@@ -1,0 +1,140 @@
+"""Accounts, rights and commands of a share that several davit nodes serve."""
+
+import base64
+import http.client
+import subprocess
+import threading
+import time
+
+from uploads import create
+
+LIMIT_SECONDS = 20
+
+
+def basic(name, password):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def eventually(body):
+    """Waits until `body` returns true: other nodes read changes of accounts once a second."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < end:
+        try:
+            if body():
+                return True
+        except (http.client.HTTPException, OSError):
+            # The server ends requests of credentials that are no longer valid.
+            pass
+        time.sleep(0.05)
+    return False
+
+
+def accounts(report, davit, start, url):
+    """`url` names the share for commands; `start` starts a node of it."""
+    def run(*words, standard_input=""):
+        done = subprocess.run([str(davit), *words], input=standard_input, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+    def succeed(*words, standard_input=""):
+        code, text = run(*words, standard_input=standard_input)
+        report.check(f"davit {words[0]} {words[1]}", code == 0, text)
+        return text
+
+    succeed("account", "add", url, "anna", "--rights", "all", standard_input="secret of anna\n")
+    succeed("account", "add", url, "ben", standard_input="secret of ben\n")
+    anna, ben = basic("anna", "secret of anna"), basic("ben", "secret of ben")
+    with start() as one, start() as two:
+        report.check("a client must sign in", one.status("PROPFIND", "/", Depth="0") == 401)
+        report.check("MKCOL with rights", one.status("MKCOL", "/box", Authorization=anna) == 201)
+        report.check("PUT with rights", two.status("PUT", "/box/a", b"1", Authorization=anna) == 201)
+        report.check("no rights", two.status("GET", "/box/a", Authorization=ben) in (403, 404))
+        succeed("access", "set", url, "user:ben", "/box", "view")
+        for node in (one, two):
+            report.check("a new right is in effect on each node",
+                         eventually(lambda: node.status("GET", "/box/a", Authorization=ben) == 200))
+        report.check("a right that is not granted", two.status("PUT", "/box/b", b"2", Authorization=ben) == 403)
+
+        # The rules move with their folder, on all nodes.
+        report.check("MOVE of a folder with rules",
+                     one.status("MOVE", "/box", Destination=one.url("/moved"), Authorization=anna) == 201)
+        for node in (one, two):
+            report.check("the rules have moved", eventually(
+                lambda: node.status("GET", "/moved/a", Authorization=ben) == 200), node.text()[-300:])
+        text = succeed("access", "list", url)
+        report.check("the command knows of it", "/moved" in text and "/box" not in text, text)
+
+        # A restriction holds on each node as soon as the command has ended.
+        succeed("access", "set", url, "user:anna", "/moved", "none")
+        for node in (one, two):
+            status = node.status("GET", "/moved/a", Authorization=anna)
+            report.check("a restriction is in effect immediately", status in (403, 404, 503), str(status))
+            report.check("and then answered as one",
+                         eventually(lambda: node.status("GET", "/moved/a", Authorization=anna) in (403, 404)))
+        succeed("access", "remove", url, "user:anna", "/moved")
+
+        # It is never possible to read a restricted folder while it moves to and fro.
+        one.status("MKCOL", "/secret", Authorization=anna)
+        one.status("PUT", "/secret/x", b"x", Authorization=anna)
+        succeed("access", "set", url, "user:ben", "/", "view")
+        succeed("access", "set", url, "user:ben", "/secret", "none")
+        eventually(lambda: two.status("GET", "/moved/a", Authorization=ben) == 200
+                   and two.status("GET", "/secret/x", Authorization=ben) in (403, 404))
+        leaks, moves, is_over = [], [], []
+
+        def read():
+            while not is_over:
+                for node in (one, two):
+                    for path in ("/secret/x", "/other/x"):
+                        if node.status("GET", path, Authorization=ben) == 200:
+                            leaks.append(path)
+
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for index in range(20):
+            source, target = ("/secret", "/other") if index % 2 == 0 else ("/other", "/secret")
+            node = (one, two)[index // 2 % 2]
+            eventually(lambda: moves.append(node.status("MOVE", source, Destination=node.url(target), Authorization=anna))
+                       or moves[-1] == 201)
+        is_over.append(True)
+        for reader in readers:
+            reader.join()
+        report.check("a restricted folder moves", moves.count(201) == 20, str(moves))
+        report.check("nothing restricted is read meanwhile", not leaks, str(leaks[:5]))
+        report.check("it can be read with rights",
+                     eventually(lambda: one.status("GET", "/secret/x", Authorization=anna) == 200))
+
+        # The trash keeps the rules.
+        report.check("DELETE of a folder with rules",
+                     eventually(lambda: two.status("DELETE", "/secret", Authorization=anna) == 204))
+        text = succeed("access", "list", url)
+        report.check("its rules do not apply any more", "/secret" not in text, text)
+
+        # Credentials.
+        succeed("account", "password", url, "ben", standard_input="another secret\n")
+        for node in (one, two):
+            report.check("the old password is refused", eventually(
+                lambda: node.status("GET", "/moved/a", Authorization=ben) == 401))
+            report.check("the new password is accepted", eventually(
+                lambda: node.status("GET", "/moved/a", Authorization=basic("ben", "another secret")) == 200))
+        succeed("account", "disable", url, "ben")
+        for node in (one, two):
+            report.check("a disabled account is refused", eventually(
+                lambda: node.status("GET", "/moved/a", Authorization=basic("ben", "another secret")) == 401))
+        code, text = run("account", "add", url, "anna", standard_input="x y z secret\n")
+        report.check("an account that exists", code != 0 and "exists" in text, text)
+
+        # Other commands.
+        body = (b'<?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>'
+                b"<locktype><write/></locktype></lockinfo>")
+        report.check("LOCK", one.status("LOCK", "/moved/a", body, Timeout="Second-600", Authorization=anna) == 200)
+        text = succeed("locks", "list", url)
+        report.check("locks are listed", "/moved/a" in text, text)
+        code, text = run("locks", "break", url, "/moved/a")
+        report.check("a lock is removed", code == 0, text)
+        report.check("for all nodes", two.status("PUT", "/moved/a", b"3", Authorization=anna) == 204)
+        create(one, "/moved/up", b"part", Authorization=anna)
+        text = succeed("uploads", "list", url)
+        report.check("uploads are listed", "/moved/up" in text, text)
+        text = succeed("trash", "list", url)
+        report.check("the trash is listed", "nothing" in text or "empty" in text or "secret" in text, text)
