@@ -171,7 +171,7 @@ let package = Package(
         // Connections to PostgreSQL.
         library("DavitPostgres", ["DavitSystem", libpq]),
         // The content of shares in a database, as objects that never change.
-        library("DavitBlobs", ["DavitWebClient", "DavitServer", "DavitSystem", "DavitHTTP"]),
+        library("DavitBlobs", ["DavitWebClient", "DavitServer", "DavitXML", "DavitSystem", "DavitHTTP"]),
         // Shares in a database that several servers use.
         library(
             "DavitTree",

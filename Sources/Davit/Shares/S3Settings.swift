@@ -8,13 +8,31 @@ extension S3BlobStore {
     ///   - bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
     ///   - cachePath: nil for a folder in that of the user for caches.
     convenience init(bucket: String, cachePath: String?, cacheBytes: Int64) throws(BlobError) {
+        let opened = try S3Bucket(bucket)
+        let home = Environment.variables(startingWith: "HOME")["HOME"]
+        let place = S3Bucket.place(of: bucket)
+        guard let path = cachePath ?? home.map({ "\($0)/.cache/davit/\(place)" }) else {
+            throw .failed(reason: "\(bucket) requires a folder for local copies: specify --state-dir")
+        }
+        try self.init(opened, cachePath: path, cacheBytes: cacheBytes)
+    }
+}
+
+extension S3Bucket {
+    fileprivate static func place(of bucket: String) -> Substring {
+        bucket.dropFirst("s3://".count).drop { $0 == "/" }
+    }
+
+    /// Finds a bucket with the keys of the environment.
+    /// - Parameter bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
+    init(_ bucket: String) throws(BlobError) {
         let variables = Environment.variables(startingWith: "AWS_")
         guard let accessKey = variables["AWS_ACCESS_KEY_ID"], !accessKey.contains(":"),
             let secretKey = variables["AWS_SECRET_ACCESS_KEY"]
         else {
             throw .failed(reason: "\(bucket) requires AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         }
-        let place = bucket.dropFirst("s3://".count).drop { $0 == "/" }
+        let place = Self.place(of: bucket)
         let isNamePart = { (byte: UInt8) in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
                 || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || "-._/".utf8.contains(byte)
@@ -28,14 +46,10 @@ extension S3BlobStore {
             variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"]
             ?? "https://s3.\(region).amazonaws.com"
         while endpoint.hasSuffix("/") { endpoint.removeLast() }
-        let home = Environment.variables(startingWith: "HOME")["HOME"]
-        guard let path = cachePath ?? home.map({ "\($0)/.cache/davit/\(place)" }) else {
-            throw .failed(reason: "\(bucket) requires a folder for local copies: specify --state-dir")
-        }
-        let settings = Settings(
-            endpoint: endpoint, place: String(place), region: region, accessKey: accessKey,
-            secretKey: secretKey, sessionToken: variables["AWS_SESSION_TOKEN"])
-        try self.init(settings, cachePath: path, cacheBytes: cacheBytes)
+        try self.init(
+            Settings(
+                endpoint: endpoint, place: String(place), region: region, accessKey: accessKey,
+                secretKey: secretKey, sessionToken: variables["AWS_SESSION_TOKEN"]))
     }
 }
 #endif
