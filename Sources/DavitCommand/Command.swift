@@ -6,7 +6,8 @@ package enum Command {
     /// Runs the command with `arguments`. Blocks until it has finished.
     ///
     /// - Parameter arguments: the arguments, without the program name.
-    /// - Returns: the exit status: 0, 1 for a failure, or 64 for an invalid command line.
+    /// - Returns: the exit status: 0, 1 for a failure, 2 for a check of a database that could not be completed, or 64 for an
+    ///   invalid command line.
     package static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             switch try Arguments.parse(arguments, environment: Environment.variables(startingWith: "DAVIT_"))
@@ -66,7 +67,7 @@ package enum Command {
             return ExitStatus.success
         } catch {
             StandardStreams.writeError(ErrorText.of(error))
-            return ExitStatus.failure
+            return error.exitStatus
         }
     }
 }

@@ -48,6 +48,7 @@ package enum Help: Hashable, Sendable {
                davit access ACTION FOLDER [ARGUMENT...]
                davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
+               davit check --database URL --blobs PLACE [OPTION...]
                davit import FOLDER --database URL --blobs PLACE [OPTION...]
                davit export FOLDER --database URL --blobs PLACE [OPTION...]
                davit status FOLDER [--state-dir FOLDER]
@@ -82,6 +83,8 @@ package enum Help: Hashable, Sendable {
                             about problems
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
+          check --database URL
+                            compare a database of shares with its store of content
           import FOLDER     copy a folder to a share in a database
           export FOLDER     copy a share in a database to a folder
           status FOLDER     print whether the server of a share is ready, and its load
@@ -245,6 +248,7 @@ package enum Help: Hashable, Sendable {
 
     private static let checkText = """
         usage: davit check FOLDER [--state-dir FOLDER]
+               davit check --database URL --blobs PLACE [OPTION...]
 
         Verifies the state of the shared FOLDER (its locks and properties) and prints
         any errors. If a server is sharing FOLDER, that server runs the check and
@@ -256,8 +260,19 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. The
-        listed names do not affect the exit status.
+        With --database, compares the database with the folder or bucket of its content,
+        and prints a line for each problem, at most 1,000 of each kind and then their
+        number. Changes nothing. Servers of the database may run. Reads all rows of
+        the database, and asks for the length of each object.
+
+          --database URL         database, as for 'davit serve'; repeatable
+          --blobs PLACE          folder or bucket for content, as for 'davit serve'
+          --share NAME           check only this share, and not what belongs to no share
+          --content              also read each object, and compare its SHA-256
+
+        Exit status: 0 if nothing is wrong, 1 if something is. If the check fails, the
+        status is 1 for a FOLDER and 2 for a database. The listed names do not affect
+        the exit status.
 
         """
 
