@@ -26,6 +26,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
             case .transfer(let options):
                 return report { () throws(CommandFailure) in try TransferCommand(options: options).run() }
+            case .nodes(let options):
+                return report { () throws(CommandFailure) in try NodesCommand(options: options).run() }
             case .setup(let options):
                 return report { () throws(CommandFailure) in try SetupCommand(options: options).run() }
             case .doctor(let options):
@@ -79,6 +81,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     case group, access, doctor, check
     case importing = "import"
     case exporting = "export"
+    case nodes
     case status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var help: Help {
@@ -95,6 +98,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .check: .check
         case .importing: .importing
         case .exporting: .exporting
+        case .nodes: .nodes
         case .status: .status
         case .locks: .locks
         case .uploads: .uploads

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `davit check` with shares in a PostgreSQL database.
+"""Tests `davit check` and `davit nodes` with shares in a PostgreSQL database.
 
     Tests/Cluster/checks.py --davit PATH --postgres FOLDER --rclone PATH
 
@@ -9,6 +9,7 @@ line for each failed check; the last line is `checks: N passed, M failed`.
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import random
@@ -309,6 +310,34 @@ def refusals(report, database, work, other):
     report.check("--content with a folder", database.command("check", "/srv", "--content").returncode == 64)
 
 
+def nodes(report, database):
+    """The list of nodes has those that run, and those that do not."""
+    with database.node() as one:
+        deadline = time.monotonic() + LIMIT_SECONDS
+        one.ask("PUT", "/listed", b"x")
+        done = database.command("nodes", "--database", database.url)
+        report.check("nodes", done.returncode == 0 and "running" in done.stdout and "  team  " in done.stdout,
+                     done.stdout + done.stderr)
+        found = json.loads(database.command("nodes", "--database", database.url, "--json").stdout)
+        mine = [node for node in found["nodes"] if node["name"].endswith(f":{one.process.pid}")]
+        report.check("the running node", len(mine) == 1 and mine[0]["running"] and mine[0]["staged"] == 0, str(mine))
+        team = [share for share in found["shares"] if share["name"] == "team"][0]
+        expected = [int(value) for value in database.rows(
+            "SELECT count(*) FROM resource WHERE parent <> 0 AND kind = 1 AND share = 1 "
+            "UNION ALL SELECT sum(length) FROM blob WHERE share = 1")]
+        report.check("the size of the share", [team["files"], team["bytes"]] == expected, f"{team} {expected}")
+        database.rows(f"INSERT INTO staged_blob (blob, node) VALUES (4711, {mine[0]['id']})")
+        found = json.loads(database.command("nodes", "--database", database.url, "--json").stdout)
+        report.check("a staged blob", [node["staged"] for node in found["nodes"] if node["id"] == mine[0]["id"]] == [1])
+        database.rows("DELETE FROM staged_blob WHERE blob = 4711")
+        one.kill()
+        database.rows("UPDATE node SET seen = seen - interval '3 minutes'")
+        text = database.command("nodes", "--database", database.url).stdout
+        report.check("a node that does not run", "not seen for 3 minutes" in text and "running" not in text, text)
+        report.check("in time", time.monotonic() < deadline)
+    report.check("without a database", database.command("nodes").returncode == 64)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davit", required=True, type=pathlib.Path)
@@ -329,6 +358,7 @@ def main():
         objects(report, database, work / "blobs", work)
         many(report, database, work / "blobs")
         rows(report, database)
+        nodes(report, database)
         other = Database(davit, run, folder, "checks2", work / "blobs2")
         other.node().kill()
         refusals(report, database, work, other)

@@ -48,4 +48,21 @@ package struct DatabaseCheck {
         }
     }
 }
+
+/// Reads which servers use a database, and which shares it contains.
+package struct ClusterReport {
+    private let servers: [String]
+
+    /// - Parameter servers: see ``SharedDatabase/servers``.
+    package init(servers: [String]) { self.servers = servers }
+
+    /// Reads the database. Blocks.
+    package func read() throws(ServerError) -> TreeCluster {
+        let reader = DatabaseReader(servers: servers)
+        defer { reader.close() }
+        do throws(TreeCheckFailure) { return try TreeCluster(reader.pool) } catch {
+            throw .databaseNotUsable(reason: error.reason)
+        }
+    }
+}
 #endif
