@@ -1,11 +1,11 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [connections|nodes]: builds with the trait S3, and runs Tests/Cluster with a server of its own.
+# usage: scripts/cluster.sh [connections|nodes|checks]: builds with the trait S3, and runs Tests/Cluster with a server of its own.
 # Needs the packages of the group `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 flags=(--explicit-target-dependency-import-check error --traits default,S3 --scratch-path .build/cluster)
 suites=("${@:-connections}")
-(($# > 0)) || suites=(connections nodes)
+(($# > 0)) || suites=(connections nodes checks)
 for product in ClusterTests davit; do
     SWIFT_DETERMINISTIC_HASHING=1 swift build "${flags[@]}" --product "$product"
 done
@@ -49,7 +49,8 @@ status=0
 for suite in "${suites[@]}"; do
     case $suite in
         connections) "$programs_folder/ClusterTests" "$folder" || status=1 ;;
-        nodes) Tests/Cluster/nodes.py --davit "$programs_folder/davit" --postgres "$folder" --rclone "$rclone" || status=1 ;;
+        nodes | checks)
+            "Tests/Cluster/$suite.py" --davit "$programs_folder/davit" --postgres "$folder" --rclone "$rclone" || status=1 ;;
         *) echo "cluster: unknown suite '$suite'" >&2; status=64 ;;
     esac
 done

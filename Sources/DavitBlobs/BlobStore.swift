@@ -56,7 +56,7 @@ package enum BlobError: Error, Hashable, Sendable {
 /// A store of objects that are written once and never changed: the pieces of the content of a share in a database.
 ///
 /// All calls block.
-package protocol BlobStore: Sendable {
+package protocol BlobStore: BlobInventory {
     /// Begins a new object. Nothing has its name before ``BlobWriter/finish()``.
     func create(_ key: BlobKey) throws(BlobError) -> any BlobWriter
     /// Opens an object for reading.

@@ -10,12 +10,17 @@ package final class FolderBlobStore: BlobStore {
     private let syncs: Bool
 
     /// - Parameters:
-    ///   - path: the folder, which is created if it is missing.
+    ///   - path: the folder.
     ///   - syncs: whether objects survive a power failure.
-    package init(path: String, syncs: Bool = true) throws(BlobError) {
+    ///   - creates: whether the folder is created if it is missing.
+    package init(path: String, syncs: Bool = true, creates: Bool = true) throws(BlobError) {
         self.syncs = syncs
         self.path = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
         do throws(SystemError) {
+            guard creates else {
+                _ = try RootDirectory(opening: self.path)
+                return
+            }
             for number in 0..<256 {
                 let digits = String(number, radix: 16)
                 let folder = "\(self.path)/\(number < 16 ? "0" : "")\(digits)"
@@ -101,17 +106,100 @@ package final class FolderBlobStore: BlobStore {
 
     package func claim(for database: BlobKey) throws(BlobError) {
         let file = path + "/" + Self.marker
-        let content = Array((database.text + "\n").utf8)
-        let owner: [UInt8]
         do throws(SystemError) {
             if try !ExclusiveFolder.hasEntry(at: file) {
-                try SmallFile.write(content, to: file, mode: 0o644)
+                try SmallFile.write(database.marker, to: file, mode: 0o644)
             }
-            owner = try SmallFile(reading: file).bytes
         } catch {
             throw BlobError(error)
         }
-        if owner != content { throw .failed(reason: "\(path) contains the content of another database") }
+        if try owner() != database {
+            throw .failed(reason: "\(path) contains the content of another database")
+        }
+    }
+
+    package func owner() throws(BlobError) -> BlobKey? {
+        do throws(SystemError) {
+            return BlobKey(marker: try SmallFile(reading: path + "/" + Self.marker).bytes)
+        } catch {
+            if error.code == .noEntry { return nil }
+            throw BlobError(error)
+        }
+    }
+
+    // MARK: Checks
+
+    /// Opens one of the 256 folders; nil if it is missing.
+    private func open(_ folder: UInt8) throws(SystemError) -> RootDirectory? {
+        do throws(SystemError) { return try RootDirectory(opening: path + "/" + Self.digits(folder)) } catch {
+            if error.code == .noEntry { return nil }
+            throw error
+        }
+    }
+
+    package func list(_ folder: UInt8) throws(BlobError) -> [StoredObject] {
+        do throws(SystemError) {
+            guard let open = try open(folder) else { return [] }
+            var objects: [StoredObject] = []
+            var block = DirectoryBlock(capacity: 32 * 1024)
+            while try block.read(from: open.descriptor) {
+                try block.scan { entry throws(SystemError) in
+                    // Network file systems keep removed files that are open under such names.
+                    if entry.startsWithDot { return }
+                    let length: Int64
+                    do throws(SystemError) { length = try open.descriptor.status(of: entry).length } catch {
+                        // Removed in the meantime.
+                        if error.code == .noEntry { return }
+                        throw error
+                    }
+                    objects.append(
+                        Self.object(String(decoding: entry.bytes, as: UTF8.self), length, in: folder))
+                }
+            }
+            return objects
+        } catch {
+            throw BlobError(error)
+        }
+    }
+
+    private static func object(_ name: String, _ length: Int64, in folder: UInt8) -> StoredObject {
+        let isComplete = !name.hasSuffix(FolderBlobWriter.suffix)
+        let key = BlobKey(isComplete ? name : String(name.dropLast(FolderBlobWriter.suffix.utf8.count)))
+        return StoredObject(
+            name: name, key: key?.folder == folder ? key : nil, isComplete: isComplete || key == nil,
+            length: length)
+    }
+
+    /// Asks for each object, because network file systems may return an old list of a folder.
+    package func lengths(of keys: [BlobKey], in folder: UInt8) throws(BlobError) -> [BlobKey: Int64] {
+        do throws(SystemError) {
+            guard let open = try open(folder) else { return [:] }
+            var lengths: [BlobKey: Int64] = [:]
+            for key in keys {
+                do throws(SystemError) {
+                    lengths[key] = try open.descriptor.status(of: Array(key.text.utf8)).length
+                } catch {
+                    if error.code != .noEntry { throw error }
+                }
+            }
+            return lengths
+        } catch {
+            throw BlobError(error)
+        }
+    }
+
+    package func digest(of key: BlobKey) throws(BlobError) -> [UInt8]? {
+        guard let digest = RunningDigest(.sha256) else { return nil }
+        let file = try open(key)
+        let buffer = IOBuffer(capacity: 1 << 20)
+        var offset: Int64 = 0
+        while true {
+            buffer.removeAll()
+            let count = try file.read(at: offset, count: buffer.freeCount, into: buffer)
+            if count == 0 { return digest.finish()?.bytes }
+            unsafe buffer.withBytes { unsafe digest.update($0) }
+            offset += Int64(count)
+        }
     }
 }
 
@@ -139,7 +227,9 @@ private final class FolderBlobWriter: BlobWriter, @unchecked Sendable {
         self.folder = folder
     }
 
-    static func temporaryName(of name: [UInt8]) -> [UInt8] { name + Array(".new".utf8) }
+    static let suffix = ".new"
+
+    static func temporaryName(of name: [UInt8]) -> [UInt8] { name + Array(suffix.utf8) }
 
     deinit {
         if !isFinished { try? folder.descriptor.unlink(temporary) }

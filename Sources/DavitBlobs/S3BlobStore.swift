@@ -5,55 +5,15 @@ internal import DavitSystem
 internal import DavitWebClient
 
 /// Objects in a bucket of an S3 service, with copies in a local folder.
-///
-/// Each request is signed with the SHA-256 of its content, which the service compares. Conditional requests and the status of
-/// ranges are not used, because not all services implement them: an object has a random name, and is written once.
 package final class S3BlobStore: BlobStore {
-    /// Where a bucket is, and how requests to it are signed.
-    package struct Settings: Sendable {
-        /// The URL of the service, such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end.
-        package var endpoint: String
-        /// The bucket, and the beginning of all names, with slashes between them.
-        package var place: String
-        package var region: String
-        package var accessKey: String
-        package var secretKey: String
-        /// Nil for keys that do not expire.
-        package var sessionToken: String?
-        /// For one request with all its repetitions, in milliseconds.
-        package var timeLimitMilliseconds: Int = 30_000
-
-        package init(
-            endpoint: String, place: String, region: String, accessKey: String, secretKey: String,
-            sessionToken: String?
-        ) {
-            self.endpoint = endpoint
-            self.place = place
-            self.region = region
-            self.accessKey = accessKey
-            self.secretKey = secretKey
-            self.sessionToken = sessionToken
-        }
-    }
-
-    private let settings: Settings
-    private let client: HTTPSClient
+    private let bucket: S3Bucket
     private let cache: BlobCache
-
-    /// The largest object, in bytes.
-    private static let limitBytes = 64 << 20
 
     /// - Parameters:
     ///   - cachePath: the folder for copies.
     ///   - cacheBytes: the maximum size of all copies.
-    package init(_ settings: Settings, cachePath: String, cacheBytes: Int64) throws(BlobError) {
-        guard RunningDigest.isAvailable(.sha256) else {
-            throw .failed(reason: "S3 requires SHA-256, which this build does not have")
-        }
-        self.settings = settings
-        client = HTTPSClient(
-            authorities: nil, allowsPlain: settings.endpoint.hasPrefix("http://"),
-            connectMilliseconds: 5_000, totalMilliseconds: settings.timeLimitMilliseconds)
+    package init(_ bucket: S3Bucket, cachePath: String, cacheBytes: Int64) throws(BlobError) {
+        self.bucket = bucket
         cache = try BlobCache(path: cachePath, limitBytes: cacheBytes)
     }
 
@@ -65,96 +25,37 @@ package final class S3BlobStore: BlobStore {
         try cache.open(key, digest: digest) { () throws(BlobError) in
             // Once more, because a byte may have changed on the way.
             for _ in 0..<2 {
-                let response = try send(ask("GET", name(of: key)))
-                if response.status == 404 { throw .notFound }
-                try check(response, "GET")
-                if BlobDigest.matches(response.bytes, digest) { return response.bytes }
+                let bytes = try bucket.get(key)
+                if BlobDigest.matches(bytes, digest) { return bytes }
             }
             throw .failed(reason: "the content of object \(key.text) is not that which was stored")
         }
     }
 
     package func remove(_ key: BlobKey) throws(BlobError) {
-        let response = try send(ask("DELETE", name(of: key)))
-        if response.status != 404 { try check(response, "DELETE") }
+        try bucket.remove(key)
         try cache.remove(key)
     }
 
     package func room() throws(BlobError) -> Int64? { nil }
 
-    package func claim(for database: BlobKey) throws(BlobError) {
-        let content = Array((database.text + "\n").utf8)
-        var owner = try send(ask("GET", "davit-database"))
-        if owner.status == 404 {
-            try check(try send(ask("PUT", "davit-database", content)), "PUT")
-            owner = try send(ask("GET", "davit-database"))
-        }
-        try check(owner, "GET")
-        if owner.bytes != content {
-            throw .failed(reason: "\(settings.place) contains the content of another database")
-        }
-    }
+    package func claim(for database: BlobKey) throws(BlobError) { try bucket.claim(for: database) }
 
-    fileprivate func put(_ key: BlobKey, _ bytes: [UInt8]) throws(BlobError) {
-        try check(try send(ask("PUT", name(of: key), bytes)), "PUT")
-    }
+    fileprivate func put(_ key: BlobKey, _ bytes: [UInt8]) throws(BlobError) { try bucket.put(key, bytes) }
 
     fileprivate func cached(_ key: BlobKey, length: Int64) { cache.add(key, length: length) }
 
-    // MARK: Requests
+    // MARK: Checks
 
-    private func name(of key: BlobKey) -> String { key.text.prefix(2) + "/" + key.text }
+    package func owner() throws(BlobError) -> BlobKey? { try bucket.owner() }
 
-    private func ask(_ method: String, _ name: String, _ content: [UInt8]? = nil) -> ServiceRequest {
-        var request = ServiceRequest(
-            url: "\(settings.endpoint)/\(settings.place)/\(name)", limitBytes: Self.limitBytes)
-        if method != "GET" { request.method = method }
-        request.content = content
-        request.signature = ServiceSignature(
-            region: settings.region, accessKey: settings.accessKey, secretKey: settings.secretKey)
-        request.fields = ["x-amz-content-sha256: \(BlobDigest.text(of: content ?? []) ?? "")"]
-        if content != nil { request.fields.append("Content-Type: application/octet-stream") }
-        if let token = settings.sessionToken { request.fields.append("x-amz-security-token: \(token)") }
-        return request
+    package func list(_ folder: UInt8) throws(BlobError) -> [StoredObject] { try bucket.list(folder) }
+
+    package func lengths(of keys: [BlobKey], in folder: UInt8) throws(BlobError) -> [BlobKey: Int64] {
+        try bucket.lengths(of: keys, in: folder)
     }
 
-    /// Sends a request, and repeats it if the service asks for it or does not respond. All requests can be repeated.
-    private func send(_ request: ServiceRequest) throws(BlobError) -> ServiceResponse {
-        let deadline = ContinuousClock.now + .milliseconds(settings.timeLimitMilliseconds)
-        var pause = 50
-        while true {
-            let reason: String
-            do throws(ServiceFailure) {
-                let response = try client.send(request)
-                guard response.status == 429 || response.status >= 500, response.status != 507 else {
-                    return response
-                }
-                reason = "status \(response.status)"
-            } catch {
-                switch error {
-                case .unavailable(let text): reason = text
-                case .tooLong: throw .failed(reason: "an object is too long")
-                case .cancelled: throw .unavailable(reason: "cancelled")
-                }
-            }
-            guard ContinuousClock.now + .milliseconds(pause) < deadline else {
-                throw .unavailable(reason: "the object store: \(reason)")
-            }
-            // Other nodes and threads repeat their requests at other times.
-            SystemThread.sleep(milliseconds: Int.random(in: pause / 2...pause))
-            pause = min(pause * 2, 2_000)
-        }
-    }
-
-    private func check(_ response: ServiceResponse, _ method: String) throws(BlobError) {
-        switch response.status {
-        case 200...299: return
-        case 507: throw .outOfSpace
-        case 404: throw .notFound
-        default:
-            throw .failed(reason: "the object store answered \(method) with status \(response.status)")
-        }
-    }
+    package func digest(of key: BlobKey) throws(BlobError) -> [UInt8]? { try bucket.digest(of: key) }
 }
 
 /// An object in a local file, until it is complete.

@@ -6,10 +6,14 @@ internal import DavitSystem
 
 /// The arguments of `davit check`.
 package struct CheckOptions: Hashable, Sendable {
-    /// The shared folder, as given on the command line.
+    /// The shared folder, as given on the command line; empty for a database.
     package var folder: String
     /// The state folder; nil for the default, which depends on the shared folder.
     package var stateFolder: String?
+    /// The database to check instead of a folder; without a share, all of them.
+    package var database = DatabaseOptions()
+    /// Whether the content of each object in the store of the database is compared with its digest.
+    package var comparesContent = false
 
     package init(folder: String, stateFolder: String? = nil) {
         self.folder = folder
@@ -18,14 +22,58 @@ package struct CheckOptions: Hashable, Sendable {
 }
 
 extension Arguments {
+    /// Parses `FOLDER`, or `--database URL --blobs PLACE`.
     mutating func check() throws(UsageError) -> Invocation {
         var options = CheckOptions(folder: "")
-        let folder = try folder { (arguments, word) throws(UsageError) in
-            options.stateFolder = try arguments.stateFolder(word)
+        let folders = try others { (arguments, word) throws(UsageError) in
+            let (name, behindSign) = Self.parts(of: word)
+            switch name {
+            case "--content":
+                if behindSign != nil { throw .unwantedValue(option: name) }
+                options.comparesContent = true
+            case ServeOption.stateDir.rawValue: options.stateFolder = try arguments.stateFolder(word)
+            default:
+                try arguments.addDatabaseOption(
+                    word, to: &options.database, others: ["--content", ServeOption.stateDir.rawValue])
+            }
         }
-        guard let folder else { return .help(.check) }
-        options.folder = folder
+        guard let folders else { return .help(.check) }
+        options.folder = try Self.only(folders, isRequired: options.database.servers.isEmpty) ?? ""
+        let option = ServeOption.database.rawValue
+        if options.database.servers.isEmpty {
+            let useless = [
+                (ServeOption.blobs.rawValue, options.database.blobs != nil),
+                (ServeOption.share.rawValue, options.database.share != nil),
+                ("--content", options.comparesContent),
+            ]
+            for (other, isGiven) in useless where isGiven { throw .useless(option: other, without: option) }
+        } else {
+            if !options.folder.isEmpty { throw .conflict(option: option, other: "FOLDER") }
+            if options.stateFolder != nil {
+                throw .conflict(option: option, other: ServeOption.stateDir.rawValue)
+            }
+            if options.database.blobs == nil {
+                throw .useless(option: option, without: ServeOption.blobs.rawValue)
+            }
+        }
         return .check(options)
+    }
+
+    /// Parses `--database`, `--blobs` or `--share`.
+    /// - Parameter others: the other options of the command, to suggest one of them.
+    mutating func addDatabaseOption(
+        _ word: String, to options: inout DatabaseOptions, others: [String]
+    ) throws(UsageError) {
+        let (name, behindSign) = Self.parts(of: word)
+        switch name {
+        case ServeOption.database.rawValue:
+            try options.add(server: try value(of: name, behindSign: behindSign))
+        case ServeOption.blobs.rawValue: options.blobs = try value(of: name, behindSign: behindSign)
+        case ServeOption.share.rawValue: options.share = try value(of: name, behindSign: behindSign)
+        default:
+            let known = [ServeOption.database, .blobs, .share].map(\.rawValue) + others + ["--help"]
+            throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
+        }
     }
 }
 
@@ -73,6 +121,7 @@ package struct CheckCommand {
     /// Prints the report. Blocks.
     /// - Throws: ``CommandFailure``, including when the state is damaged.
     func run() throws(CommandFailure) {
+        if !options.database.servers.isEmpty { return try checkDatabase() }
         let report = try report()
         StandardStreams.writeOutput(report.text)
         guard report.findings.isEmpty else { throw .stateDamaged(report.stateFolder) }

@@ -6,7 +6,8 @@ package enum Command {
     /// Runs the command with `arguments`. Blocks until it has finished.
     ///
     /// - Parameter arguments: the arguments, without the program name.
-    /// - Returns: the exit status: 0, 1 for a failure, or 64 for an invalid command line.
+    /// - Returns: the exit status: 0, 1 for a failure, 2 for a check of a database that could not be completed, or 64 for an
+    ///   invalid command line.
     package static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             switch try Arguments.parse(arguments, environment: Environment.variables(startingWith: "DAVIT_"))
@@ -25,6 +26,8 @@ package enum Command {
                 return report { () throws(CommandFailure) in try CheckCommand(options: options).run() }
             case .transfer(let options):
                 return report { () throws(CommandFailure) in try TransferCommand(options: options).run() }
+            case .nodes(let options):
+                return report { () throws(CommandFailure) in try NodesCommand(options: options).run() }
             case .setup(let options):
                 return report { () throws(CommandFailure) in try SetupCommand(options: options).run() }
             case .doctor(let options):
@@ -66,7 +69,7 @@ package enum Command {
             return ExitStatus.success
         } catch {
             StandardStreams.writeError(ErrorText.of(error))
-            return ExitStatus.failure
+            return error.exitStatus
         }
     }
 }
@@ -78,6 +81,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
     case group, access, doctor, check
     case importing = "import"
     case exporting = "export"
+    case nodes
     case status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var help: Help {
@@ -94,6 +98,7 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .check: .check
         case .importing: .importing
         case .exporting: .exporting
+        case .nodes: .nodes
         case .status: .status
         case .locks: .locks
         case .uploads: .uploads

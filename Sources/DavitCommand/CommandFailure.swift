@@ -1,4 +1,4 @@
-/// The reason why a command failed. The command exits with status 1.
+/// The reason why a command failed.
 package enum CommandFailure: Error, Hashable, Sendable {
     case folderMissing(String)
     case notAFolder(String)
@@ -28,6 +28,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case stateUnreadable(String, reason: String)
     /// A check found errors.
     case stateDamaged(String)
+    /// A check of a database has printed findings.
+    case databaseDamaged(count: Int)
+    /// A check of a database could not be completed.
+    case checkNotCompleted(reason: String)
     /// No server uses the state folder, or it has no socket.
     case noServer(String)
     /// The server runs, but some checks of its health failed, which have already been printed.
@@ -137,6 +141,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .stateFromNewerVersion(let path): "state in \(path) was written by a newer version of davit"
         case .stateUnreadable(let path, let reason): "cannot use the state in \(path): \(reason)"
         case .stateDamaged(let path): "state in \(path) is damaged"
+        case .databaseDamaged(1): "1 problem found"
+        case .databaseDamaged(let count): "\(count) problems found"
+        case .checkNotCompleted(let reason): reason
         case .noServer(let path): "no server uses state folder \(path)"
         case .notReady(1): "the server is not ready: 1 check failed"
         case .notReady(let count): "the server is not ready: \(count) checks failed"
@@ -200,6 +207,12 @@ package enum CommandFailure: Error, Hashable, Sendable {
         }
     }
 
+    /// The exit status of the command.
+    var exitStatus: Int32 {
+        if case .checkNotCompleted = self { return ExitStatus.notCompleted }
+        return ExitStatus.failure
+    }
+
     /// The suggestion that follows the message, or nil.
     package var advice: String? {
         switch self {
@@ -260,7 +273,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .badUser: "Choose another name or password, or create a new line with 'davit password'."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noServer: "Start it with 'davit serve', or specify its state folder: --state-dir /some/folder"
-        case .noPassword, .notReady, .doctorFoundProblems: nil
+        case .noPassword, .notReady, .doctorFoundProblems, .checkNotCompleted: nil
+        case .databaseDamaged: "See docs/cluster.md for what each line means."
         case .setupAnswer: "See 'davit setup --help'."
         case .setupFileExists: "Choose another file with --config, or replace existing files with --force."
         case .unknownUser: "Create it: useradd --system NAME"
@@ -291,6 +305,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
 package enum ExitStatus {
     package static let success: Int32 = 0
     package static let failure: Int32 = 1
+    /// A check of a database could not be completed; ``failure`` means that it has found something.
+    package static let notCompleted: Int32 = 2
     /// `EX_USAGE` in sysexits(3).
     package static let usage: Int32 = 64
 }

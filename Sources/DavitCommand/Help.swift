@@ -4,7 +4,7 @@ internal import DavitQRCode
 /// The help texts of the command.
 package enum Help: Hashable, Sendable {
     case davit, serve, setup, config, reload, account, appPassword, group, access, doctor, check,
-        importing, exporting, status, locks, uploads, trash, ban, log, password, replay, stub
+        importing, exporting, nodes, status, locks, uploads, trash, ban, log, password, replay, stub
 
     package var text: String {
         switch self {
@@ -21,6 +21,7 @@ package enum Help: Hashable, Sendable {
         case .check: Self.checkText
         case .importing: Self.importText
         case .exporting: Self.exportText
+        case .nodes: Self.nodesText
         case .status: Self.statusText
         case .locks: Self.locksText
         case .uploads: Self.uploadsText
@@ -48,8 +49,10 @@ package enum Help: Hashable, Sendable {
                davit access ACTION FOLDER [ARGUMENT...]
                davit doctor FOLDER [OPTION...]
                davit check FOLDER [--state-dir FOLDER]
+               davit check --database URL --blobs PLACE [OPTION...]
                davit import FOLDER --database URL --blobs PLACE [OPTION...]
                davit export FOLDER --database URL --blobs PLACE [OPTION...]
+               davit nodes --database URL [--json]
                davit status FOLDER [--state-dir FOLDER]
                davit locks list FOLDER [--state-dir FOLDER]
                davit locks break FOLDER LOCK [--state-dir FOLDER]
@@ -82,8 +85,12 @@ package enum Help: Hashable, Sendable {
                             about problems
           check FOLDER      verify a share's locks and properties, and list names that
                             some clients cannot use
+          check --database URL
+                            compare a database of shares with its store of content
           import FOLDER     copy a folder to a share in a database
           export FOLDER     copy a share in a database to a folder
+          nodes --database URL
+                            list the servers that use a database, and its shares
           status FOLDER     print whether the server of a share is ready, and its load
           locks list FOLDER
                             list the locks in a share
@@ -245,6 +252,7 @@ package enum Help: Hashable, Sendable {
 
     private static let checkText = """
         usage: davit check FOLDER [--state-dir FOLDER]
+               davit check --database URL --blobs PLACE [OPTION...]
 
         Verifies the state of the shared FOLDER (its locks and properties) and prints
         any errors. If a server is sharing FOLDER, that server runs the check and
@@ -256,8 +264,19 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
-        Exit status: 0 if the state is ok, 1 if it is damaged or cannot be read. The
-        listed names do not affect the exit status.
+        With --database, compares the database with the folder or bucket of its content,
+        and prints a line for each problem, at most 1,000 of each kind and then their
+        number. Changes nothing. Servers of the database may run. Reads all rows of
+        the database, and asks for the length of each object.
+
+          --database URL         database, as for 'davit serve'; repeatable
+          --blobs PLACE          folder or bucket for content, as for 'davit serve'
+          --share NAME           check only this share, and not what belongs to no share
+          --content              also read each object, and compare its SHA-256
+
+        Exit status: 0 if nothing is wrong, 1 if something is. If the check fails, the
+        status is 1 for a FOLDER and 2 for a database. The listed names do not affect
+        the exit status.
 
         """
 
@@ -301,6 +320,25 @@ package enum Help: Hashable, Sendable {
           --help                 show this help
 
         Exit status: 0 if everything was copied, otherwise 1.
+
+        """
+
+    private static let nodesText = """
+        usage: davit nodes --database URL [--json]
+
+        Lists the servers that use a PostgreSQL database of shares: ID, machine and
+        process ID, when they were started and seen last, and the number of blobs that
+        they are writing. A server that has not been seen for a minute is not running,
+        or cannot reach the database. After seven days, it is no longer listed. Then
+        lists the shares, with their numbers of files and folders, including the trash,
+        and the size of their content. Content that several files have in common counts
+        once.
+
+          --database URL         database, as for 'davit serve'; repeatable
+          --json                 print JSON for programs
+          --help                 show this help
+
+        Exit status: 0 on success, 1 if the database cannot be used.
 
         """
 

@@ -568,7 +568,7 @@ class Bucket:
     """An S3 service of rclone, behind a proxy that fails as requested."""
 
     def __init__(self, rclone, folder):
-        (folder / "bucket").mkdir(parents=True)
+        (folder / "bucket").mkdir(parents=True, exist_ok=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

@@ -91,6 +91,57 @@ import Testing
         #expect(reason.contains("another database"))
     }
 
+    @Test func checksFindTheOwner() throws {
+        #expect(try store.owner() == nil)
+        let database = BlobKey.random()
+        try store.claim(for: database)
+        #expect(try store.owner() == database)
+        try SmallFiles.write("other\n", to: folder.path + "/blobs/davit-database")
+        #expect(try store.owner() == nil)
+    }
+
+    @Test func foldersOfChecksAreNotCreated() throws {
+        let path = folder.path + "/missing"
+        #expect(failure { _ = try FolderBlobStore(path: path, creates: false) } == .notFound)
+        #expect(failure { _ = try FolderBlobStore(path: path, creates: false) } == .notFound)
+    }
+
+    @Test func objectsAreListedByFolder() throws {
+        let key = BlobKey(high: 0xAB00_0000_0000_0001, low: 2)
+        #expect(key.folder == 0xAB)
+        #expect(try store.list(0xAB).isEmpty)
+        #expect(try store.lengths(of: [key], in: 0xAB).isEmpty)
+        _ = try write(key, [[1, 2, 3]])
+        _ = try write(BlobKey(high: 0xAC00_0000_0000_0001, low: 2), [[1]])
+        let unfinished = BlobKey(high: 0xAB00_0000_0000_0001, low: 3)
+        let writer = try store.create(unfinished)
+        try append([1, 2], to: writer)
+        let place = folder.path + "/blobs/ab/"
+        try SmallFiles.write("x", to: place + "notes")
+        // The name of an object of another folder.
+        try SmallFiles.write("x", to: place + "ac" + String(repeating: "0", count: 30))
+        try SmallFiles.write("x", to: place + ".hidden")
+        let found = try store.list(0xAB).sorted { $0.name < $1.name }
+        #expect(
+            found == [
+                StoredObject(name: key.text, key: key, isComplete: true, length: 3),
+                StoredObject(name: unfinished.text + ".new", key: unfinished, isComplete: false, length: 2),
+                StoredObject(
+                    name: "ac" + String(repeating: "0", count: 30), key: nil, isComplete: true, length: 1),
+                StoredObject(name: "notes", key: nil, isComplete: true, length: 1),
+            ])
+        #expect(try store.lengths(of: [key, unfinished, .random()], in: 0xAB) == [key: 3])
+    }
+
+    @Test func digestsAreThoseOfTheStoredBytes() throws {
+        let key = BlobKey.random()
+        let digest = try write(key, [[1, 2], [3]])
+        #expect(try store.digest(of: key) == digest)
+        try SmallFiles.write("other", to: "\(folder.path)/blobs/\(key.text.prefix(2))/\(key.text)")
+        #expect(try digest == nil || store.digest(of: key) != digest)
+        #expect(failure { _ = try store.digest(of: .random()) } == (digest == nil ? nil : .notFound))
+    }
+
     @Test func roomIsThatOfTheVolume() throws {
         #expect(try store.room().map { $0 > 0 } == true)
     }

@@ -107,6 +107,7 @@ struct InterruptedUploadTests {
         // Require a database.
         case .importing: [([share] + state, 64)]
         case .exporting: [([folder.path + "/copy"], 64)]
+        case .nodes: [([], 64)]
         case .status: [([share] + state, isServed ? 0 : 1)]
         // Reads an audit log, which the server of these tests does not have.
         case .log: [(["/a", "--audit-log", folder.path + "/audit"], 1)]

@@ -70,7 +70,7 @@ struct ConnectedDatabase {
 }
 
 extension ServerError {
-    fileprivate static func databaseNotUsable(_ error: BlobError) -> ServerError {
+    static func databaseNotUsable(_ error: BlobError) -> ServerError {
         let reason =
             switch error {
             case .notFound: "the folder or bucket for content does not exist"

@@ -77,5 +77,11 @@ private struct NoBlobs: BlobStore {
     func remove(_ key: BlobKey) throws(BlobError) { throw Self.failure }
     func room() throws(BlobError) -> Int64? { nil }
     func claim(for database: BlobKey) throws(BlobError) {}
+    func owner() throws(BlobError) -> BlobKey? { nil }
+    func list(_ folder: UInt8) throws(BlobError) -> [StoredObject] { throw Self.failure }
+    func lengths(of keys: [BlobKey], in folder: UInt8) throws(BlobError) -> [BlobKey: Int64] {
+        throw Self.failure
+    }
+    func digest(of key: BlobKey) throws(BlobError) -> [UInt8]? { throw Self.failure }
 }
 #endif
