@@ -39,12 +39,24 @@ package final class PostgresAccountStore: AccountStore {
 
     /// Whether the database has had accounts, groups or rules.
     package func isInUse() throws(AccountError) -> Bool {
-        try transaction { (tables) throws(AccountError) in try tables.generation() > 0 }
+        try storedGeneration() > 0
     }
 
     package func isCurrent() throws(AccountError) -> Bool {
         let known = generation.withLock { $0 }
-        return try transaction { (tables) throws(AccountError) in try tables.generation() == known }
+        return try storedGeneration() == known
+    }
+
+    private func storedGeneration() throws(AccountError) -> Int64 {
+        let deadline = ContinuousClock.now + timeLimit
+        do throws(PostgresError) {
+            return try pool.read(until: deadline) { connection throws(PostgresError) in
+                try connection.run("SELECT generation FROM account_generation", until: deadline)
+                    .integer(0, 0)
+            }
+        } catch {
+            throw .failed(reason: error.message)
+        }
     }
 
     package func didApply() {
@@ -56,7 +68,7 @@ package final class PostgresAccountStore: AccountStore {
     package var appliedGeneration: Int64 { applied.load(ordering: .acquiring) }
 
     package func contents() throws(AccountError) -> AccountContents {
-        try transaction { (tables) throws(AccountError) in
+        try transaction(isWriting: false) { (tables) throws(AccountError) in
             // A change in the meantime waits.
             let generation = try tables.lockGeneration()
             let contents = try AccountContents(reading: tables)
@@ -80,7 +92,9 @@ package final class PostgresAccountStore: AccountStore {
     }
 
     package func sessions() throws(AccountError) -> [StoredSession] {
-        try transaction { (tables) throws(AccountError) in try SessionStatements.all(on: tables) }
+        try transaction(isWriting: false) { (tables) throws(AccountError) in
+            try SessionStatements.all(on: tables)
+        }
     }
 
     package func commitSessions(_ changes: [SessionChange]) throws(AccountError) {
@@ -92,7 +106,7 @@ package final class PostgresAccountStore: AccountStore {
     /// Returns the ids of the moves of rules that were begun by processes that are gone.
     /// - Parameter seconds: after which a process that was not seen is gone.
     package func orphanedMoves(after seconds: Int64) throws(AccountError) -> Set<Int64> {
-        try transaction { (tables) throws(AccountError) in
+        try transaction(isWriting: false) { (tables) throws(AccountError) in
             var ids: Set<Int64> = []
             try tables.read(
                 """
@@ -107,7 +121,7 @@ package final class PostgresAccountStore: AccountStore {
 
     /// Runs a transaction, which other ones can make run again.
     private func transaction<R>(
-        _ body: (PostgresAccountTables) throws(AccountError) -> R
+        isWriting: Bool = true, _ body: (PostgresAccountTables) throws(AccountError) -> R
     ) throws(AccountError) -> R {
         let result: Result<R, AccountError>
         do throws(PostgresError) {
@@ -121,7 +135,8 @@ package final class PostgresAccountStore: AccountStore {
                     result = .failure(error)
                 }
                 if let failure = tables.failure { throw failure }
-                return if case .success = result { .commit(result) } else { .rollback(result) }
+                if isWriting, case .success = result { return .commit(result) }
+                return .rollback(result)
             }
         } catch {
             throw .failed(reason: error.message)
@@ -144,10 +159,6 @@ private final class PostgresAccountTables: AccountTables {
             "SELECT set_config('davit.share', ?1, true), set_config('davit.node', ?2, true)",
             [.text(String(share)), .text(String(node))]
         ) { _ in }
-    }
-
-    func generation() throws(AccountError) -> Int64 {
-        try integer("SELECT generation FROM account_generation")
     }
 
     func lockGeneration() throws(AccountError) -> Int64 {

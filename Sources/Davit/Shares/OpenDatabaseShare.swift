@@ -25,6 +25,8 @@ final class OpenDatabaseShare: LifecycleObserver {
     private let report: @Sendable (String) -> Void
     private let isMaintaining = Atomic<Bool>(false)
     private let isEnding = Atomic<Bool>(false)
+    /// When the rules of folders in the trash were examined last.
+    private let sweptRules = Mutex<ContinuousClock.Instant?>(nil)
 
     init(
         _ configuration: WebDAVShare, _ location: SharedDatabase, in environment: ServerEnvironment
@@ -144,7 +146,13 @@ final class OpenDatabaseShare: LifecycleObserver {
         share.recovery.retryRuleMoves()
         let orphaned = (try? accountStore.orphanedMoves(after: connected.tree.nodeSeconds)) ?? []
         if !orphaned.isEmpty { share.recovery.recoverRuleMoves(orphaned) }
-        share.recovery.sweepRules()
+        // It takes time linear in the number of entries in the trash.
+        let isDue = sweptRules.withLock { swept in
+            if let swept, .now - swept < .seconds(3600) { return false }
+            swept = .now
+            return true
+        }
+        if isDue { share.recovery.sweepRules() }
     }
 
     func serverWillStop() { isEnding.store(true, ordering: .relaxed) }
