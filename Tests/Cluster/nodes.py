@@ -50,6 +50,17 @@ class Report:
             print(f"FAILED: {what} {detail}".rstrip(), flush=True)
 
 
+class FinalResponse(http.client.HTTPResponse):
+    """A response after those that only announce it (RFC 9110 section 15.2)."""
+
+    def _read_status(self):
+        while True:
+            version, status, reason = super()._read_status()
+            if not 100 < status < 200:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+
+
 class Node:
     """A davit process with a share of a database, or of a folder in `options`."""
 
@@ -81,6 +92,7 @@ class Node:
     def ask(self, method, path, body=None, **fields):
         """Returns the status, the fields and the content of a response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_SECONDS)
+        connection.response_class = FinalResponse
         try:
             names = {name.replace("_", "-"): value for name, value in fields.items()}
             connection.request(method, path, body, names)
@@ -119,22 +131,13 @@ class Balancer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        servers = "\n".join(f"    server node{index} 127.0.0.1:{node.port}" for index, node in enumerate(nodes))
+        # The example of the documentation, with other addresses.
+        text = (pathlib.Path(__file__).parents[2] / "deploy/haproxy.cfg").read_text()
+        text = text.replace("bind :8080", f"bind 127.0.0.1:{self.port}")
+        for index, node in enumerate(nodes):
+            text = text.replace(f"10.0.0.{11 + index}:8080", f"127.0.0.1:{node.port}")
         path = work / "haproxy.cfg"
-        path.write_text(f"""
-defaults
-    mode http
-    timeout connect 10s
-    timeout client 120s
-    timeout server 120s
-    option http-keep-alive
-frontend front
-    bind 127.0.0.1:{self.port}
-    default_backend nodes
-backend nodes
-    balance roundrobin
-{servers}
-""")
+        path.write_text(text)
         self.process = subprocess.Popen(["haproxy", "-db", "-q", "-f", str(path)])
         deadline = time.monotonic() + LIMIT_SECONDS
         while time.monotonic() < deadline:
@@ -360,7 +363,9 @@ def collector(report, nodes, psql):
            "AND share = (SELECT id FROM share WHERE name = 'team')")
 
     def settled():
-        return rows("SELECT count(*) FROM staged_object") == ["0"] and \
+        # Those of uploads that have not ended are in use.
+        return rows("SELECT count(*) FROM staged_object o WHERE NOT EXISTS "
+                    "(SELECT FROM staged_blob b WHERE b.blob = o.blob)") == ["0"] and \
             rows(f"SELECT count(*) FROM blob WHERE {old}") == ["0"] and \
             rows("SELECT count(*) FROM removed_object WHERE NOT is_removed") == ["0"]
 
@@ -369,7 +374,8 @@ def collector(report, nodes, psql):
         two.status("OPTIONS", "/")
         select.select([], [], [], 0.2)
     used = sorted(set(text.replace("-", "") for text in rows("SELECT DISTINCT object FROM segment")))
-    found = objects()
+    staged = set(text.replace("-", "") for text in rows("SELECT object FROM staged_object"))
+    found = [name for name in objects() if name in used or name not in staged]
     report.check("the objects are those of the content", found == used,
                  f"unknown {set(found) - set(used)}, missing {set(used) - set(found)}")
     report.check("content that is used stays", two.ask("GET", "/kept")[2] == b"k" * 9_000_000
@@ -564,6 +570,36 @@ def replaced(report, davit, run, folder):
                          node.status("PUT", "/b", b"c") == 503 and new.ask("GET", "/b")[2] == b"b")
 
 
+def restored(report, davit, run, folder):
+    """A backup of the database, with newer content."""
+    def postgres(program, *words):
+        subprocess.run([run, program, "-h", str(folder), "-U", "postgres", *words], check=True, capture_output=True)
+
+    blobs = BLOBS.with_name("backup")
+    names = {f"/{index}": bytes([index]) * (60_000 + index * 2_000_000) for index in range(4)}
+    for database in ("backup", "restored"):
+        postgres("dropdb", "--if-exists", database)
+        postgres("createdb", database)
+    with Node(davit, f"host={folder} user=postgres dbname=backup", "team", blobs=blobs) as node:
+        for name, content_ in names.items():
+            report.check("PUT before the backup", node.status("PUT", name, content_) == 201)
+        postgres("pg_dump", "-Fc", "-f", str(folder / "backup.dump"), "backup")
+        node.status("PUT", "/later", b"l" * 100_000)
+        node.status("PUT", "/3", b"changed" * 100_000)
+        node.status("DELETE", "/1")
+    postgres("pg_restore", "-d", "restored", str(folder / "backup.dump"))
+    location = f"host={folder} user=postgres dbname=restored"
+    with Node(davit, location, "team", blobs=blobs) as node:
+        for name, content_ in names.items():
+            report.check(f"{name} is as it was at the time of the backup", node.ask("GET", name)[2] == content_)
+        report.check("what was stored later is not there", node.status("GET", "/later") == 404)
+        done = subprocess.run([str(davit), "check", "--database", location, "--blobs", str(blobs), "--content"],
+                              capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        kinds = {line.split()[0] for line in done.stdout.splitlines() if line.split() and "-" in line.split()[0]}
+        report.check("only objects of later content are unknown", done.returncode == 1 and kinds == {"unknown-object"},
+                     f"{done.returncode} {done.stdout} {done.stderr}")
+
+
 class Bucket:
     """An S3 service of rclone, behind a proxy that fails as requested."""
 
@@ -690,7 +726,7 @@ def main():
     parser.add_argument("--davit", required=True, type=pathlib.Path)
     parser.add_argument("--postgres", required=True, type=pathlib.Path)
     parser.add_argument("--rclone", required=True, type=pathlib.Path, help="an rclone with `serve s3`")
-    parser.add_argument("--only", choices=["accounts", "journal", "s3", "uploads"])
+    parser.add_argument("--only", choices=["accounts", "backup", "journal", "s3", "uploads"])
     options = parser.parse_args()
     davit, folder = options.davit.resolve(), options.postgres
     run = str(folder / "run")
@@ -719,7 +755,9 @@ def main():
                 journal(report, [one, two, three], run, folder)
         if options.only == "accounts":
             accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
-        if options.only in ("accounts", "journal", "uploads"):
+        if options.only == "backup":
+            restored(report, davit, run, folder)
+        if options.only in ("accounts", "backup", "journal", "uploads"):
             print(f"nodes: {report.passed} passed, {report.failed} failed")
             return 1 if report.failed else 0
         subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
@@ -751,6 +789,7 @@ def main():
         clocks(report, davit, database, "team")
         transfer(report, davit, database, work)
         replaced(report, davit, run, folder)
+        restored(report, davit, run, folder)
         # At the end, because accounts are those of all shares of a database.
         accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
     print(f"nodes: {report.passed} passed, {report.failed} failed")
