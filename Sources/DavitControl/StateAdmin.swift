@@ -50,9 +50,9 @@ package struct StateAdmin: Sendable {
             case .emptyTrash(let days): return .lines(trash.empty(olderThanDays: days))
             // Handled by the share of a server.
             case .reload: return .refused(reason: "no server is running")
-            case .bans, .ban, .unban:
-                guard let bans else { return .refused(reason: "each server has bans of its own") }
-                return answer(request, BanAdmin(bans: bans))
+            case .bans(let skipped): return answer { $0.list(from: skipped) }
+            case .ban(let address, let seconds): return answer { $0.ban(address, seconds: seconds) }
+            case .unban(let address): return answer { $0.lift(address) }
             case .accounts(let request): return accounts.answer(request, share: share, from: origin)
             }
         } catch {
@@ -60,12 +60,8 @@ package struct StateAdmin: Sendable {
         }
     }
 
-    private func answer(_ request: ControlRequest, _ bans: BanAdmin) -> ControlResponse {
-        switch request {
-        case .ban(let address, let seconds): bans.ban(address, seconds: seconds)
-        case .unban(let address): bans.lift(address)
-        case .bans(let skipped): bans.list(from: skipped)
-        default: .refused(reason: "not a request about bans")
-        }
+    private func answer(_ body: (BanAdmin) -> ControlResponse) -> ControlResponse {
+        guard let bans else { return .refused(reason: "each server has bans of its own") }
+        return body(BanAdmin(bans: bans))
     }
 }

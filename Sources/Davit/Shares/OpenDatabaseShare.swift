@@ -31,7 +31,7 @@ final class OpenDatabaseShare: LifecycleObserver {
     init(
         _ configuration: WebDAVShare, _ location: SharedDatabase, in environment: ServerEnvironment
     ) throws(ServerError) {
-        let (log, audit) = (environment.log, environment.audit)
+        let log = environment.log
         let report: @Sendable (String) -> Void = { log(.error, "share operation failed", ["reason": $0]) }
         self.report = report
         place = location.share
@@ -40,19 +40,9 @@ final class OpenDatabaseShare: LifecycleObserver {
         accountStore = PostgresAccountStore(tree.connections, share: tree.shareID, node: tree.nodeID)
         accounts = try Self.openAccounts(accountStore, in: tree, hasPolicy: configuration.access != nil)
         ownPolicy = configuration.access.map { OwnPolicy($0) }
-        admin = AccountAdmin(
-            accounts.map { .directory($0) } ?? .notInUse,
-            admits: { audit.map { $0.admission() == .admitted } ?? true },
-            log: { change, origin in
-                log(.info, "accounts changed", ["change": change, "by": origin])
-                guard let audit else { return }
-                var event = AuditEvent(.administration)
-                (event.detail, event.origin) = (change, origin)
-                audit.record(event)
-            },
-            report: { log(.error, "account change failed", ["reason": $0]) })
+        admin = AccountAdmin(accounts, in: environment)
         var settings = configuration.shareConfiguration(in: environment)
-        settings.audit = audit.map { ShareAudit($0, folder: location.share) }
+        settings.audit = environment.audit.map { ShareAudit($0, folder: location.share) }
         settings.access = ownPolicy ?? accounts
         settings.hasAccountDatabase = accounts != nil
         journal =

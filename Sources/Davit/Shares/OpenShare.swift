@@ -82,19 +82,7 @@ final class OpenShare: LifecycleObserver {
             folder, folders.root.rootPath, environment)
         isReadOnly = configuration.isReadOnly
         sync = configuration.sync
-        let log = environment.log
-        let audit = environment.audit
-        admin = AccountAdmin(
-            accounts.map { .directory($0) } ?? .notInUse,
-            admits: { audit.map { $0.admission() == .admitted } ?? true },
-            log: { change, origin in
-                log(.info, "accounts changed", ["change": change, "by": origin])
-                guard let audit else { return }
-                var event = AuditEvent(.administration)
-                (event.detail, event.origin) = (change, origin)
-                audit.record(event)
-            },
-            report: { log(.error, "account change failed", ["reason": $0]) })
+        admin = AccountAdmin(accounts, in: environment)
         var page = configuration.page
         page.title = page.title ?? folders.root.rootPath.split(separator: "/").last.map(String.init)
         pageTitle = page.isEnabled ? page.shownTitle : nil

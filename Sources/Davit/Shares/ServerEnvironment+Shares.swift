@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitAccounts
 internal import DavitControl
 internal import DavitFileStore
@@ -38,6 +39,24 @@ protocol AccountShare: AnyObject {
     /// Where the share and its accounts are, for messages.
     var sharePlace: String { get }
     var accountPlace: String { get }
+}
+
+extension AccountAdmin {
+    /// - Parameter accounts: those of a share; nil if it has none.
+    convenience init(_ accounts: AccountDirectory?, in environment: ServerEnvironment) {
+        let (log, audit) = (environment.log, environment.audit)
+        self.init(
+            accounts.map { .directory($0) } ?? .notInUse,
+            admits: { audit.map { $0.admission() == .admitted } ?? true },
+            log: { change, origin in
+                log(.info, "accounts changed", ["change": change, "by": origin])
+                guard let audit else { return }
+                var event = AuditEvent(.administration)
+                (event.detail, event.origin) = (change, origin)
+                audit.record(event)
+            },
+            report: { log(.error, "account change failed", ["reason": $0]) })
+    }
 }
 
 extension OpenShare: AccountShare {
