@@ -107,15 +107,32 @@ package final class FolderBlobStore: BlobStore {
     package func claim(for database: BlobKey) throws(BlobError) {
         let file = path + "/" + Self.marker
         do throws(SystemError) {
-            if try !ExclusiveFolder.hasEntry(at: file) {
-                try SmallFile.write(database.marker, to: file, mode: 0o644)
-            }
+            if try !ExclusiveFolder.hasEntry(at: file) { try writeMarker(database.marker) }
         } catch {
             throw BlobError(error)
         }
         if try owner() != database {
             throw .failed(reason: "\(path) contains the content of another database")
         }
+    }
+
+    /// Writes the marker, unless another process has done so in the meantime.
+    private func writeMarker(_ bytes: [UInt8]) throws(SystemError) {
+        let folder = try RootDirectory(opening: path)
+        let name = Array(Self.marker.utf8)
+        let temporary = Array("\(Self.marker)-\(BlobKey.random().text)\(FolderBlobWriter.suffix)".utf8)
+        let file = try folder.descriptor.open(temporary, for: .newContent, permissions: 0o644)
+        defer { try? folder.descriptor.unlink(temporary) }
+        try unsafe bytes.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+        if syncs { try file.sync() }
+        do throws(SystemError) {
+            try folder.descriptor.link(temporary, to: folder.descriptor, as: name)
+        } catch {
+            if error.code == .exists { return }
+            // A volume without hard links. If another database does the same, one of both may notice too late.
+            try folder.descriptor.rename(temporary, to: folder.descriptor, as: name)
+        }
+        if syncs { try folder.descriptor.sync() }
     }
 
     package func owner() throws(BlobError) -> BlobKey? {
