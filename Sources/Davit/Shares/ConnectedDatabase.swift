@@ -26,6 +26,8 @@ struct ConnectedDatabase {
         var settings = PostgresSettings(servers: location.servers)
         // Staging content needs a connection in addition to that of the change.
         settings.connections = max(1, location.connections) + 2
+        let node = "\(HostName.current ?? "davit"):\(ProcessPrivileges.processID)"
+        settings.applicationName = "davit \(node)"
         threads = BlockingPool(threads: max(1, location.connections))
         work = PooledWorkRunner(pool: threads)
         let store: any BlobStore
@@ -43,9 +45,8 @@ struct ConnectedDatabase {
             })
         do throws(PostgresError) {
             try migration.run(servers, until: .now + .seconds(60))
-            let node = "\(HostName.current ?? "davit"):\(ProcessPrivileges.processID)"
             tree = try TreeDatabase(
-                pool, share: location.share, blobs: store, nodeName: node, report: report)
+                pool, threads: threads, share: location.share, blobs: store, nodeName: node, report: report)
         } catch {
             throw .databaseNotUsable(reason: error.message)
         }
