@@ -174,7 +174,9 @@ package struct S3Bucket: BlobInventory {
         while true {
             let reason: String
             do throws(ServiceFailure) {
+                FileFaults.step("s3-request")
                 let response = try client.send(request)
+                FileFaults.step("s3-response")
                 guard response.status == 429 || response.status >= 500, response.status != 507 else {
                     return response
                 }

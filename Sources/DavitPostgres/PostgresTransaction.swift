@@ -124,6 +124,7 @@ extension PostgresPool {
                     }
                 }
             } catch { failure = error }
+            if failure.state == "55P03" { endStoppedSessions() }
             // Without a connection, the caller responds that the database is unavailable.
             guard let current else { throw failure }
             switch failure.kind {
@@ -176,6 +177,22 @@ extension PostgresPool {
                     ORDER BY created LIMIT $1 FOR UPDATE SKIP LOCKED)
                 """, .integer(Int64(limit)), until: deadline
             ).affectedRows
+        }
+    }
+
+    /// Ends the sessions of nodes that stopped in the middle of a batch and hold locks. The server's limit for idle
+    /// transactions does not count until it has received the end of the batch.
+    private func endStoppedSessions() {
+        let deadline = ContinuousClock.now + settings.roundTripTimeout
+        // If this fails, the next transaction that waits in vain tries it again.
+        _ = try? withConnection(until: deadline) { connection throws(PostgresError) in
+            try connection.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+                    AND application_name LIKE 'davit%' AND state = 'active' AND wait_event = 'ClientRead'
+                    AND query_start < clock_timestamp() - $1 * interval '1 millisecond'
+                """, .integer(settings.idleTransactionTimeout.milliseconds), until: deadline)
         }
     }
 
