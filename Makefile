@@ -11,6 +11,11 @@ SWIFT ?= swift
 SWIFT_BUILD := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# The debug build also contains shares in a database, which the release build omits unless its traits are selected.
+DEBUG_FLAGS := $(SWIFT_FLAGS)
+ifeq ($(shell uname -s),Linux)
+DEBUG_FLAGS += --traits default,S3
+endif
 # With cross-module optimization, small functions are inlined into other modules: 3 to 6 % fewer instructions.
 RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit -Xswiftc -cross-module-optimization
 # Apple platforms have no static standard library, because it is part of the system. The table of exported symbols, 1 MB, is
@@ -21,7 +26,7 @@ endif
 
 export DAVIT ?= $(CURDIR)/.build/release/davit
 export DAVIT_DEBUG ?= $(CURDIR)/.build/debug/davit
-export SWIFT SWIFT_FLAGS
+export SWIFT SWIFT_FLAGS DEBUG_FLAGS
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -32,29 +37,29 @@ packages-%:
 build: packages-build ## build the release binary, .build/release/davit
 	$(SWIFT_BUILD) $(RELEASE_FLAGS)
 
-debug: packages-build ## build the debug binary, for the crash tests
-	$(SWIFT_BUILD) $(SWIFT_FLAGS)
+debug: packages-build packages-debug ## build the debug binary, for the crash tests
+	$(SWIFT_BUILD) $(DEBUG_FLAGS)
 
 serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
+test: packages-build packages-debug packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-cluster ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
 	@scripts/test.sh
 
-test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-lab packages-docs packages-identity ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
+test-all: packages-build packages-debug packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-cluster packages-lab packages-docs packages-identity ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
 	@scripts/test.sh --all
 
-unit: packages-build ## run the unit tests
+unit: packages-build packages-debug ## run the unit tests
 	@scripts/test.sh --all unit
 
-cluster: packages-build packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
+cluster: packages-build packages-debug packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
 	@scripts/cluster.sh
 
 identity: packages-build packages-identity ## test users of other services, with the traits that are off by default
 	@scripts/test.sh --all identity
 
-lint: packages-build packages-docs ## check formatting, structure, words, documentation and script syntax
+lint: packages-build packages-debug packages-docs ## check formatting, structure, words, documentation and script syntax
 	@scripts/test.sh lint reference
 
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
