@@ -87,6 +87,11 @@ final class BlobCache: Sendable {
         try folder.remove(key)
     }
 
+    /// Whether an object is there, or about to be.
+    func contains(_ key: BlobKey) -> Bool {
+        state.withLock { $0.entries[key] != nil || $0.fetching.contains(key) }
+    }
+
     /// Opens an object, and fetches it first if it is missing: once, even if several threads want it.
     ///
     /// - Parameters:
@@ -154,8 +159,11 @@ enum BlobDigest {
     static func text(of bytes: [UInt8]) -> String? {
         guard let running = RunningDigest(.sha256) else { return nil }
         unsafe bytes.withUnsafeBytes { unsafe running.update($0) }
-        return running.finish()?.bytes.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return running.finish().map { digits($0.bytes) }
+    }
+
+    /// Returns bytes in hexadecimal digits.
+    static func digits(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

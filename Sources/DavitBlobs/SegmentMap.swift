@@ -55,6 +55,18 @@ package struct SegmentMap: Hashable, Sendable {
         segments = result
     }
 
+    /// Records the SHA-256 of an object.
+    package mutating func setDigest(_ digest: [UInt8], of object: BlobKey) {
+        for index in segments.indices where segments[index].object == object {
+            segments[index].digest = digest
+        }
+    }
+
+    /// Returns the piece after another one; nil at the end.
+    package func piece(after segment: BlobSegment) -> BlobSegment? {
+        index(of: segment.end).map { segments[$0] }
+    }
+
     /// Discards everything from `length` on.
     package mutating func truncate(to length: Int64) {
         if length < self.length { segments = pieces(0..<length) }

@@ -103,6 +103,9 @@ final class SegmentReader: @unchecked Sendable {
                 throw StoreError(error)
             }
             open = (piece.object, file)
+            if let next = segments.piece(after: piece) {
+                store.prefetch(next.object, digest: next.digest)
+            }
         }
         let count = Int(min(Int64(buffer.freeCount), piece.length))
         let read: Int
