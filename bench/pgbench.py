@@ -10,7 +10,6 @@ import re
 
 # The number of different values in a transaction, and of connections.
 VALUES, CONNECTIONS = 16, 64
-# Parameters of commands are limited to 128 KiB.
 NUMBER = re.compile(r"-?\d+")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BYTES = re.compile(r"\\x((?:[0-9a-f]{2})*)")
@@ -20,8 +19,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d")
 
 
 def ordered(statement):
-    """Returns a statement that locks paths with the exclusive locks at the end: the keys are sorted, so that the same lock is at
-    another position in each run."""
+    """Returns a statement that locks paths with the exclusive locks at the end: its keys are sorted, so that the same lock is
+    at another position in each run."""
     if "pg_advisory_xact_lock" not in statement.text:
         return statement
     keys, flags = (value.strip("{}").split(",") for value in statement.values)
@@ -45,7 +44,8 @@ class Script:
             self.lines += trip if len(trip) == 1 else ["\\startpipeline", *trip, "\\endpipeline"]
 
     def text(self):
-        return "\n".join(["\\set n :n + 1", *(f"\\set {name} {value}" for name, value in self.variables.values()), *self.lines]) + "\n"
+        sets = [f"\\set {name} {value}" for name, value in [("n", ":n + 1"), *self.variables.values()]]
+        return "\n".join([*sets, *self.lines]) + "\n"
 
     def options(self, base):
         """Returns the options that define the variables; `base` is the first of the new numbers."""

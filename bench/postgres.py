@@ -1,7 +1,7 @@
 """A PostgreSQL server for the benchmark of shares in a database, and pgbench, which runs the statements of davit without davit.
 
-The statements are not written here, but read from the log of the server: a davit whose connection sets `log_statement` handles a
-few requests of a row, and pgbench then repeats their statements with values of the same kind.
+The statements are not written here, but read from the log of the server: a davit whose connections set `log_statement` handles
+a few requests of a row, and pgbench then repeats their statements with values of the same kind.
 """
 
 import collections
@@ -13,8 +13,9 @@ import subprocess
 
 import measure
 
-# The log contains a process ID, so that the statements of one connection can be told apart.
 SETTINGS = {"listen_addresses": "''", "max_connections": "200", "log_line_prefix": "'[%p] '", "log_min_messages": "warning"}
+# Of the ids of other files: less than those that davit gives, and more than those of roots.
+FIRST_ID = 10_000_000
 DATABASES = ["bench", "accounts", "bucket"]
 ENTRY = re.compile(r"^\[(\d+)\] (\w+):  ", flags=re.MULTILINE)
 PARAMETER = re.compile(r"\$(\d+) = (NULL|'((?:[^']|'')*)')")
@@ -38,7 +39,8 @@ class Postgres:
         self.data, self.log = os.path.join(folder, "data"), os.path.join(folder, "log")
         self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust")
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
-            file.write("".join(f"{name} = {value}\n" for name, value in {**SETTINGS, "unix_socket_directories": f"'{folder}'"}.items()))
+            for name, value in {**SETTINGS, "unix_socket_directories": f"'{folder}'"}.items():
+                file.write(f"{name} = {value}\n")
         self.run("pg_ctl", "-D", self.data, "-w", "-l", self.log, "start")
         with open(os.path.join(self.data, "postmaster.pid")) as file:
             self.pid = int(file.readline())
@@ -61,14 +63,30 @@ class Postgres:
 
     def query(self, text, database="bench"):
         """Returns the rows as lists of texts."""
-        found = self.run("psql", "-h", self.folder, "-U", "postgres", "-d", database, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
-                         "-c", text)
+        found = self.run("psql", "-h", self.folder, "-U", "postgres", "-d", database, "-X", "-q", "-A", "-t", "-v",
+                         "ON_ERROR_STOP=1", "-c", text)
         return [line.split("|") for line in found.splitlines()]
 
     def url(self, database="bench", is_logged=False):
         """Returns the address of a database for davit; with `is_logged`, the server logs the statements of its connections."""
         return f"postgresql://postgres@/{database}?host={self.folder}" + (
             "&options=-c%20log_statement%3Dall" if is_logged else "")
+
+    def add_files(self, count):
+        """Adds a share of `count` files in folders of 1,000, because indexes and plans depend on the size of the tables."""
+        self.query(f"""
+            SET search_path = davit;
+            INSERT INTO share (name) VALUES ('others');
+            INSERT INTO blob (id, share, length, reference_count) OVERRIDING SYSTEM VALUE
+                SELECT n, (SELECT id FROM share WHERE name = 'others'), 100, 1 FROM generate_series(1, {count}) n;
+            INSERT INTO small_content SELECT n, convert_to(repeat('x', 100), 'UTF8') FROM generate_series(1, {count}) n;
+            INSERT INTO resource (id, share, parent, key, name, kind, length, modified, created, blob) OVERRIDING SYSTEM VALUE
+                SELECT {FIRST_ID} + n, (SELECT id FROM share WHERE name = 'others'),
+                    {FIRST_ID} + CASE WHEN n % 1000 = 1 THEN 0 ELSE (n - 1) / 1000 * 1000 + 1 END,
+                    convert_to(n::text, 'UTF8'), convert_to(n::text, 'UTF8'), (n % 1000 <> 1)::int, 100, n, n,
+                    CASE WHEN n % 1000 = 1 THEN NULL ELSE n END
+                FROM generate_series(1, {count}) n""")
+        self.vacuum()
 
     def cpu_seconds(self):
         """Returns the user and system time of all processes so far, those that have ended included."""

@@ -229,6 +229,7 @@ class CopyTree(ClusterRow):
     scale = 1e3
     kind = "write"
     place = "disk"
+    shares_root = True
     figures = ("database_cpu", "over_idle")
     connections = 1
     files = 1000
@@ -239,7 +240,7 @@ class CopyTree(ClusterRow):
         return f"COPY of {self.files:,} files of {self.bytes // MIB} MiB, on disk"
 
     #: Set by `--copy-mib`.
-    bytes = 2 * MIB
+    bytes = 10 * MIB
 
     def prepare(self, root, setup):
         os.mkdir(os.path.join(root, "source"))
@@ -282,10 +283,11 @@ class Upload(ClusterRow):
     #: Set by `--s3-mib`.
     size = GIB
 
-    def prepare(self, root, setup):
+    def ready(self, server, setup):
         self.local = os.path.join(setup.memory, "s3-local")
         if not os.path.exists(self.local):
             write_pattern(self.local, self.size, setup)
+        super().ready(server, setup)
 
     def work(self, turn):
         if isinstance(turn.server, RcloneCopy):
@@ -298,10 +300,9 @@ class Upload(ClusterRow):
         if turn.port:
             expect(turn, "DELETE", "/uploaded", 204)
         else:
-            path = os.path.join(turn.setup.bucket.folder, "rclone", "uploaded")
-            if os.path.getsize(path) != self.size:
+            if os.path.getsize(os.path.join(turn.setup.bucket.folder, "rclone", "uploaded")) != self.size:
                 raise WrongAnswer("the object has the wrong length")
-            os.remove(path)
+            turn.setup.bucket.run("deletefile", "bench:rclone/uploaded")
 
 
 class Download(Upload):
@@ -309,13 +310,10 @@ class Download(Upload):
     title = "GET, one stream, content in S3 and not in the cache; rclone: copyto from the same service"
     kind = "read"
 
-    def prepare(self, root, setup):
-        """The content is uploaded."""
-
     def ready(self, server, setup):
         super().ready(server, setup)
         if isinstance(server, RcloneCopy):
-            write_pattern(os.path.join(setup.bucket.folder, "rclone", "content.bin"), self.size, setup)
+            setup.bucket.run("copyto", self.local, "bench:rclone/content.bin")
         else:
             setup.client.play(server.port, [Request("PUT", "/content.bin", generated=self.size, statuses=(201,))], count=1)
 
@@ -389,7 +387,8 @@ ROWS = [
     Put,
     variant(Put, "Put16k", name="put-16k", title="PUT 16 KiB, new names, 32 connections", size=16 * KIB),
     Lock,
-    variant(Lock, "Lock8", name="lock8", title="LOCK + UNLOCK, 8 connections", connections=8, contenders=[DatabaseShare, Pgbench]),
+    variant(Lock, "Lock8", name="lock8", title="LOCK + UNLOCK, 8 connections", connections=8,
+            contenders=[DatabaseShare, Pgbench]),
     variant(Lock, "Lock32", name="lock32", title="LOCK + UNLOCK, 32 connections", connections=32,
             contenders=[DatabaseShare, Pgbench32, Pgbench]),
     Move,

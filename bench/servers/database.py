@@ -9,7 +9,7 @@ import time
 import pgbench
 from client import HOST, WrongAnswer
 
-from .base import Server, free_port, is_listening, output_of
+from .base import free_port, is_listening, output_of
 from .command import CommandTurn
 from .davit import Davit
 
@@ -51,8 +51,8 @@ class DatabaseShare(Davit):
                        check=True, stdout=subprocess.DEVNULL)
 
     def serve(self):
-        return self.spawn([self.setup.davit, "serve", *self.place(), "--host", HOST, "--port", str(self.port), "--log-level", "error",
-                           *self.more_options()])
+        return self.spawn([self.setup.davit, "serve", *self.place(), "--host", HOST, "--port", str(self.port), "--log-level",
+                           "error", *self.more_options()])
 
     @classmethod
     def settings(cls):
@@ -146,10 +146,6 @@ class Pgbench(DatabaseShare):
 
 
 class PgbenchTurn(CommandTurn):
-    def __init__(self, setup, server, number):
-        super().__init__(setup, server, number)
-        self.outcome = {}
-
     def play(self, connections, seconds):
         """Runs the script; returns the number of transactions."""
         server = self.server
@@ -168,9 +164,6 @@ class PgbenchTurn(CommandTurn):
         self.wall = int(count[1]) / float(rate[1])
         self.cpu = 0
         return int(count[1])
-
-    def figures(self, amount):
-        return {**super().figures(amount), **self.outcome}
 
 
 class Bucket:
@@ -192,6 +185,13 @@ class Bucket:
                             "RCLONE_CONFIG_BENCH_PROVIDER": "Rclone", "RCLONE_CONFIG_BENCH_ENV_AUTH": "true",
                             "RCLONE_CONFIG_BENCH_ENDPOINT": f"http://{HOST}:{self.port}"}
 
+    def run(self, *arguments):
+        """Runs an rclone that uses the service as `bench:`."""
+        done = subprocess.run([self.rclone, "--config", "", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, env={**os.environ, **self.environment})
+        if done.returncode != 0:
+            raise WrongAnswer(f"rclone: {done.stdout.strip()[-500:]}")
+
     def stop(self):
         self.process.kill()
         self.process.wait()
@@ -204,7 +204,8 @@ class BucketShare(DatabaseShare):
     database = "bucket"
 
     def place(self):
-        return ["--database", self.setup.postgres.url(self.database), "--blobs", "s3://davit", "--share", self.share, "--state-dir", self.cache]
+        return ["--database", self.setup.postgres.url(self.database), "--blobs", "s3://davit", "--share", self.share,
+                "--state-dir", self.cache]
 
     @property
     def cache(self):
@@ -260,12 +261,9 @@ class RcloneCopy:
 class RcloneTurn(CommandTurn):
     def copy(self, source, target):
         started = time.monotonic()
-        done = subprocess.run([self.setup.rclone, "--config", "", "copyto", source, target], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, env={**os.environ, **self.setup.bucket.environment})
+        self.setup.bucket.run("copyto", source, target)
         self.wall, self.cpu = time.monotonic() - started, 0
-        if done.returncode != 0:
-            raise WrongAnswer(f"rclone: {done.stdout.strip()[-500:]}")
 
 
 __all__ = ["ACCOUNT", "PASSWORD", "Bucket", "BucketShare", "DatabaseShare", "DatabaseWithAccounts", "FolderShare",
-           "FolderWithAccounts", "Pgbench", "RcloneCopy", "Server", "called"]
+           "FolderWithAccounts", "Pgbench", "RcloneCopy", "called"]
