@@ -81,6 +81,10 @@ TARGETS = [
     *(Target(row, "rate, to that of pgbench", "database", "rate", 0.7, "pgbench", is_floor=True) for row in ("lock1", "lock8")),
     Target("lock32", "rate, to that of lighttpd with one connection", "database", "rate", 10, "lighttpd", "lock1",
            is_floor=True),
+    *(target for row in ("nodes-get", "nodes-put") for target in (
+        Target(row, "CPU of two nodes, to that of one", "two nodes", "cpu", peer="database"),
+        Target(row, "CPU of PostgreSQL with two nodes, to that with one", "two nodes", "database_cpu", peer="database"),
+        Target(row, "rate of two nodes, to that of one", "two nodes", "rate", peer="database"))),
     *(Target("move", f"time of {size}, to that of PUT", f"database, MOVE of {size}", "wall", 1.3, "database, PUT")
       for size in ("1", "1,000", "100,000")),
     Target("copy", "rate, to that of the folder share", "database", "rate", 50, "folder", is_floor=True),

@@ -4,6 +4,7 @@ These rows belong to `make bench-cluster`, because they need a PostgreSQL server
 """
 
 import base64
+import concurrent.futures
 import itertools
 import os
 import shutil
@@ -12,7 +13,7 @@ from client import WrongAnswer, ask
 from contest import expect
 from servers import SingleLighttpd
 from servers.database import (ACCOUNT, PASSWORD, BucketShare, DatabaseShare, DatabaseWithAccounts, FolderShare,
-                              FolderWithAccounts, Pgbench, RcloneCopy, called)
+                              FolderWithAccounts, Pgbench, RcloneCopy, TwoNodes, called)
 
 from . import locks, propfind, read
 from .base import GIB, KIB, MIB, Load, Request, variant, write_members, write_pattern
@@ -146,6 +147,48 @@ class Put(ClusterRow):
     def after(self, turn):
         if turn.port:
             check_members(turn, f"/turn-{turn.number}/", turn.outcome["units"])
+
+
+class Nodes(ClusterRow):
+    """Two clients, of one node or of two."""
+
+    name = "nodes-get"
+    title = "GET 1 KiB, two clients with 32 connections each: of the same node, and of two"
+    contenders = [DatabaseShare, TwoNodes]
+    figures = ("database_cpu",)
+    connections = 32
+    method = "GET"
+
+    def prepare(self, root, setup):
+        write_pattern(os.path.join(root, "content.bin"), KIB, setup)
+
+    def work(self, turn):
+        ports = turn.server.ports if isinstance(turn.server, TwoNodes) else (turn.port, turn.port)
+        seconds = self.turns_of * turn.setup.seconds
+
+        def play(index):
+            return turn.setup.client.play(ports[index], [self.request(turn, index)], self.connections, seconds)["units"]
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            return sum(turn.metered(lambda: list(pool.map(play, range(2)))))
+
+    def request(self, turn, index):
+        return Request("GET", "/content.bin", size=KIB, pattern_offset=0)
+
+
+class NodesPut(Nodes):
+    name = "nodes-put"
+    title = "PUT 1 KiB, new names in one collection, two clients with 16 connections each: of the same node, and of two"
+    kind = "write"
+    connections = 16
+    turns_of = 2
+
+    def before(self, turn):
+        turn.setup.postgres.query("CHECKPOINT")
+        expect(turn, "MKCOL", f"/turn-{turn.number}/", 201)
+
+    def request(self, turn, index):
+        return Request("PUT", f"/turn-{turn.number}/{index}-{{unit}}", generated=KIB, statuses=(201,))
 
 
 class Lock(ClusterRow):
@@ -391,6 +434,8 @@ ROWS = [
             contenders=[DatabaseShare, Pgbench]),
     variant(Lock, "Lock32", name="lock32", title="LOCK + UNLOCK, 32 connections", connections=32,
             contenders=[DatabaseShare, Pgbench32, Pgbench]),
+    Nodes,
+    NodesPut,
     Move,
     CopyTree,
     Upload,

@@ -9,7 +9,7 @@ import time
 import pgbench
 from client import HOST, WrongAnswer
 
-from .base import free_port, is_listening, output_of
+from .base import START_SECONDS, free_port, is_listening, output_of
 from .command import CommandTurn
 from .davit import Davit
 
@@ -57,6 +57,27 @@ class DatabaseShare(Davit):
     @classmethod
     def settings(cls):
         return "--log-level error --database URL --blobs FOLDER"
+
+
+class TwoNodes(DatabaseShare):
+    """Two nodes, whose processor time counts together."""
+
+    name = "two nodes"
+    # Ends the nodes when it is ended: `spawn` gives it a process group.
+    SCRIPT = 'trap "trap - TERM; kill 0" TERM; "$@" --port "$FIRST" & "$@" --port "$SECOND" & wait'
+
+    def serve(self):
+        self.ports = (self.port, free_port())
+        return self.spawn(["sh", "-c", self.SCRIPT, "sh", self.setup.davit, "serve", *self.place(), "--host", HOST, "--log-level",
+                           "error", *self.more_options()], {"FIRST": str(self.ports[0]), "SECOND": str(self.ports[1])})
+
+    def wait_until_ready(self):
+        super().wait_until_ready()
+        deadline = time.monotonic() + START_SECONDS
+        while not is_listening(self.ports[1]):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the second node did not start: {self.last_words()}")
+            time.sleep(0.01)
 
 
 def called(kind, what, **attributes):
@@ -266,4 +287,4 @@ class RcloneTurn(CommandTurn):
 
 
 __all__ = ["ACCOUNT", "PASSWORD", "Bucket", "BucketShare", "DatabaseShare", "DatabaseWithAccounts", "FolderShare",
-           "FolderWithAccounts", "Pgbench", "RcloneCopy", "called"]
+           "FolderWithAccounts", "Pgbench", "RcloneCopy", "TwoNodes", "called"]
