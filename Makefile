@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity cluster examples recordings clients deployment ops browser crash measure-faults bench bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity cluster examples recordings clients deployment ops browser crash measure-faults bench bench-cluster bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
@@ -107,6 +107,11 @@ bench: packages-bench build ## compare davit with nginx, lighttpd and Apache: ma
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
+	    $(if $(DOC),--markdown docs/performance.md)
+
+bench-cluster: packages-bench packages-cluster ## benchmark shares in a database against folders, pgbench and rclone: make bench-cluster [ROWS=get64,lock1] [ROUNDS=5] [DOC=1]
+	$(SWIFT_BUILD) $(RELEASE_FLAGS) --traits default,S3 --scratch-path .build/cluster
+	@python3 bench/cluster.py --davit .build/cluster/release/davit $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
 bench-page: packages-browser build ## benchmark the browser page in Chromium: make bench-page [ROUNDS=5] [DOC=1]
