@@ -2,6 +2,7 @@
 internal import DavitHTTP
 internal import DavitPostgres
 internal import DavitStore
+internal import DavitWebDAV
 
 /// The resources along a path.
 struct TreePlace {
@@ -41,6 +42,10 @@ final class TreeSession {
     private(set) var failure: PostgresError?
     /// What the unit has read, until it writes.
     private var places: [TreePlace] = []
+    /// The locks of the members of a collection, by the keys of their names; nil until they are read.
+    private var siblings: (place: TreePlace, locks: [[UInt8]: [Lock]]?)?
+    /// The active locks below a collection.
+    var locksBelow: (collection: Int64, locks: [Lock])?
     /// The resources whose properties the unit has changed; they may be created later.
     var withProperties: Set<Int64> = []
     private let rights: TreeDatabase.RightsCheck?
@@ -134,7 +139,7 @@ final class TreeSession {
     func write(
         changesPlaces: Bool = true, _ add: (inout PostgresBatch) -> Void
     ) throws(StoreError) {
-        if changesPlaces { places = [] }
+        if changesPlaces { (places, siblings, locksBelow) = ([], nil, nil) }
         if transaction != nil {
             add(&pending)
             return
@@ -206,6 +211,50 @@ final class TreeSession {
 
     /// Returns the row at a path; nil if there is none.
     func row(_ path: ResourcePath) throws(StoreError) -> TreeRow? { try place(path).row }
+
+    // MARK: Locks
+
+    /// Returns the active locks of a resource, and those of collections above it that include it.
+    ///
+    /// The first member of a collection is looked up alone. If another one follows, the locks of all members are read together.
+    func locks(covering path: ResourcePath) throws(StoreError) -> [Lock] {
+        if let siblings, siblings.place.path == path.parent, let parent = siblings.place.row {
+            let own: [[UInt8]: [Lock]]
+            if let known = siblings.locks {
+                own = known
+            } else {
+                own = try locks(ofMembersOf: parent.id, at: siblings.place.path)
+                self.siblings?.locks = own
+            }
+            let above = siblings.place.locks.filter { $0.lock.depth == .infinity }.map(\.lock)
+            return above + (own[TreeKey.key(of: path.name)] ?? [])
+        }
+        let place = try place(path)
+        if transaction == nil, let parent = path.parent { siblings = (place.prefix(parent), nil) }
+        let own = place.row?.id
+        return place.locks.filter { $0.resource == own || $0.lock.depth == .infinity }.map(\.lock)
+    }
+
+    private func locks(
+        ofMembersOf collection: Int64, at path: ResourcePath
+    ) throws(StoreError) -> [[UInt8]: [Lock]] {
+        let result = try read(
+            """
+            SELECT r.key, r.name, l.token, l.is_infinite, l.is_exclusive, l.owner, l.principal, l.network,
+                l.timeout_seconds, l.created, l.expiry, l.root_href
+            FROM lock l JOIN resource r ON r.id = l.resource
+            WHERE l.ancestors @> $1 AND r.parent = $2 AND l.expiry > clock_timestamp() ORDER BY l.number
+            """, .integers([collection]), .integer(collection))
+        return try decode { () throws(PostgresError) in
+            var locks: [[UInt8]: [Lock]] = [:]
+            for index in 0..<result.count {
+                guard let root = path.appending(try result.bytes(index, 1)) else { continue }
+                let lock = try TreeLock(result, index, from: 2, of: 0, root: root).lock
+                locks[try result.bytes(index, 0), default: []].append(lock)
+            }
+            return locks
+        }
+    }
 
     private func place(
         _ path: ResourcePath, _ result: PostgresResult, above: Int

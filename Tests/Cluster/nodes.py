@@ -211,6 +211,86 @@ def locks(report, one, other):
     report.check("an expired lock does not count", other.status("PUT", "/locks/a", b"z") == 204)
 
 
+def lock_discovery(report, one, other):
+    """A listing contains the locks of each member, and those above it."""
+    one.ask("MKCOL", "/found/")
+    for number in range(60):
+        one.ask("PUT", f"/found/{number}", b"x")
+    expected = {}
+    for number in (0, 1, 17, 59):
+        expected[f"/found/{number}"] = {one.ask("LOCK", f"/found/{number}", LOCK, Depth="0")[1]["Lock-Token"].strip("<>")}
+    shared = LOCK.replace(b"exclusive", b"shared")
+    expected["/found/2"] = {one.ask("LOCK", "/found/2", shared, Depth="0")[1]["Lock-Token"].strip("<>") for _ in range(2)}
+    for node in (one, other):
+        for depth in ("1", "infinity"):
+            content = node.ask("PROPFIND", "/found/", DISCOVERY, Depth=depth)[2].decode()
+            found = {href: set(re.findall(r"opaquelocktoken:[^<]+", rest)) for href, rest in
+                     re.findall(r"<D:href>(/found/\d+)</D:href>(.*?)</D:response>", content)}
+            report.check(f"locks in a listing of depth {depth}",
+                         len(found) == 60 and {href: tokens for href, tokens in found.items() if tokens} == expected,
+                         f"{len(found)} members: {[item for item in found.items() if item[1] != expected.get(item[0], set())]}")
+    for href, tokens in expected.items():
+        for token in tokens:
+            report.check(f"UNLOCK {href}", other.status("UNLOCK", href, Lock_Token=f"<{token}>") == 204)
+    # The lock of the collection includes its members.
+    token = one.ask("LOCK", "/found/", LOCK, Depth="infinity")[1]["Lock-Token"]
+    content = other.ask("PROPFIND", "/found/", DISCOVERY, Depth="1")[2].decode()
+    report.check("each member names the lock above it", content.count(token.strip("<>")) == 61, content.count(token.strip("<>")))
+    other.ask("UNLOCK", "/found/", Lock_Token=token)
+    one.ask("DELETE", "/found/")
+
+
+def statements(report, davit, database, folder):
+    """Requests send no more statements to the database than they need."""
+    log = folder / "log"
+
+    def count(request):
+        """Returns how many statements a request needs. Others are those of the maintenance."""
+        counts = []
+        for attempt in range(3):
+            start = log.stat().st_size
+            status = request(attempt)
+            with open(log, "rb") as file:
+                file.seek(start)
+                lines = re.findall(rb"execute s\d+: *(.*)", file.read())
+            report.check("a counted request succeeds", 200 <= status < 300, status)
+            counts.append(sum(1 for line in lines if b"pg_notify" not in line))
+        return min(counts)
+
+    with Node(davit, f"{database} options='-c log_statement=all'", "counted") as node:
+        node.ask("MKCOL", "/all/")
+        for number in range(300):
+            node.ask("PUT", f"/all/{number}", b"x")
+        tokens = []
+        etag = b'<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>'
+
+        def lock(number):
+            status, fields, _ = node.ask("LOCK", f"/all/{number}", LOCK, Depth="0")
+            tokens.append(fields["Lock-Token"])
+            return status
+
+        def put(number):
+            return node.status("PUT", f"/all/new-{number}", b"x")
+
+        # What a change takes: BEGIN, locks of paths, the look-up, what is changed, two rows about it, and COMMIT.
+        table = [
+            ("GET", 1, lambda _: node.status("GET", "/all/1")), ("HEAD", 1, lambda _: node.status("HEAD", "/all/1")),
+            ("OPTIONS", 1, lambda _: node.status("OPTIONS", "/all/1")),
+            ("PROPFIND of one resource", 1, lambda _: node.status("PROPFIND", "/all/1", etag, Depth="0")),
+            ("PROPFIND of one resource with its locks", 2, lambda _: node.status("PROPFIND", "/all/1", DISCOVERY, Depth="0")),
+            ("PROPFIND of 300 members", 3, lambda _: node.status("PROPFIND", "/all/", etag, Depth="1")),
+            ("PROPFIND of 300 members with all properties", 16, lambda _: node.status("PROPFIND", "/all/", Depth="1")),
+            ("PUT of new content", 9, put), ("PUT over content", 10, put), ("LOCK", 9, lock),
+            ("UNLOCK", 8, lambda number: node.status("UNLOCK", f"/all/{number}", Lock_Token=tokens[number])),
+            ("MKCOL", 7, lambda number: node.status("MKCOL", f"/all/c{number}/")),
+            ("COPY of a collection", 13, lambda number: node.status("COPY", "/all/", Destination=node.url(f"/c{number}"))),
+            ("MOVE of a collection", 12, lambda number: node.status("MOVE", f"/c{number}", Destination=node.url(f"/m{number}"))),
+            ("DELETE of a collection", 13, lambda number: node.status("DELETE", f"/m{number}"))]
+        for what, limit, request in table:
+            found = count(request)
+            report.check(f"{what} takes at most {limit} statements", found <= limit, f"{found}")
+
+
 def lost_updates(report, nodes):
     """Writers that read a number and write the next one with If-Match: each success counts once."""
     nodes[0].ask("PUT", "/counter", b"0")
@@ -766,6 +846,7 @@ def main():
                 with Balancer(work, nodes) as balancer:
                     litmus(report, work, balancer.port, "each request on another of three nodes")
                 locks(report, one, two)
+                lock_discovery(report, one, two)
                 lost_updates(report, nodes)
                 history(report, nodes, int(os.environ.get("SEED", "3"), 16))
                 content(report, nodes)
@@ -773,6 +854,7 @@ def main():
                 outage(report, nodes, run, folder)
                 for node in nodes:
                     report.check("a node stops", node.stop() == 0, node.text())
+            statements(report, davit, database, folder)
             accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
         if options.short or options.only in ("accounts", "backup", "journal", "uploads"):
             print(f"nodes: {report.passed} passed, {report.failed} failed")
@@ -791,6 +873,7 @@ def main():
             with Balancer(work, nodes) as balancer:
                 litmus(report, work, balancer.port, "each request on another of three nodes")
             locks(report, one, two)
+            lock_discovery(report, one, two)
             lost_updates(report, nodes)
             for seed in (1, 2, int(os.environ.get("SEED", "3"), 16)):
                 history(report, nodes, seed)
@@ -804,6 +887,7 @@ def main():
             for node in nodes:
                 report.check("a node stops", node.stop() == 0, node.text())
         clocks(report, davit, database, "team")
+        statements(report, davit, database, folder)
         transfer(report, davit, database, work)
         replaced(report, davit, run, folder)
         restored(report, davit, run, folder)

@@ -42,6 +42,11 @@ struct ConnectedDatabase {
             prepare: { connection, deadline throws(PostgresError) in
                 try migration.attach(connection, until: deadline)
                 try identity.check(connection, until: deadline)
+                // Statements of nodes find few rows by an index. Plans are kept, and statistics can be a minute old: the plan
+                // for a table that was small would read all of it while it grows. Compiling plans takes longer than they run.
+                try connection.run(
+                    "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)",
+                    until: deadline)
             })
         do throws(PostgresError) {
             try migration.run(servers, until: .now + .seconds(60))
