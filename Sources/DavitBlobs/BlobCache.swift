@@ -87,7 +87,7 @@ final class BlobCache: Sendable {
         try folder.remove(key)
     }
 
-    /// Whether an object is there, or about to be.
+    /// Whether an object exists, or is being fetched.
     func contains(_ key: BlobKey) -> Bool {
         state.withLock { $0.entries[key] != nil || $0.fetching.contains(key) }
     }
