@@ -62,9 +62,14 @@ package struct SegmentMap: Hashable, Sendable {
         }
     }
 
-    /// Returns the piece after another one; nil at the end.
-    package func piece(after segment: BlobSegment) -> BlobSegment? {
-        index(of: segment.end).map { segments[$0] }
+    /// Returns the rest of the segment that contains a position; nil at the end.
+    package func piece(from position: Int64) -> BlobSegment? {
+        guard let index = index(of: position) else { return nil }
+        var piece = segments[index]
+        piece.objectStart += position - piece.start
+        piece.length -= position - piece.start
+        piece.start = position
+        return piece
     }
 
     /// Discards everything from `length` on.
