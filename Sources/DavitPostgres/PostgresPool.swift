@@ -261,15 +261,16 @@ package final class PostgresPool: Sendable {
             grantOpenings()
             return Entry(opened)
         } catch {
+            let failure = error.ofUnavailableServer
             let time = now()
             state.withLock { state in
-                (state.failure, state.isRetrying) = (error, false)
+                (state.failure, state.isRetrying) = (failure, false)
                 state.failureCount += 1
                 let pause = Duration.milliseconds(25 << min(state.failureCount, 20))
                 state.retryAt = time + min(pause, settings.longestPause)
             }
             release()
-            throw error
+            throw failure
         }
     }
 
@@ -321,6 +322,17 @@ package final class PostgresPool: Sendable {
         comparison.withLock { _ in }
         comparison.broadcast()
         grantOpenings()
+    }
+}
+
+extension PostgresError {
+    /// The error for callers that get no connection. Whatever the server refuses it for, such as a password that has been
+    /// changed, callers can only try again later.
+    fileprivate var ofUnavailableServer: PostgresError {
+        switch kind {
+        case .other, .notPermitted: PostgresError(.connectionLost, state: state, message)
+        default: self
+        }
     }
 }
 #endif
