@@ -69,11 +69,19 @@ package final class PostgresTransaction {
 
     fileprivate func commit() throws(PostgresError) {
         var batch = PostgresBatch()
+        // Transactions of one round trip too: a node that only reads has no others.
+        let readsClock = !hasBegun && pool.clock.isStale()
         if !hasBegun { addBegin(to: &batch) }
+        if readsClock { batch.add("SELECT clock_timestamp()") }
         batch.add(last)
         batch.add("INSERT INTO commit_marker (key, is_committed) VALUES ($1, true)", .uuid(key))
         batch.addCommit()
-        _ = try connection.run(batch, until: limit)
+        let sent = ContinuousClock.now
+        let results = try connection.run(batch, until: limit)
+        // After BEGIN. An error would claim that the transaction failed.
+        if readsClock, let time = try? results[1].time(0, 0) {
+            pool.clock.record(time, sent: sent, received: .now)
+        }
     }
 
     /// Ends what is open, so that the connection can be used again.
