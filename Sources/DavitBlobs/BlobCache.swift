@@ -113,7 +113,7 @@ final class BlobCache: Sendable {
         // Another thread may have fetched it in the meantime.
         if let file = try known(key, digest) { return file }
         let bytes = try fetch()
-        let writer = try folder.create(key)
+        let writer = try folder.create(key, digests: false)
         try unsafe bytes.span.withUnsafeBytes { bytes throws(BlobError) in try unsafe writer.append(bytes) }
         _ = try writer.finish()
         // Before another object can evict it.

@@ -39,9 +39,15 @@ package final class FolderBlobStore: BlobStore {
     private func folder(of key: BlobKey) -> String { path + "/" + key.text.prefix(2) }
 
     package func create(_ key: BlobKey) throws(BlobError) -> any BlobWriter {
+        try create(key, digests: true)
+    }
+
+    /// - Parameter digests: whether ``BlobWriter/finish()`` returns the SHA-256.
+    func create(_ key: BlobKey, digests: Bool) throws(BlobError) -> any BlobWriter {
         do throws(SystemError) {
             let folder = try RootDirectory(opening: folder(of: key))
-            return try FolderBlobWriter(in: folder, as: Array(key.text.utf8), syncs: syncs)
+            return try FolderBlobWriter(
+                in: folder, as: Array(key.text.utf8), syncs: syncs, digests: digests)
         } catch {
             throw BlobError(error)
         }
@@ -228,15 +234,16 @@ private final class FolderBlobWriter: BlobWriter, @unchecked Sendable {
     private let name: [UInt8]
     private let temporary: [UInt8]
     private let file: FileDescriptor
-    private let digest = RunningDigest(.sha256)
+    private let digest: RunningDigest?
     private let syncs: Bool
     private var isFinished = false
     private(set) var length: Int64 = 0
 
     init(
-        in folder: consuming RootDirectory, as name: [UInt8], syncs: Bool
+        in folder: consuming RootDirectory, as name: [UInt8], syncs: Bool, digests: Bool
     ) throws(SystemError) {
         self.syncs = syncs
+        digest = digests ? RunningDigest(.sha256) : nil
         let temporary = Self.temporaryName(of: name)
         file = try folder.descriptor.open(temporary, for: .newContent, permissions: 0o600)
         self.temporary = temporary

@@ -40,6 +40,8 @@ package struct S3Bucket: BlobInventory {
     private let settings: Settings
     private let client: HTTPSClient
 
+    /// The size of most objects, in bytes.
+    private static let usualBytes = 8 << 20
     /// The largest object, in bytes.
     private static let limitBytes = 64 << 20
     private static let marker = "davit-database"
@@ -56,7 +58,9 @@ package struct S3Bucket: BlobInventory {
     }
 
     func get(_ key: BlobKey) throws(BlobError) -> [UInt8] {
-        let response = try send(ask("GET", path(of: key)))
+        var request = ask("GET", path(of: key))
+        request.expectedBytes = Self.usualBytes
+        let response = try send(request)
         try check(response, "GET")
         return response.bytes
     }

@@ -87,6 +87,8 @@ final class SegmentReader: @unchecked Sendable {
     private let segments: SegmentMap
     private let store: any BlobStore
     private var open: (key: BlobKey, file: BlobFile)?
+    /// How many of the following objects are fetched from a slow store while one is sent.
+    private static let prefetchCount = 3
 
     init(_ segments: SegmentMap, in store: any BlobStore) {
         self.segments = segments
@@ -106,8 +108,11 @@ final class SegmentReader: @unchecked Sendable {
             throw StoreError(error)
         }
         open = (piece.object, file)
-        if let next = segments.piece(from: piece.end) {
+        var end = piece.end
+        for _ in 0..<Self.prefetchCount {
+            guard let next = segments.piece(from: end) else { break }
             store.prefetch(next.object, digest: next.digest)
+            end = next.end
         }
         return file
     }

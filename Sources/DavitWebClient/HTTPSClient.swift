@@ -111,6 +111,7 @@ private final class IdleHandles: Sendable {
     }
 
     func run(_ request: ServiceRequest) throws(ServiceFailure) -> ServiceResponse {
+        response.bytes.reserveCapacity(min(request.expectedBytes, limitBytes))
         try set(CURLOPT_URL, request.url)
         if let content = request.content {
             let code = unsafe content.withUnsafeBytes { bytes in
