@@ -125,7 +125,7 @@ class Pgbench(DatabaseShare):
     is_logged = True
     #: The number of connections; 0: as many as a node uses at the same time for changes and look-ups.
     connections = 0
-    POOL = 8
+    POOL = 16
 
     def learn(self, row, setup):
         """Records the statements of the row, and stops davit."""

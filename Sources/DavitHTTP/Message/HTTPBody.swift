@@ -35,7 +35,7 @@ public protocol BodyStream: AnyObject {
     ///   is replaced by one for the error; otherwise, the connection is aborted, so that the peer can detect
     ///   the truncation.
     func next(into buffer: IOBuffer) async throws(HTTPError)
-    /// Returns stored content that comes next, and goes on after it; nil if ``next(into:)`` must be called. Only called for
+    /// Returns stored content that comes next, and continues after it; nil if ``next(into:)`` must be called. Only called for
     /// content of known length that is sent unmodified.
     /// - Throws: like ``next(into:)``.
     func nextFile() async throws(HTTPError) -> FilePiece?
