@@ -15,7 +15,7 @@ extension Configuration {
         guard directory != nil || !accounts.isEmpty || signInProvider != nil else { return nil }
         var titles: [String] = []
         environment.forEachLifecycleObserver {
-            if let title = ($0 as? OpenShare)?.pageTitle { titles.append(title) }
+            if let title = ($0 as? any AccountShare)?.pageTitle { titles.append(title) }
         }
         guard let title = titles.first else {
             if signInProvider != nil { throw .signInProviderNotUsable(reason: "no share has a browser page") }
@@ -79,7 +79,11 @@ extension AccountEndpoint {
     /// Reads the sessions of accounts that can still sign in. Blocks.
     func loadSessions(for authentication: Authentication) throws(ServerError) {
         do throws(SessionStoreError) {
-            try sessions.load { credential(of: $0, authentication) }
+            // The table belongs to this object.
+            try sessions.load { [weak self, weak authentication] account in
+                guard let self, let authentication else { return nil }
+                return credential(of: account, authentication)
+            }
         } catch {
             throw .accountDatabaseNotUsable(reason: error.reason)
         }

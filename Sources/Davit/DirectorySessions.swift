@@ -6,14 +6,20 @@ internal import DavitServer
 struct DirectorySessions: SessionStore {
     let directory: AccountDirectory
 
+    var isShared: Bool { directory.sharesSessions }
+
     func sessions() throws(SessionStoreError) -> [BrowserSession] {
+        try attempt { () throws(AccountError) in try directory.sessions().map { BrowserSession($0) } }
+    }
+
+    func session(withHash hash: [UInt8]) throws(SessionStoreError) -> BrowserSession? {
         try attempt { () throws(AccountError) in
-            try directory.sessions().map {
-                BrowserSession(
-                    id: $0.id, tokenHash: $0.tokenHash, account: $0.account, createdAt: $0.createdAt,
-                    usedAt: $0.usedAt, address: $0.address, agent: $0.agent)
-            }
+            try directory.session(withHash: hash).map { BrowserSession($0) }
         }
+    }
+
+    func uses(of ids: [Int64]) throws(SessionStoreError) -> [Int64: Int64] {
+        try attempt { () throws(AccountError) in try directory.uses(ofSessions: ids) }
     }
 
     func insert(
@@ -38,6 +44,14 @@ struct DirectorySessions: SessionStore {
 
     private func attempt<T>(_ body: () throws(AccountError) -> T) throws(SessionStoreError) -> T {
         do throws(AccountError) { return try body() } catch { throw SessionStoreError(reason: error.text) }
+    }
+}
+
+extension BrowserSession {
+    fileprivate init(_ stored: StoredSession) {
+        self.init(
+            id: stored.id, tokenHash: stored.tokenHash, account: stored.account, createdAt: stored.createdAt,
+            usedAt: stored.usedAt, address: stored.address, agent: stored.agent)
     }
 }
 #endif

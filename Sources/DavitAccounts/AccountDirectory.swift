@@ -166,6 +166,19 @@ public final class AccountDirectory: AccessPolicy {
     /// Returns all sessions in the store. Blocks.
     public func sessions() throws(AccountError) -> [StoredSession] { try store.sessions() }
 
+    /// Whether other servers begin and end sessions in the store.
+    package var sharesSessions: Bool { store.isShared }
+
+    /// Returns the session with a token of this hash; nil if there is none. Blocks.
+    package func session(withHash hash: [UInt8]) throws(AccountError) -> StoredSession? {
+        try store.session(withHash: hash)
+    }
+
+    /// Returns the sessions among some that exist, and when they were used. Blocks.
+    package func uses(ofSessions ids: [Int64]) throws(AccountError) -> [Int64: Int64] {
+        try store.uses(ofSessions: ids)
+    }
+
     /// Commits all changes of sessions, or none. Blocks, but not for changes of accounts to take effect.
     public func commitSessions(_ changes: [SessionChange]) throws(AccountError) {
         try store.commitSessions(changes)

@@ -26,6 +26,12 @@ public protocol AccountStore: Sendable {
     /// Returns all sessions, in no particular order.
     func sessions() throws(AccountError) -> [StoredSession]
 
+    /// Returns the session with a token of this hash; nil if there is none.
+    func session(withHash hash: [UInt8]) throws(AccountError) -> StoredSession?
+
+    /// Returns the sessions among some that exist, and when they were used, in seconds since 1970.
+    func uses(ofSessions ids: [Int64]) throws(AccountError) -> [Int64: Int64]
+
     /// Commits all changes in order, or none. A change of the secret of an account, or disabling or removing it,
     /// also removes its sessions.
     func commitSessions(_ changes: [SessionChange]) throws(AccountError)
@@ -35,6 +41,16 @@ extension AccountStore {
     public var isShared: Bool { false }
     public func isCurrent() throws(AccountError) -> Bool { true }
     public func didApply() {}
+
+    public func session(withHash hash: [UInt8]) throws(AccountError) -> StoredSession? {
+        try sessions().first { $0.tokenHash == hash }
+    }
+
+    public func uses(ofSessions ids: [Int64]) throws(AccountError) -> [Int64: Int64] {
+        let wanted = Set(ids)
+        let found = try sessions().filter { wanted.contains($0.id) }
+        return Dictionary(found.map { ($0.id, $0.usedAt) }) { first, _ in first }
+    }
 
     /// Commits all changes in order, or none.
     public func commit(_ changes: [AccountChange]) throws(AccountError) {

@@ -97,6 +97,27 @@ package final class PostgresAccountStore: AccountStore {
         }
     }
 
+    package func session(withHash hash: [UInt8]) throws(AccountError) -> StoredSession? {
+        try transaction(isWriting: false) { (tables) throws(AccountError) in
+            try SessionStatements.session(withHash: hash, on: tables)
+        }
+    }
+
+    package func uses(ofSessions ids: [Int64]) throws(AccountError) -> [Int64: Int64] {
+        let deadline = ContinuousClock.now + timeLimit
+        do throws(PostgresError) {
+            return try pool.read(until: deadline) { connection throws(PostgresError) in
+                let result = try connection.run(
+                    "SELECT id, used FROM session WHERE id = ANY ($1)", .integers(ids), until: deadline)
+                var uses: [Int64: Int64] = [:]
+                for row in 0..<result.count { uses[try result.integer(row, 0)] = try result.integer(row, 1) }
+                return uses
+            }
+        } catch {
+            throw .failed(reason: error.message)
+        }
+    }
+
     package func commitSessions(_ changes: [SessionChange]) throws(AccountError) {
         try transaction { (tables) throws(AccountError) in
             for change in changes { try SessionStatements.apply(change, on: tables) }

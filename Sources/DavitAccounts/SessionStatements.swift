@@ -7,13 +7,21 @@ enum SessionStatements {
     ) throws(AccountError) -> [StoredSession] {
         var sessions: [StoredSession] = []
         try tables.read("SELECT id, token_hash, account, created, used, address, agent FROM session") { row in
-            sessions.append(
-                StoredSession(
-                    id: row.integer(0), tokenHash: row.blob(1), account: row.text(2),
-                    createdAt: row.integer(3), usedAt: row.integer(4), address: row.text(5),
-                    agent: row.text(6)))
+            sessions.append(StoredSession(row))
         }
         return sessions
+    }
+
+    static func session(
+        withHash hash: [UInt8], on tables: borrowing some AccountTables & ~Copyable
+    ) throws(AccountError) -> StoredSession? {
+        var session: StoredSession?
+        try tables.read(
+            """
+            SELECT id, token_hash, account, created, used, address, agent FROM session WHERE token_hash = ?1
+            """, [.blob(hash)]
+        ) { row in session = StoredSession(row) }
+        return session
     }
 
     static func apply(
@@ -38,5 +46,14 @@ enum SessionStatements {
                 [.integer(id), .integer(time), .text(address)])
         case .remove(let id): try tables.run("DELETE FROM session WHERE id = ?1", [.integer(id)])
         }
+    }
+}
+
+extension StoredSession {
+    /// Reads the columns of ``SessionStatements``.
+    fileprivate init(_ row: AccountRow) {
+        self.init(
+            id: row.integer(0), tokenHash: row.blob(1), account: row.text(2), createdAt: row.integer(3),
+            usedAt: row.integer(4), address: row.text(5), agent: row.text(6))
     }
 }

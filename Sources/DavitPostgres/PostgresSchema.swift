@@ -707,6 +707,9 @@ enum PostgresSchema {
             WHERE blob.id = used.blob
         $$;
 
+        -- Nodes look for sessions that others have begun.
+        CREATE INDEX session_token ON session (token_hash);
+
         -- Only one node at a time: two that remove blobs with an object in common would each leave the object to the other one.
         CREATE OR REPLACE FUNCTION remove_unreferenced_blobs(share_id bigint, age_seconds bigint, row_limit bigint)
         RETURNS void LANGUAGE plpgsql AS $$

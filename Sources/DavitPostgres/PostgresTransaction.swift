@@ -105,7 +105,8 @@ extension PostgresPool {
     ///
     /// - Parameters:
     ///   - deadline: for all attempts. Finding out about a lost COMMIT may take ``PostgresSettings/settleTimeout`` longer.
-    ///   - attempts: how often to run `body` at most.
+    ///   - attempts: how often to run `body` at most. If it runs only once, and the connection is lost meanwhile, the error is
+    ///     `retry`.
     /// - Throws: `inDoubt` if the transaction is committed or not, and that cannot be found out in time. With any other
     ///   error, it is not committed.
     package func transaction<Value>(
@@ -145,7 +146,13 @@ extension PostgresPool {
                     throw PostgresError(.connectionLost, state: failure.state, failure.message)
                 }
             case .retry, .connectionLost, .timedOut:
-                guard attempt < attempts, .now < deadline else { throw failure }
+                guard attempt < attempts, .now < deadline else {
+                    // A caller that repeats its work itself finds another connection, if the database can be reached.
+                    if failure.kind == .connectionLost, attempts == 1 {
+                        throw .conflict(failure.message)
+                    }
+                    throw failure
+                }
             default: throw failure
             }
         }

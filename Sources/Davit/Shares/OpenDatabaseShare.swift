@@ -21,6 +21,7 @@ final class OpenDatabaseShare: LifecycleObserver {
     let accounts: AccountDirectory?
     let ownPolicy: OwnPolicy?
     let admin: AccountAdmin
+    let pageTitle: String?
     private let place: String
     private let report: @Sendable (String) -> Void
     private let isMaintaining = Atomic<Bool>(false)
@@ -54,6 +55,7 @@ final class OpenDatabaseShare: LifecycleObserver {
             limitLog: LimitLog { log(.warning, "request refused by a limit", $0.details) })
         var page = configuration.page
         page.title = page.title ?? location.share
+        pageTitle = page.isEnabled ? page.shownTitle : nil
         handler = WebDAVHandler(
             share: share, page: page.isEnabled ? BrowserPage(settings: page) : nil,
             administration: accounts == nil ? nil : AdministrationEndpoint(admin))

@@ -39,6 +39,8 @@ protocol AccountShare: AnyObject {
     /// Where the share and its accounts are, for messages.
     var sharePlace: String { get }
     var accountPlace: String { get }
+    /// Nil if the share has no browser page.
+    var pageTitle: String? { get }
 }
 
 extension AccountAdmin {

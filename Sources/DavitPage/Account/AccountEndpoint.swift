@@ -98,6 +98,7 @@ extension AccountEndpoint: RequestAuthenticator {
                 }
                 return .admitted(name: entry.session.account, number: entry.number)
             }
+            if sessions.mayBeElsewhere(token) { return .later { [sessions] in await sessions.find(token) } }
         }
         if let provider, ProviderAccess.concerns(request) {
             return .response(reply(to: request, provider, authentication) { nil })

@@ -27,6 +27,8 @@ package enum AuthenticatorDecision {
     case admittedElsewhere(Principal, number: UInt64)
     /// The response, instead of that of the next handler.
     case response(Reply)
+    /// The authenticator must be asked again after this.
+    case later(@Sendable () async -> Void)
 }
 
 extension Authentication {
@@ -40,6 +42,11 @@ extension Authentication {
             switch try authenticator.authenticate(request, for: self) {
             case nil: continue
             case .response(let reply): return reply
+            case .later(let prepare):
+                return .pending { () async throws(HTTPError) in
+                    await prepare()
+                    return try await self.handle(request, next: next).response()
+                }
             case .admitted(let name, let number):
                 request.principal = name
                 request.credentialNumber = number

@@ -34,6 +34,8 @@ package final class SessionTable: Sendable {
         /// Sessions that have ended and may still be in the store.
         var removed: Set<Int64> = []
         var flushedAt: Int64 = 0
+        /// Hashes of tokens that were not in the store, until the next ``SessionTable/refresh()``.
+        var unknown: Set<[UInt8]> = []
     }
 
     /// The interval in seconds at which ``BrowserSession/usedAt`` is updated.
@@ -47,6 +49,8 @@ package final class SessionTable: Sendable {
     private let now: @Sendable () -> Int64
     private let report: @Sendable (SessionStoreError) -> Void
     private let ended = Mutex<(@Sendable (Set<UInt64>) -> Void)?>(nil)
+    /// Returns the current credential of an account.
+    private let credential = Mutex<(@Sendable (String) -> SessionCredential?)?>(nil)
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -67,8 +71,11 @@ package final class SessionTable: Sendable {
 
     /// Reads the sessions in the store. Blocks.
     /// - Parameter credential: returns the current credential of an account, or nil if it cannot be used.
-    package func load(credential: (String) -> SessionCredential?) throws(SessionStoreError) {
+    package func load(
+        credential: @escaping @Sendable (String) -> SessionCredential?
+    ) throws(SessionStoreError) {
         guard let store else { return }
+        self.credential.withLock { $0 = credential }
         let stored = try store.sessions()
         let now = now()
         state.withLock { state in
@@ -105,6 +112,70 @@ package final class SessionTable: Sendable {
             }
             return entry
         }
+    }
+
+    // MARK: Sessions of other servers
+
+    /// The maximum number of tokens that are known not to be in the store.
+    private static let unknownLimit = 1024
+
+    /// Whether a token may be that of a session that another server has begun; ``find(_:)`` then looks for it.
+    package func mayBeElsewhere(_ token: String) -> Bool {
+        guard let store, store.isShared, let hash = BrowserSession.hash(of: token) else { return false }
+        return state.withLock { $0.entries[hash] == nil && !$0.unknown.contains(hash) }
+    }
+
+    /// Looks for a session that another server has begun, so that ``use(_:from:)`` finds it.
+    package func find(_ token: String) async {
+        guard let store, let hash = BrowserSession.hash(of: token) else { return }
+        let result = await work.run { () -> Result<BrowserSession?, SessionStoreError> in
+            do throws(SessionStoreError) { return .success(try store.session(withHash: hash)) } catch {
+                return .failure(error)
+            }
+        }
+        var found: BrowserSession?
+        switch result {
+        case .success(let session)?: found = session
+        case .failure(let error)?: report(error)
+        case nil: break
+        }
+        let credential = found.flatMap { session in self.credential.withLock { $0 }?(session.account) }
+        let now = now()
+        state.withLock { state in
+            // One that has just ended here may still be in the store.
+            if let found, let credential, !state.removed.contains(found.id), !found.isAhead(of: now),
+                !found.isExpired(at: now, limits)
+            {
+                if state.entries[hash] == nil { state.insert(found, credential) }
+                return
+            }
+            if state.unknown.count >= Self.unknownLimit { state.unknown = [] }
+            state.unknown.insert(hash)
+        }
+    }
+
+    /// Ends the sessions that other servers have ended, and takes over when they were used there. Blocks.
+    private func refresh() {
+        guard let store, store.isShared else { return }
+        let ids = state.withLock { state in
+            state.unknown = []
+            return state.entries.values.filter { $0.principal == nil }.map(\.session.id)
+        }
+        if ids.isEmpty { return }
+        let uses: [Int64: Int64]
+        do throws(SessionStoreError) { uses = try store.uses(of: ids) } catch { return report(error) }
+        let asked = Set(ids)
+        let ended = state.withLock { state in
+            for (hash, entry) in state.entries {
+                guard let used = uses[entry.session.id], used > entry.session.usedAt else { continue }
+                state.entries[hash]?.session.usedAt = used
+            }
+            let ended = state.remove { asked.contains($0.session.id) && uses[$0.session.id] == nil }
+            // The store does not contain them any more.
+            state.removed.subtract(ended.map(\.session.id))
+            return ended
+        }
+        finish(ended)
     }
 
     // MARK: Changes
@@ -285,9 +356,11 @@ package final class SessionTable: Sendable {
 
 extension SessionTable: LifecycleObserver {
     package func performMaintenance() -> Bool {
+        refresh()
         // The end of a session must be in the store soon, because it would begin again after a crash.
         flush(force: state.withLock { !$0.removed.isEmpty })
-        return store != nil && state.withLock { !$0.removed.isEmpty }
+        guard let store else { return false }
+        return state.withLock { !$0.removed.isEmpty || store.isShared && !$0.entries.isEmpty }
     }
 
     package func serverDidStop() { flush(force: true) }

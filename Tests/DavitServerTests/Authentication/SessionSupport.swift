@@ -12,6 +12,23 @@ final class MemorySessionStore: SessionStore {
     }
 
     private let state = Mutex(State())
+    let isShared: Bool
+
+    init(isShared: Bool = false) { self.isShared = isShared }
+
+    func session(withHash hash: [UInt8]) throws(SessionStoreError) -> BrowserSession? {
+        try read { $0.values.first { $0.tokenHash == hash } }
+    }
+
+    func uses(of ids: [Int64]) throws(SessionStoreError) -> [Int64: Int64] {
+        try read { state in state.filter { ids.contains($0.key) }.mapValues(\.usedAt) }
+    }
+
+    private func read<T>(_ body: ([Int64: BrowserSession]) -> T) throws(SessionStoreError) -> T {
+        let result = state.withLock { $0.isFailing ? nil : body($0.sessions) }
+        guard let result else { throw SessionStoreError(reason: "failing") }
+        return result
+    }
 
     var all: [Int64: BrowserSession] { state.withLock { $0.sessions } }
     var writes: Int { state.withLock { $0.writes } }
