@@ -1,0 +1,2 @@
+def failover(*_):
+    pass

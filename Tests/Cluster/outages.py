@@ -1,0 +1,2 @@
+def outages(*_):
+    pass
