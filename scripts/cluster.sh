@@ -1,11 +1,12 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [connections|nodes|checks]: builds with the trait S3, and runs Tests/Cluster with a server of its own.
+# usage: scripts/cluster.sh [connections|nodes|checks|faults]: builds with the trait S3, and runs Tests/Cluster with a server of
+# its own.
 # Needs the packages of the group `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 flags=(--explicit-target-dependency-import-check error --traits default,S3 --scratch-path .build/cluster)
 suites=("${@:-connections}")
-(($# > 0)) || suites=(connections nodes checks)
+(($# > 0)) || suites=(connections nodes checks faults)
 for product in ClusterTests davit; do
     SWIFT_DETERMINISTIC_HASHING=1 swift build "${flags[@]}" --product "$product"
 done
@@ -40,6 +41,10 @@ stop() {
         kill -CONT "$main" 2>/dev/null || true
         "$folder/run" pg_ctl -D "${file%/*}" -m immediate -w stop >/dev/null 2>&1 || true
     done
+    # Small file systems of a test that was interrupted.
+    for file in "$folder"/small-*; do
+        if mountpoint -q "$file"; then umount -l "$file"; fi
+    done
     rm -rf "$folder"
 }
 trap stop EXIT
@@ -49,7 +54,7 @@ status=0
 for suite in "${suites[@]}"; do
     case $suite in
         connections) "$programs_folder/ClusterTests" "$folder" || status=1 ;;
-        nodes | checks)
+        nodes | checks | faults)
             "Tests/Cluster/$suite.py" --davit "$programs_folder/davit" --postgres "$folder" --rclone "$rclone" || status=1 ;;
         *) echo "cluster: unknown suite '$suite'" >&2; status=64 ;;
     esac

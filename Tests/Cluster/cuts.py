@@ -60,7 +60,8 @@ REQUESTS = {
     "COPY": ("COPY", "tree/", None, {"Destination": "tree2/"}, lambda it: (it.names("tree/"), it.names("tree2/")),
              (TREE, 404), (TREE, COPY)),
     "MKCOL": ("MKCOL", "tree2/", None, {}, lambda it: it.names("tree2/"), 404, [b"tree2/"]),
-    "PROPPATCH": ("PROPPATCH", "old", property_update(b"changed"), {}, lambda it: b"changed" in it.properties("old"), False, True),
+    "PROPPATCH": ("PROPPATCH", "old", property_update(b"changed"), {}, lambda it: b"changed" in it.properties("old"),
+                  False, True),
     "LOCK": ("LOCK", "old", LOCK, {"Timeout": "Second-600"},
              lambda it: len(re.findall(rb"<D:activelock>", it.properties("old"))), 0, 1),
 }
@@ -85,7 +86,7 @@ class Worker:
 
 
 def run(report, worker, kind, resources, cut):
-    """Cuts one request, and checks what the client was told against what another node shows."""
+    """Cuts one request, and compares the response with what another node shows."""
     *_, state, before, after = REQUESTS[kind]
     what = f"{kind}, {cut}"
     resources.make()
@@ -114,14 +115,14 @@ def tasks(report, worker, direct, server):
         reads, commits = counted.commits.count(False), counted.commits.count(True)
         report.check(f"{kind} reads, and then commits", reads and commits, str(counted.commits))
         # A node asks for the number of all locks only once in a second.
-        steps = [(number, False) for number in range(reads if kind != "LOCK" else 2)] + [(number, True) for number in range(commits)]
-        for count, step in enumerate(steps):
-            up, down = ("both", "both") if count % 2 else ("up", "down")
-            found += [(kind, Cut(*step, "before", up)), (kind, Cut(*step, "within", "both")),
-                      (kind, Cut(*step, "sent", down)), (kind, Cut(*step, "answered", "both" if down == "down" else "down"))]
-        found.append((kind, Cut(commits - 1, True, "within", "up")))
-        found.append((kind, Cut(commits - 1, True, "sent", "both" if len(steps) % 2 else "down")))
-        found += [(kind, Cut(number, True, point, "silent")) for number in range(commits) for point in ("before", "sent")]
+        steps = [(number, False) for number in range(2 if kind == "LOCK" else reads)]
+        for number, is_commit in steps + [(number, True) for number in range(commits)]:
+            # All kinds in the batches with COMMIT, and in turn in the others.
+            for count, (point, way) in enumerate([("before", "up"), ("within", "up"), ("sent", "down"), ("answered", "down")]):
+                faults = ["both", way] if is_commit else [("both", way)[(number + count) % 2]]
+                found += [(kind, Cut(number, is_commit, point, fault)) for fault in faults]
+            if is_commit:
+                found += [(kind, Cut(number, True, point, "silent")) for point in ("before", "sent")]
         found.append((kind, Cut(0, False, "within", "silent")))
     # Those that wait for the end of a time first.
     return sorted(found, key=lambda task: task[1].fault != "silent")

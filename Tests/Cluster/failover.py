@@ -39,11 +39,10 @@ class Load:
         try:
             count = 0
             while not self.is_ending.is_set():
-                if body(number, self.nodes[(number + count) % 2], count):
-                    self.counts[number] += 1
-                else:
-                    # A response said to try again.
-                    self.is_ending.wait(0.05)
+                succeeded = body(number, self.nodes[(number + count) % 2], count)
+                self.counts[number] += succeeded
+                # Longer if a response said to try again.
+                self.is_ending.wait(0.01 if succeeded else 0.05)
                 count += 1
         except Exception as error:
             self.problems.append(f"{body.__name__}: {error!r}")
@@ -78,7 +77,8 @@ class Load:
         if not self.expect("GET", status, 200):
             return False
         line = b"%d:%d" % (number, count)
-        status = self.nodes[count // 2 % 2].status("PUT", f"/load/lines-{index}", content + line + b"\n", If_Match=fields["ETag"])
+        other = self.nodes[count // 2 % 2]
+        status = other.status("PUT", f"/load/lines-{index}", content + line + b"\n", If_Match=fields["ETag"])
         if status == 412:
             return False
         succeeded = self.expect("PUT with If-Match", status, 204)
@@ -144,24 +144,27 @@ class Watch:
         self.thread.join()
 
 
-def check(report, what, load, node):
+def check(report, what, load, nodes):
     """Everything that was answered exists, once."""
     report.check(f"{what}: requests got a result, or 503", not load.problems, str(load.problems[:5]))
-    wrong = [name for name, content in load.files.items() if node.ask("GET", name)[2] != content]
+    one, two = nodes
+    wrong = [name for number, (name, content) in enumerate(load.files.items())
+             if nodes[number % 2].ask("GET", name)[2] != content]
     report.check(f"{what}: no answered file is missing ({len(load.files)} files)", not wrong and load.files, str(wrong[:5]))
-    partial = [name for name, content in load.unknown_files.items()
-               if node.status("GET", name) not in (200, 404) or node.ask("GET", name)[0] == 200 and
-               node.ask("GET", name)[2] != content]
+    found = {name: two.ask("GET", name) for name in load.unknown_files}
+    partial = [(name, status) for name, (status, _, content) in found.items()
+               if status != 404 and (status, content) != (200, name.encode())]
     report.check(f"{what}: files that were not answered are whole or do not exist", not partial, str(partial[:5]))
+    report.check(f"{what}: both nodes list the same", listed(one, "/load/", False) == listed(two, "/load/", False))
     for index in range(2):
-        lines = node.ask("GET", f"/load/lines-{index}")[2].split()
+        lines = nodes[index].ask("GET", f"/load/lines-{index}")[2].split()
         missing = load.lines[index] - set(lines)
         report.check(f"{what}: no update is lost ({len(load.lines[index])} updates)", not missing and load.lines[index],
                      str(sorted(missing)[:5]))
         report.check(f"{what}: no update is there twice, and there are no others",
                      len(lines) == len(set(lines)) and set(lines) <= load.lines[index] | load.unknown_lines[index])
     for number, place in load.moved.items():
-        statuses = [node.status("GET", f"/load/moved-{number}-{place + step}") for step in (-1, 0, 1)]
+        statuses = [two.status("GET", f"/load/moved-{number}-{place + step}") for step in (-1, 0, 1)]
         report.check(f"{what}: a file that was moved {place} times is in one place",
                      statuses[0] == 404 and statuses[1:].count(200) == 1, str(statuses))
 
@@ -183,7 +186,7 @@ def fails(report, davit, folder, work, is_stopped):
         for path in ("lines-0", "lines-1", "locked", "moved-6-0", "moved-7-0", "kept"):
             report.check(f"{what}: PUT before", one.status("PUT", f"/load/{path}", b"") == 201)
         token = one.ask("LOCK", "/load/kept", LOCK, Timeout="Second-600")[1]["Lock-Token"]
-        # One knows the share as it is now, the other one what happens until shortly before the failure.
+        # The token of one is of before all changes, and that of the other one of shortly before the failure.
         clients = [Client([node], "/load/", False) for node in nodes]
         for client in clients:
             client.sync()
@@ -199,8 +202,8 @@ def fails(report, davit, folder, work, is_stopped):
             promoted = time.monotonic()
             for watch in watches:
                 took = (watch.first_after(promoted) or float("inf")) - promoted
-                report.check(f"{what}: a node works again within {RECOVERY_SECONDS} s of the promotion", took < RECOVERY_SECONDS,
-                             f"{took:.1f} s")
+                report.check(f"{what}: a node works again within {RECOVERY_SECONDS} s of the promotion",
+                             took < RECOVERY_SECONDS, f"{took:.1f} s")
                 print(f"{what}: a node works again {took:.1f} s after the promotion", flush=True)
             load.phase = "after"
             report.check(f"{what}: all writers work after the promotion", load.answered(None), str(load.problems[:5]))
@@ -210,10 +213,10 @@ def fails(report, davit, folder, work, is_stopped):
             load.end()
             for watch in watches:
                 watch.end()
-        for node in nodes:
-            check(report, what, load, node)
+        check(report, what, load, nodes)
         report.check(f"{what}: a lock of before is enforced", two.status("PUT", "/load/kept", b"x") == 423)
-        report.check(f"{what}: the token of a lock of before is valid", two.status("PUT", "/load/kept", b"x", If=f"({token})") == 204)
+        report.check(f"{what}: the token of a lock of before is valid",
+                     two.status("PUT", "/load/kept", b"x", If=f"({token})") == 204)
         truth = listed(one, "/load/", False)
         for client in clients:
             client.sync()
@@ -239,18 +242,19 @@ def woken(report, load, primary, standby, nodes):
     for _ in range(3):
         standby.end_sessions()
         report.check(f"{what}: all writers work after new connections", load.answered(None, 5), str(load.problems[:5]))
-    later = primary.psql("SELECT count(*) FROM davit.resource WHERE convert_from(name, 'UTF8') ~ '^(after|woken)-'", database="davit")
+    rows = "SELECT count(*) FROM davit.resource WHERE convert_from(name, 'UTF8') ~ '^(after|woken|new)'"
+    later = primary.psql(rows, database="davit")
     report.check(f"{what} has no row of later changes", later == "0", later)
     # Without the promoted server, nodes answer nothing from the old one.
     standby.stop("fast")
-    statuses = [node.status(method, path, body) for node in nodes for _ in range(5)
-                for method, path, body in (("GET", "/load/kept", None), ("PUT", "/load/new", b"x"), ("PROPFIND", "/load/", None))]
+    requests = (("GET", "/load/kept", None), ("PUT", "/load/new", b"x"), ("PROPFIND", "/load/", None))
+    statuses = [node.status(*request) for node in nodes for _ in range(5) for request in requests]
     report.check(f"{what}: nodes do not use it while the promoted server is stopped", set(statuses) == {503}, str(statuses))
     standby.start()
     for node in nodes:
-        report.check(f"{what}: nodes return to the promoted server", wait_until(lambda: node.status("GET", "/load/kept") == 200))
-    later = primary.psql("SELECT count(*) FROM davit.resource WHERE convert_from(name, 'UTF8') ~ '^(after|woken|new)'",
-                         database="davit")
+        report.check(f"{what}: nodes return to the promoted server",
+                     wait_until(lambda: node.status("GET", "/load/kept") == 200))
+    later = primary.psql(rows, database="davit")
     report.check(f"{what} still has no row of later changes", later == "0", later)
 
 

@@ -3,8 +3,8 @@
 
     Tests/Cluster/faults.py --davit PATH --postgres FOLDER --rclone PATH
 
-The arguments are those of nodes.py. Starts PostgreSQL servers of its own in FOLDER. Prints a line for each failed check; the last
-line is `faults: N passed, M failed`.
+The arguments are those of nodes.py. Starts PostgreSQL servers of its own in FOLDER. Prints a line for each failed check; the
+last line is `faults: N passed, M failed`.
 """
 
 import argparse

@@ -31,7 +31,8 @@ def unavailable(report, what, node, changes=CHANGES):
 
 
 def logged(report, what, node, pattern):
-    report.check(f"{what}: a line of the log says so", wait_until(lambda: re.search(pattern, node.text()), 15), node.text()[-700:])
+    report.check(f"{what}: a line of the log says so", wait_until(lambda: re.search(pattern, node.text()), 15),
+                 node.text()[-700:])
 
 
 def refused(report, what, pattern, davit, url, blobs, share="team"):
@@ -157,19 +158,22 @@ def rights(report, davit, server, blobs):
     refused(report, "a role without the right to create tables", "permission denied for database bare", davit,
             server.url(role="guest", name="bare"), blobs)
     refused(report, "a role that does not exist", 'role "missing" does not exist', davit, server.url(role="missing"), blobs)
-    refused(report, "a database that does not exist", 'database "missing" does not exist', davit, server.url(name="missing"), blobs)
+    refused(report, "a database that does not exist", 'database "missing" does not exist', davit, server.url(name="missing"),
+            blobs)
 
 
 def schema(report, davit, server, blobs):
     """Tables of a newer davit, and of an older one that is running."""
-    server.psql("INSERT INTO davit.schema_version (version) SELECT max(version) + 1 FROM davit.schema_version", database="davit")
+    add = "INSERT INTO davit.schema_version (version) SELECT max(version) + 1 FROM davit.schema_version"
+    server.psql(add, database="davit")
     refused(report, "a newer schema", r"schema version \d+, but this davit supports at most \d+: use a newer davit", davit,
             server.url(), blobs)
     drop = "DELETE FROM davit.schema_version WHERE version = (SELECT max(version) FROM davit.schema_version)"
     server.psql(drop, database="davit")
     server.psql(drop, database="davit")
-    refused(report, "an older schema that a node uses", "must be migrated, but older nodes are using it", davit, server.url(), blobs)
-    server.psql("INSERT INTO davit.schema_version (version) SELECT max(version) + 1 FROM davit.schema_version", database="davit")
+    refused(report, "an older schema that a node uses", "must be migrated, but older nodes are using it", davit, server.url(),
+            blobs)
+    server.psql(add, database="davit")
 
 
 def password(report, davit, server, blobs):
@@ -244,15 +248,15 @@ def fill_up(node, name, limit=400):
 
 
 def consistent(report, what, davit, location, blobs):
-    done = subprocess.run([str(davit), "check", "--database", location, "--blobs", str(blobs), "--content"], capture_output=True,
-                          text=True)
+    done = subprocess.run([str(davit), "check", "--database", location, "--blobs", str(blobs), "--content"],
+                          capture_output=True, text=True)
     report.check(f"{what}: the database and its content agree", done.returncode == 0, done.stdout + done.stderr)
 
 
 def full_database(report, davit, folder, server, work):
     """The disk of the tables is full."""
     what, blobs = "a full database", work / "full"
-    with Disk(folder / "small", 48, folder) as disk:
+    with Disk(folder / "small-tables", 48, folder) as disk:
         server.psql(f"CREATE TABLESPACE small LOCATION '{disk.path}'")
         server.make_database("filled", "TABLESPACE small")
         location = server.url(name="filled")
@@ -299,12 +303,12 @@ def full_log(report, davit, folder, work):
                      status == 404 or content == random.Random(number).randbytes(60_000), status)
 
 
-def full_blobs(report, davit, server, work):
+def full_blobs(report, davit, folder, server):
     """The disk of large content is full."""
     what, large = "full disk of content", os.urandom(20 << 20)
     server.make_database("content")
     location = server.url(name="content")
-    with Disk(work / "content", 12) as disk, Node(davit, location, "team", blobs=disk.path / "blobs") as node:
+    with Disk(folder / "small-content", 12) as disk, Node(davit, location, "team", blobs=disk.path / "blobs") as node:
         node.status("PUT", "/kept", b"kept")
         node.status("PUT", "/large", b"l" * 100_000)
         for path in ("/new", "/large"):
@@ -327,12 +331,12 @@ def full_blobs(report, davit, server, work):
         consistent(report, what, davit, location, disk.path / "blobs")
 
 
-def full_cache(report, davit, server, work, rclone):
+def full_cache(report, davit, folder, server, work, rclone):
     """The disk for copies of objects of a bucket is full."""
     what, large = "full disk of copies", os.urandom(20 << 20)
     server.make_database("copies")
     location = server.url(name="copies")
-    with Disk(work / "copies", 48) as disk, Bucket(rclone, work / "copies-s3") as bucket:
+    with Disk(folder / "small-copies", 48) as disk, Bucket(rclone, work / "copies-s3") as bucket:
         def start(state):
             return Node(davit, location, "team", blobs="s3://bucket/davit", endpoint=bucket.url, state=state)
 
@@ -371,7 +375,7 @@ def outages(report, davit, folder, work, rclone):
         if os.geteuid() != 0:
             print("outages: disks cannot be filled by another user than root", flush=True)
             return
-        full_blobs(report, davit, server, work)
-        full_cache(report, davit, server, work, rclone)
+        full_blobs(report, davit, folder, server)
+        full_cache(report, davit, folder, server, work, rclone)
         full_database(report, davit, folder, server, work)
         full_log(report, davit, folder, work)

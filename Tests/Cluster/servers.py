@@ -12,9 +12,9 @@ import threading
 import time
 
 # Statements of the background work of a node, which come at any time.
-BACKGROUND = re.compile(rb"pg_notify|\bLISTEN\b|UPDATE node\b|DELETE FROM (node|commit_marker)|FROM upload WHERE|remove_|forgotten|"
+BACKGROUND = re.compile(rb"pg_notify|\bLISTEN\b|UPDATE node\b|DELETE FROM (node|commit_marker)|FROM upload WHERE|remove_|"
                         rb"is_journaled|removed_object|unreferenced|pg_control_system|pg_try_advisory|schema_version|"
-                        rb"FROM database|abandoned|deleted <|generation")
+                        rb"forgotten|FROM database|deleted <|generation")
 
 
 def free_port():
