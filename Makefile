@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity cluster examples recordings clients deployment ops browser crash measure-faults bench bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
+.PHONY: help build debug serve test test-all unit lint docs guard guard-programs guard-accept litmus identity cluster examples recordings clients deployment ops browser crash measure-faults bench bench-cluster bench-page micro fuzz fuzz-replay deb tarball image test-packages clean packages-%
 
 SWIFT ?= swift
 # SwiftPM writes the traits into the command line of each module in hash order. With random hashing, the order changes from
@@ -11,6 +11,11 @@ SWIFT ?= swift
 SWIFT_BUILD := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # An import that Package.swift does not declare is an error, in every build.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# The debug build also contains shares in a database, which the release build omits unless its traits are selected.
+DEBUG_FLAGS := $(SWIFT_FLAGS)
+ifeq ($(shell uname -s),Linux)
+DEBUG_FLAGS += --traits default,S3
+endif
 # With cross-module optimization, small functions are inlined into other modules: 3 to 6 % fewer instructions.
 RELEASE_FLAGS := $(SWIFT_FLAGS) -c release --product davit -Xswiftc -cross-module-optimization
 # Apple platforms have no static standard library, because it is part of the system. The table of exported symbols, 1 MB, is
@@ -21,7 +26,7 @@ endif
 
 export DAVIT ?= $(CURDIR)/.build/release/davit
 export DAVIT_DEBUG ?= $(CURDIR)/.build/debug/davit
-export SWIFT SWIFT_FLAGS
+export SWIFT SWIFT_FLAGS DEBUG_FLAGS
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -32,29 +37,29 @@ packages-%:
 build: packages-build ## build the release binary, .build/release/davit
 	$(SWIFT_BUILD) $(RELEASE_FLAGS)
 
-debug: packages-build ## build the debug binary, for the crash tests
-	$(SWIFT_BUILD) $(SWIFT_FLAGS)
+debug: packages-build packages-debug ## build the debug binary, for the crash tests
+	$(SWIFT_BUILD) $(DEBUG_FLAGS)
 
 serve: build ## share a folder: make serve DIR=/some/folder [ARGS='--port 8080']
 	@if [ -z "$(DIR)" ]; then echo 'missing DIR: make serve DIR=/some/folder' >&2; exit 64; fi
 	exec "$(DAVIT)" serve "$(DIR)" $(ARGS)
 
-test: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
+test: packages-build packages-debug packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-cluster ## run the gate: the suites that each change must pass, with a sample of the longest ones: make test [SEED=…]
 	@scripts/test.sh
 
-test-all: packages-build packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-lab packages-docs packages-identity ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
+test-all: packages-build packages-debug packages-guard packages-litmus packages-clients packages-deployment packages-ops packages-crash packages-cluster packages-lab packages-docs packages-identity ## run every suite in full, and also the transport tests over TLS, the build without traits, and the reference
 	@scripts/test.sh --all
 
-unit: packages-build ## run the unit tests
+unit: packages-build packages-debug ## run the unit tests
 	@scripts/test.sh --all unit
 
-cluster: packages-build packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
+cluster: packages-build packages-debug packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
 	@scripts/cluster.sh
 
 identity: packages-build packages-identity ## test users of other services, with the traits that are off by default
 	@scripts/test.sh --all identity
 
-lint: packages-build packages-docs ## check formatting, structure, words, documentation and script syntax
+lint: packages-build packages-debug packages-docs ## check formatting, structure, words, documentation and script syntax
 	@scripts/test.sh lint reference
 
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
@@ -102,6 +107,11 @@ bench: packages-bench build ## compare davit with nginx, lighttpd and Apache: ma
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
+	    $(if $(DOC),--markdown docs/performance.md)
+
+bench-cluster: packages-bench packages-cluster ## benchmark shares in a database against folders, pgbench and rclone: make bench-cluster [ROWS=get64,lock1] [ROUNDS=5] [DOC=1]
+	$(SWIFT_BUILD) $(RELEASE_FLAGS) --traits default,S3 --scratch-path .build/cluster
+	@python3 bench/cluster.py --davit .build/cluster/release/davit $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	    $(if $(DOC),--markdown docs/performance.md)
 
 bench-page: packages-browser build ## benchmark the browser page in Chromium: make bench-page [ROUNDS=5] [DOC=1]

@@ -377,8 +377,8 @@ let package = Package(
             ],
             path: "Tests/Cluster",
             exclude: [
-                "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py", "nodes.py",
-                "outages.py", "servers.py", "uploads.py",
+                "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py", "kills.py",
+                "nodes.py", "outages.py", "servers.py", "uploads.py",
             ],
             swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),

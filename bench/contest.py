@@ -106,7 +106,7 @@ class Contest:
 
     def enter(self, kind):
         """Creates the folders of a server, fills them, and starts it."""
-        label = f"{self.row.name}-{re.sub(r'[^a-z]+', '-', kind.name.lower())}"
+        label = f"{self.row.name}-{re.sub(r'[^a-z0-9]+', '-', kind.name.lower())}"
         place = self.setup.place(self.row.place)
         content = os.path.join(place, self.row.name if self.row.shares_root else label)
         state = os.path.join(self.setup.disk, label + "-state")

@@ -4,10 +4,12 @@ import json
 import os
 import re
 
+import cluster_report
 import report
 import targets
 from earlier import Earlier
 from rows import ROWS
+from tables import table, words_table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REASONS = os.path.join(HERE, "reasons.json")
@@ -15,16 +17,6 @@ REASONS = os.path.join(HERE, "reasons.json")
 MICRO = os.path.join(HERE, "..", "bench-results", "micro.json")
 # The folder with the results of the last `make bench-page`.
 RESULTS = os.path.join(HERE, "..", "bench-results")
-
-
-def table(head, lines):
-    rows = [head, [":--", *["--:"] * (len(head) - 1)], *lines]
-    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
-
-
-def words_table(head, lines):
-    rows = [head, ["---"] * len(head), *lines]
-    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
 
 
 def render(run, earlier=None):
@@ -41,6 +33,7 @@ def render(run, earlier=None):
              + table(report.SUMMARY_HEAD, in_order(summary)),
              growth_part(run["growth"], earlier), micro_part() or earlier.part("Small parts"), last("browser-page", browser_part) or earlier.part(BROWSER_TITLE),
              last("browser-upload", browser_upload_part) or earlier.part(UPLOAD_TITLE),
+             last("cluster", cluster_report.part) or earlier.part(cluster_report.TITLE),
              "## Rows\n\n" + "\n\n".join(in_order(rows))]
     if run["skipped"]:
         parts.append("## Not run\n\n" + "\n".join(f"- {row}: {reason}" for row, reason in run["skipped"].items()))

@@ -8,7 +8,7 @@ MIB = 1 << 20
 COLUMNS = {"p99": ("p99 ms", 1e3), "first_byte": ("first byte ms", 1e3), "over_idle": ("over idle MiB", 1 / MIB),
            "peak": ("peak MiB", 1 / MIB), "rate": ("per second", 1), "resident": ("resident MiB", 1 / MIB),
            "proportional": ("shared pages divided MiB", 1 / MIB), "anonymous": ("anonymous MiB", 1 / MIB),
-           "passed": ("tests passed", 1), "failed": ("tests failed", 1)}
+           "database_cpu": ("PostgreSQL CPU µs", 1e6), "passed": ("tests passed", 1), "failed": ("tests failed", 1)}
 
 
 def summarize(row, contest):
@@ -52,13 +52,18 @@ def ratio(result, name, other, key=None):
 
     Uses the row's own measure unless another is given; None if one of the two has no figures.
     """
+    values = ratios(result, name, other, key)
+    return statistics.median(values) if values else None
+
+
+def ratios(result, name, other, key=None):
+    """Returns the ratio of each round; empty if one of the two has no figures."""
     key = key or result["measure"]
     servers = result["servers"]
     if name not in servers or other not in servers:
-        return None
+        return []
     pairs = zip(servers[name]["turns"], servers[other]["turns"])
-    values = [mine[key] / theirs[key] for mine, theirs in pairs if key in mine and theirs.get(key)]
-    return statistics.median(values) if values else None
+    return [mine[key] / theirs[key] for mine, theirs in pairs if key in mine and theirs.get(key)]
 
 
 def exponent(points):

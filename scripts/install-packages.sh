@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any are missing.
 #
-#   scripts/install-packages.sh build|docs|guard|litmus|clients|lab|browser|deployment|ops|crash|bench|identity|packaging ...
+#   scripts/install-packages.sh build|debug|cluster|docs|guard|litmus|clients|lab|browser|deployment|ops|crash|bench|identity|packaging ...
 #
 # Fails if a package cannot be installed, except in the group lab. Each package of this group is for one client, and
 # the tests of clients that are not installed are skipped.
@@ -11,6 +11,7 @@ packages_for() {
     case $1 in
         build) echo libxml2-dev libsqlite3-dev libssl-dev zlib1g-dev libarchive-dev libqrencode-dev libseccomp-dev libyaml-dev \
             pkg-config ;;
+        debug) echo libpq-dev libcurl4-openssl-dev ;;
         docs) echo python3 ;;
         guard) echo binutils gcc libc6-dev python3 valgrind ;;
         litmus) echo litmus ;;
@@ -22,7 +23,7 @@ packages_for() {
         crash) echo python3 ;;
         ops) echo litmus cadaver curl openssl prometheus python3 systemd avahi-daemon avahi-utils dbus-daemon iproute2 ;;
         identity) echo libldap-dev slapd libpam0g-dev libpam-modules libcurl4-openssl-dev openssl pebble python3-venv libnatpmp-dev libminiupnpc-dev miniupnpd-iptables iptables iproute2 ;;
-        cluster) echo libpq-dev postgresql haproxy litmus libcurl4-openssl-dev python3 python3-venv faketime ;;
+        cluster) echo postgresql haproxy litmus python3 python3-venv faketime ;;
         packaging) echo debhelper dpkg-dev lintian mandoc mmdebstrap buildah bubblewrap python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 python3-venv ;;

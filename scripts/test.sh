@@ -15,6 +15,7 @@ export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 SWIFT=${SWIFT:-swift}
 read -r -a swift_flags <<<"${SWIFT_FLAGS:---explicit-target-dependency-import-check error}"
+read -r -a debug_flags <<<"${DEBUG_FLAGS:---explicit-target-dependency-import-check error --traits default,S3}"
 logs=.build/test-logs
 rm -rf "$logs"
 mkdir -p "$logs"
@@ -103,7 +104,7 @@ suite_build() {
     export DAVIT_FUZZ_REPLAY=.build/release/FuzzReplay
     step "the command is built without Foundation" without_foundation
     section "build: debug"
-    step "debug build" swift_build "${swift_flags[@]}" --build-tests
+    step "debug build" swift_build "${debug_flags[@]}" --build-tests
 }
 
 suite_plain() {
@@ -137,7 +138,7 @@ unit_shard() {
         "$program" --testing-library swift-testing --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     else
         # On Apple platforms, the tests are a bundle, of which SwiftPM runs only one instance at a time.
-        "$SWIFT" test "${swift_flags[@]}" --skip-build --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
+        "$SWIFT" test "${debug_flags[@]}" --skip-build --filter "$filter" --xunit-output "$report.xml" >"$report" 2>&1
     fi
 }
 
@@ -146,7 +147,7 @@ suite_unit() {
     local shard report counts status targets
     if [ "$extent" = all ]; then
         export DAVIT_TEST_ALL=1
-        swift_build "${swift_flags[@]}" --build-tests 2>&1 | without_progress
+        swift_build "${debug_flags[@]}" --build-tests 2>&1 | without_progress
     fi
     # The tests of a target that is in no shard would not run.
     for targets in Tests/*Tests StubExampleTests; do
@@ -187,7 +188,7 @@ suite_unit() {
 # The tests of connections must also pass with TLS.
 suite_tls() {
     section "transport tests over TLS"
-    step "transport tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${swift_flags[@]}" --skip-build \
+    step "transport tests over TLS" env DAVIT_TEST_TLS=1 "$SWIFT" test "${debug_flags[@]}" --skip-build \
         --filter DavitTransportTests
 }
 
@@ -239,7 +240,7 @@ for folder in ("Tests", "bench", "scripts"):
 
 suite_reference() {
     section "reference"
-    step "debug build, for its modules" swift_build "${swift_flags[@]}"
+    step "debug build, for its modules" swift_build "${debug_flags[@]}"
     step "the reference has no gaps and no warnings" python3 scripts/reference.py build
 }
 
@@ -321,7 +322,16 @@ suite_crash() {
     fi
 }
 
-gate=(build lint unit guard litmus examples recordings clients browser deployment ops crash fuzz)
+suite_cluster() {
+    section "several servers for one share"
+    if [ "$extent" = all ]; then
+        counted "cluster" scripts/cluster.sh
+    else
+        counted "cluster" scripts/cluster.sh --short
+    fi
+}
+
+gate=(build lint unit guard litmus examples recordings clients browser deployment ops crash cluster fuzz)
 suites=("$@")
 if [ ${#suites[@]} -eq 0 ]; then
     suites=("${gate[@]}")

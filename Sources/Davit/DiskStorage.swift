@@ -45,7 +45,7 @@ final class DiskStorage: TemporaryStorage {
         do throws(StoreError) { return try body() } catch {
             switch error {
             case .outOfSpace, .quotaExceeded: throw .outOfSpace
-            case .busy, .wouldBlock: throw .busy
+            case .busy, .wouldBlock, .rightsChanged: throw .busy
             case .alreadyExists: throw .alreadyExists
             case .invalidName, .nameTooLong: throw .unusableName
             case .failed(let reason): throw .failed(reason: reason)

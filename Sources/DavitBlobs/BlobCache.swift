@@ -87,6 +87,11 @@ final class BlobCache: Sendable {
         try folder.remove(key)
     }
 
+    /// Whether an object exists, or is being fetched.
+    func contains(_ key: BlobKey) -> Bool {
+        state.withLock { $0.entries[key] != nil || $0.fetching.contains(key) }
+    }
+
     /// Opens an object, and fetches it first if it is missing: once, even if several threads want it.
     ///
     /// - Parameters:
@@ -108,7 +113,7 @@ final class BlobCache: Sendable {
         // Another thread may have fetched it in the meantime.
         if let file = try known(key, digest) { return file }
         let bytes = try fetch()
-        let writer = try folder.create(key)
+        let writer = try folder.create(key, digests: false)
         try unsafe bytes.span.withUnsafeBytes { bytes throws(BlobError) in try unsafe writer.append(bytes) }
         _ = try writer.finish()
         // Before another object can evict it.
@@ -154,8 +159,11 @@ enum BlobDigest {
     static func text(of bytes: [UInt8]) -> String? {
         guard let running = RunningDigest(.sha256) else { return nil }
         unsafe bytes.withUnsafeBytes { unsafe running.update($0) }
-        return running.finish()?.bytes.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return running.finish().map { digits($0.bytes) }
+    }
+
+    /// Returns bytes in hexadecimal digits.
+    static func digits(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

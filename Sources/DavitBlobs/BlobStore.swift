@@ -1,5 +1,5 @@
 package import DavitHTTP
-internal import DavitSystem
+package import DavitSystem
 
 /// The name of an object: 128 random bits, so that no two writers ever use the same one.
 package struct BlobKey: Hashable, Sendable {
@@ -63,6 +63,12 @@ package protocol BlobStore: BlobInventory {
     /// - Parameter digest: the SHA-256 of the object, which a store compares that receives it over a network; empty if it is
     ///   not known.
     func open(_ key: BlobKey, digest: [UInt8]) throws(BlobError) -> BlobFile
+    /// Threads on which objects are finished while the next ones are received; nil if this takes hardly longer than writing
+    /// them.
+    var transfers: BlockingPool? { get }
+    /// Begins to fetch an object that will be opened soon, if the store is slow. Does not block.
+    /// - Parameter digest: see ``open(_:digest:)``.
+    func prefetch(_ key: BlobKey, digest: [UInt8])
     /// Removes an object; not an error if it does not exist.
     func remove(_ key: BlobKey) throws(BlobError)
     /// Returns the number of bytes that can still be stored; nil if the store has no known limit.
@@ -70,6 +76,11 @@ package protocol BlobStore: BlobInventory {
     /// Makes the store belong to a database.
     /// - Throws: `failed` if it belongs to another one.
     func claim(for database: BlobKey) throws(BlobError)
+}
+
+extension BlobStore {
+    package var transfers: BlockingPool? { nil }
+    package func prefetch(_ key: BlobKey, digest: [UInt8]) {}
 }
 
 /// An object that is being written. Its bytes are discarded if it is released before ``finish()``. Calls must not overlap.

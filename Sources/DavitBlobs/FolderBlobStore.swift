@@ -39,9 +39,15 @@ package final class FolderBlobStore: BlobStore {
     private func folder(of key: BlobKey) -> String { path + "/" + key.text.prefix(2) }
 
     package func create(_ key: BlobKey) throws(BlobError) -> any BlobWriter {
+        try create(key, digests: true)
+    }
+
+    /// - Parameter digests: whether ``BlobWriter/finish()`` returns the SHA-256.
+    func create(_ key: BlobKey, digests: Bool) throws(BlobError) -> any BlobWriter {
         do throws(SystemError) {
             let folder = try RootDirectory(opening: folder(of: key))
-            return try FolderBlobWriter(in: folder, as: Array(key.text.utf8), syncs: syncs)
+            return try FolderBlobWriter(
+                in: folder, as: Array(key.text.utf8), syncs: syncs, digests: digests)
         } catch {
             throw BlobError(error)
         }
@@ -107,15 +113,32 @@ package final class FolderBlobStore: BlobStore {
     package func claim(for database: BlobKey) throws(BlobError) {
         let file = path + "/" + Self.marker
         do throws(SystemError) {
-            if try !ExclusiveFolder.hasEntry(at: file) {
-                try SmallFile.write(database.marker, to: file, mode: 0o644)
-            }
+            if try !ExclusiveFolder.hasEntry(at: file) { try writeMarker(database.marker) }
         } catch {
             throw BlobError(error)
         }
         if try owner() != database {
             throw .failed(reason: "\(path) contains the content of another database")
         }
+    }
+
+    /// Writes the marker, unless another process has done so in the meantime.
+    private func writeMarker(_ bytes: [UInt8]) throws(SystemError) {
+        let folder = try RootDirectory(opening: path)
+        let name = Array(Self.marker.utf8)
+        let temporary = Array("\(Self.marker)-\(BlobKey.random().text)\(FolderBlobWriter.suffix)".utf8)
+        let file = try folder.descriptor.open(temporary, for: .newContent, permissions: 0o644)
+        defer { try? folder.descriptor.unlink(temporary) }
+        try unsafe bytes.span.withUnsafeBytes { bytes throws(SystemError) in try unsafe file.writeAll(bytes) }
+        if syncs { try file.sync() }
+        do throws(SystemError) {
+            try folder.descriptor.link(temporary, to: folder.descriptor, as: name)
+        } catch {
+            if error.code == .exists { return }
+            // A volume without hard links. If another database does the same, one of both may notice too late.
+            try folder.descriptor.rename(temporary, to: folder.descriptor, as: name)
+        }
+        if syncs { try folder.descriptor.sync() }
     }
 
     package func owner() throws(BlobError) -> BlobKey? {
@@ -211,15 +234,16 @@ private final class FolderBlobWriter: BlobWriter, @unchecked Sendable {
     private let name: [UInt8]
     private let temporary: [UInt8]
     private let file: FileDescriptor
-    private let digest = RunningDigest(.sha256)
+    private let digest: RunningDigest?
     private let syncs: Bool
     private var isFinished = false
     private(set) var length: Int64 = 0
 
     init(
-        in folder: consuming RootDirectory, as name: [UInt8], syncs: Bool
+        in folder: consuming RootDirectory, as name: [UInt8], syncs: Bool, digests: Bool
     ) throws(SystemError) {
         self.syncs = syncs
+        digest = digests ? RunningDigest(.sha256) : nil
         let temporary = Self.temporaryName(of: name)
         file = try folder.descriptor.open(temporary, for: .newContent, permissions: 0o600)
         self.temporary = temporary

@@ -1,13 +1,16 @@
 #if S3
 internal import DavitHTTP
 internal import DavitServer
-internal import DavitSystem
+package import DavitSystem
 internal import DavitWebClient
 
 /// Objects in a bucket of an S3 service, with copies in a local folder.
 package final class S3BlobStore: BlobStore {
     private let bucket: S3Bucket
     private let cache: BlobCache
+    /// Each of them has one object in memory.
+    private let threads = BlockingPool(threads: transferCount, queueLimit: transferCount)
+    private static let transferCount = 4
 
     /// - Parameters:
     ///   - cachePath: the folder for copies.
@@ -41,9 +44,21 @@ package final class S3BlobStore: BlobStore {
 
     package func claim(for database: BlobKey) throws(BlobError) { try bucket.claim(for: database) }
 
-    fileprivate func put(_ key: BlobKey, _ bytes: [UInt8]) throws(BlobError) { try bucket.put(key, bytes) }
+    package var transfers: BlockingPool? { threads }
+
+    package func prefetch(_ key: BlobKey, digest: [UInt8]) {
+        if cache.contains(key) { return }
+        // If too many are under way, it is fetched when it is needed.
+        threads.start { [self] in _ = try? open(key, digest: digest) }
+    }
+
+    fileprivate func put(_ key: BlobKey, _ bytes: [UInt8], digest: [UInt8]) throws(BlobError) {
+        try bucket.put(key, bytes, digest: digest)
+    }
 
     fileprivate func cached(_ key: BlobKey, length: Int64) { cache.add(key, length: length) }
+
+    fileprivate func discard(_ key: BlobKey) { try? cache.remove(key) }
 
     // MARK: Checks
 
@@ -91,8 +106,11 @@ private final class S3BlobWriter: BlobWriter {
             if count == 0 { throw .failed(reason: "a local file has become shorter") }
             offset += count
         }
-        try store.put(key, bytes)
-        let digest = try file.finish()
+        guard let digest = try file.finish() else { throw .failed(reason: "S3 requires SHA-256") }
+        do throws(BlobError) { try store.put(key, bytes, digest: digest) } catch {
+            store.discard(key)
+            throw error
+        }
         store.cached(key, length: Int64(bytes.count))
         return digest
     }

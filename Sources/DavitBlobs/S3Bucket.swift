@@ -40,6 +40,8 @@ package struct S3Bucket: BlobInventory {
     private let settings: Settings
     private let client: HTTPSClient
 
+    /// The size of most objects, in bytes.
+    private static let usualBytes = 8 << 20
     /// The largest object, in bytes.
     private static let limitBytes = 64 << 20
     private static let marker = "davit-database"
@@ -51,17 +53,21 @@ package struct S3Bucket: BlobInventory {
         self.settings = settings
         client = HTTPSClient(
             authorities: nil, allowsPlain: settings.endpoint.hasPrefix("http://"),
-            connectMilliseconds: 5_000, totalMilliseconds: settings.timeLimitMilliseconds)
+            connectMilliseconds: 5_000, totalMilliseconds: settings.timeLimitMilliseconds,
+            keepsConnections: true)
     }
 
     func get(_ key: BlobKey) throws(BlobError) -> [UInt8] {
-        let response = try send(ask("GET", path(of: key)))
+        var request = ask("GET", path(of: key))
+        request.expectedBytes = Self.usualBytes
+        let response = try send(request)
         try check(response, "GET")
         return response.bytes
     }
 
-    func put(_ key: BlobKey, _ bytes: [UInt8]) throws(BlobError) {
-        try check(try send(ask("PUT", path(of: key), bytes)), "PUT")
+    /// - Parameter digest: the SHA-256 of the bytes.
+    func put(_ key: BlobKey, _ bytes: [UInt8], digest: [UInt8]) throws(BlobError) {
+        try check(try send(ask("PUT", path(of: key), bytes, digest: BlobDigest.digits(digest))), "PUT")
     }
 
     func remove(_ key: BlobKey) throws(BlobError) {
@@ -151,17 +157,22 @@ package struct S3Bucket: BlobInventory {
 
     private func path(of key: BlobKey) -> String { key.text.prefix(2) + "/" + key.text }
 
-    private func ask(_ method: String, _ name: String, _ content: [UInt8]? = nil) -> ServiceRequest {
-        request(method, "\(settings.endpoint)/\(settings.place)/\(name)", content)
+    private func ask(
+        _ method: String, _ name: String, _ content: [UInt8]? = nil, digest: String? = nil
+    ) -> ServiceRequest {
+        request(method, "\(settings.endpoint)/\(settings.place)/\(name)", content, digest: digest)
     }
 
-    private func request(_ method: String, _ url: String, _ content: [UInt8]? = nil) -> ServiceRequest {
+    /// - Parameter digest: the SHA-256 of the content in hexadecimal digits; nil to compute it.
+    private func request(
+        _ method: String, _ url: String, _ content: [UInt8]? = nil, digest: String? = nil
+    ) -> ServiceRequest {
         var request = ServiceRequest(url: url, limitBytes: Self.limitBytes)
         if method != "GET" { request.method = method }
         request.content = content
         request.signature = ServiceSignature(
             region: settings.region, accessKey: settings.accessKey, secretKey: settings.secretKey)
-        request.fields = ["x-amz-content-sha256: \(BlobDigest.text(of: content ?? []) ?? "")"]
+        request.fields = ["x-amz-content-sha256: \(digest ?? BlobDigest.text(of: content ?? []) ?? "")"]
         if content != nil { request.fields.append("Content-Type: application/octet-stream") }
         if let token = settings.sessionToken { request.fields.append("x-amz-security-token: \(token)") }
         return request
@@ -174,7 +185,9 @@ package struct S3Bucket: BlobInventory {
         while true {
             let reason: String
             do throws(ServiceFailure) {
+                FileFaults.step("s3-request")
                 let response = try client.send(request)
+                FileFaults.step("s3-response")
                 guard response.status == 429 || response.status >= 500, response.status != 507 else {
                     return response
                 }

@@ -55,6 +55,23 @@ package struct SegmentMap: Hashable, Sendable {
         segments = result
     }
 
+    /// Records the SHA-256 of an object.
+    package mutating func setDigest(_ digest: [UInt8], of object: BlobKey) {
+        for index in segments.indices where segments[index].object == object {
+            segments[index].digest = digest
+        }
+    }
+
+    /// Returns the rest of the segment that contains a position; nil at the end.
+    package func piece(from position: Int64) -> BlobSegment? {
+        guard let index = index(of: position) else { return nil }
+        var piece = segments[index]
+        piece.objectStart += position - piece.start
+        piece.length -= position - piece.start
+        piece.start = position
+        return piece
+    }
+
     /// Discards everything from `length` on.
     package mutating func truncate(to length: Int64) {
         if length < self.length { segments = pieces(0..<length) }

@@ -160,6 +160,9 @@ package enum Help: Hashable, Sendable {
         Disabling or removing an account, or changing its password, ends its requests in
         progress and signs out its browsers.
 
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
+
         """
 
     private static let appPasswordText = """
@@ -186,6 +189,9 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
+
         """
 
     private static let groupText = """
@@ -202,6 +208,9 @@ package enum Help: Hashable, Sendable {
           leave GROUP NAME       remove an account from a group
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
+
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
 
         """
 
@@ -247,6 +256,9 @@ package enum Help: Hashable, Sendable {
           edit                   list, read, create, change and delete
           all                    all rights, including manage, which permits changing
                                  rules and, in /, managing accounts and groups
+
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
 
         """
 
@@ -373,6 +385,9 @@ package enum Help: Hashable, Sendable {
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
+
         Exit status: 0 on success, 1 on failure or if no lock matches LOCK.
 
         """
@@ -390,6 +405,9 @@ package enum Help: Hashable, Sendable {
 
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
+
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
 
         Exit status: 0 on success, 1 on failure or if there is no such upload.
 
@@ -436,6 +454,9 @@ package enum Help: Hashable, Sendable {
           --older-than DAYS      for empty: only entries deleted at least DAYS days ago
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
+
+        For a share in a database, postgresql://HOST/DATABASE#SHARE takes the place
+        of FOLDER.
 
         Exit status: 0 on success, 1 if any action failed.
 

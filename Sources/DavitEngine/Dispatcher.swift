@@ -32,8 +32,19 @@ public struct WebDAVHandler: Handler {
         return try answer(request, share)
     }
 
-    @inline(never)
     private func respondWithRights(to request: HTTPRequest) throws(HTTPError) -> Reply {
+        guard let sessions = share.work.sessions else { return try respondWithCurrentRights(to: request) }
+        return .pending { () async throws(HTTPError) in
+            await sessions.refreshRights()
+            switch try respondWithCurrentRights(to: request) {
+            case .ready(let response): return response
+            case .pending(let work): return try await work()
+            }
+        }
+    }
+
+    @inline(never)
+    private func respondWithCurrentRights(to request: HTTPRequest) throws(HTTPError) -> Reply {
         let view = share.view(for: request)
         if let reply = administration?.reply(to: request, by: view) { return reply }
         return try answer(request, view)

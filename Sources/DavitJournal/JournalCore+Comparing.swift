@@ -220,6 +220,7 @@ extension JournalCore {
         switch error {
         case .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
         case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .rightsChanged,
             .tooDeep, .superseded, .failed:
             false
         }

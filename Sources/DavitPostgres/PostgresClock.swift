@@ -7,8 +7,6 @@ internal import Synchronization
 /// half a round trip at most.
 package final class PostgresClock: Sendable {
     private struct Reading {
-        /// The database's time minus the monotonic time, in nanoseconds.
-        let offset: Int64
         let roundTrip: Duration
         let received: ContinuousClock.Instant
     }
@@ -18,6 +16,12 @@ package final class PostgresClock: Sendable {
 
     private let start = ContinuousClock.now
     private let reading = Mutex<Reading?>(nil)
+    // Each request reads these several times, on all threads: without a lock.
+    /// The database's time minus the monotonic time, in nanoseconds; ``unknown`` before the first answer.
+    private let offset = Atomic<Int64>(unknown)
+    /// When the reading was received, in nanoseconds since ``start``.
+    private let received = Atomic<Int64>(0)
+    private static let unknown = Int64.min
 
     package init() {}
 
@@ -29,23 +33,27 @@ package final class PostgresClock: Sendable {
     package func record(_ time: Int64, sent: ContinuousClock.Instant, received: ContinuousClock.Instant) {
         let roundTrip = received - sent
         let middle = nanoseconds(start.duration(to: sent) + roundTrip / 2)
-        let new = Reading(offset: time - middle, roundTrip: roundTrip, received: received)
         reading.withLock { reading in
             if let old = reading, roundTrip > old.roundTrip, received - old.received < Self.lifetime {
                 return
             }
-            reading = new
+            reading = Reading(roundTrip: roundTrip, received: received)
+            self.received.store(nanoseconds(start.duration(to: received)), ordering: .relaxed)
+            offset.store(time - middle, ordering: .releasing)
         }
     }
 
     /// Returns the database's time in nanoseconds since 1970-01-01T00:00:00Z; nil before the first answer.
     package func now(_ instant: ContinuousClock.Instant = .now) -> Int64? {
-        reading.withLock { $0?.offset }.map { $0 + nanoseconds(start.duration(to: instant)) }
+        let offset = offset.load(ordering: .acquiring)
+        return offset == Self.unknown ? nil : offset + nanoseconds(start.duration(to: instant))
     }
 
     /// Whether a reading is due, because the last one is old or there is none.
     package func isStale(_ instant: ContinuousClock.Instant = .now) -> Bool {
-        reading.withLock { $0.map { instant - $0.received >= Self.lifetime } ?? true }
+        if offset.load(ordering: .acquiring) == Self.unknown { return true }
+        let received = Duration.nanoseconds(received.load(ordering: .relaxed))
+        return start.duration(to: instant) - received >= Self.lifetime
     }
 
     private func nanoseconds(_ duration: Duration) -> Int64 {

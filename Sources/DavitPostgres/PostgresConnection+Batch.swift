@@ -1,5 +1,6 @@
 #if Postgres
 internal import CPQ
+internal import DavitSystem
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -35,7 +36,10 @@ extension PostgresConnection {
         do throws(PostgresError) {
             let sent = try unsafe send(batch, to: handle, &isCommitSent)
             try unsafe flush(handle, until: deadline)
-            return try unsafe receive(sent, of: batch, from: handle, until: deadline)
+            FileFaults.step("statements-sent")
+            let results = try unsafe receive(sent, of: batch, from: handle, until: deadline)
+            FileFaults.step("statements-answered")
+            return results
         } catch {
             let isLost = error.kind == .timedOut || error.kind == .connectionLost
             guard isCommitSent, isLost else { throw error }
@@ -69,11 +73,14 @@ extension PostgresConnection {
                     throw unsafe lost(.connectionLost, Self.line(PQerrorMessage(handle)))
                 }
             }
+            // Kills this process when the server has only got the statements before this one.
+            FileFaults.step("statement") { unsafe _ = PQflush(handle) }
             // Even if libpq reports an error, the statement may be sent.
             isCommitSent = isCommitSent || queued.isCommit
             try unsafe send(queued.values, to: name, of: handle)
             answers.append(.result(isCommit: queued.isCommit))
         }
+        FileFaults.step("pipeline-sync") { unsafe _ = PQflush(handle) }
         guard unsafe PQpipelineSync(handle) == 1 else {
             throw unsafe lost(.connectionLost, Self.line(PQerrorMessage(handle)))
         }

@@ -6,7 +6,7 @@ internal import CPQ
 /// Each migration is a transaction, under an advisory lock, so that nodes that start at the same time do it once. A running
 /// node holds a shared advisory lock in each of its sessions, so that the tables do not change while it uses them.
 package struct PostgresMigration: Sendable {
-    // The advisory locks (1684108905, 1) and (1684108905, 2): keys with two numbers never equal those with one number, which
+    // The advisory locks (1684108905, 1) to (1684108905, 3): keys with two numbers never equal those with one number, which
     // paths have.
     let migrations: [StaticString]
     /// How long to wait for sessions of older nodes: those that have just stopped.

@@ -12,6 +12,8 @@ package final class PostgresPool: Sendable {
     private final class Entry: @unchecked Sendable {
         let connection: PostgresConnection
         let timeline: Int64
+        /// When it was used last.
+        var usedAt = ContinuousClock.now
 
         init(_ opened: PostgresServers.Opened) {
             connection = opened.connection
@@ -138,7 +140,10 @@ package final class PostgresPool: Sendable {
             case .failure(let error): throw error
             case .opening: return try open(until: deadline)
             case .connection(let entry):
-                if isUsable(entry), entry.connection.isQuiet { return entry }
+                // Asking takes a call of the system, which connections without a pause do not need.
+                if isUsable(entry), .now - entry.usedAt < Self.quietTime || entry.connection.isQuiet {
+                    return entry
+                }
                 // Closed by the server while it was idle. Its place is free for the next attempt.
                 entry.connection.close()
                 release()
@@ -189,7 +194,11 @@ package final class PostgresPool: Sendable {
         return waiter.grant.wait { $0 }
     }
 
+    /// How long a connection is unused until it is examined whether the server has closed it.
+    private static let quietTime = Duration.milliseconds(50)
+
     private func put(_ entry: Entry) {
+        entry.usedAt = .now
         guard isUsable(entry), !entry.connection.isInTransaction else {
             entry.connection.close()
             return release()
@@ -252,15 +261,16 @@ package final class PostgresPool: Sendable {
             grantOpenings()
             return Entry(opened)
         } catch {
+            let failure = error.ofUnavailableServer
             let time = now()
             state.withLock { state in
-                (state.failure, state.isRetrying) = (error, false)
+                (state.failure, state.isRetrying) = (failure, false)
                 state.failureCount += 1
                 let pause = Duration.milliseconds(25 << min(state.failureCount, 20))
                 state.retryAt = time + min(pause, settings.longestPause)
             }
             release()
-            throw error
+            throw failure
         }
     }
 
@@ -312,6 +322,17 @@ package final class PostgresPool: Sendable {
         comparison.withLock { _ in }
         comparison.broadcast()
         grantOpenings()
+    }
+}
+
+extension PostgresError {
+    /// The error for callers that get no connection. Whatever the server refuses it for, such as a password that has been
+    /// changed, callers can only try again later.
+    fileprivate var ofUnavailableServer: PostgresError {
+        switch kind {
+        case .other, .notPermitted: PostgresError(.connectionLost, state: state, message)
+        default: self
+        }
     }
 }
 #endif

@@ -668,6 +668,68 @@ enum PostgresSchema {
         );
         CREATE INDEX journal_collection_unlisted ON journal_collection (share) WHERE NOT is_listed;
         """,
+        """
+        -- The planner cannot know how many members a tree has, and would read whole tables, which takes longer than
+        -- `statement_timeout` in a large database. Each row is found by an index instead.
+        CREATE OR REPLACE FUNCTION copy_tree(
+            share_id bigint, source bigint, new_id bigint, new_parent bigint, new_key bytea, new_name bytea,
+            new_modified bigint, new_created bigint, has_members boolean, omitted bigint[]
+        ) RETURNS void LANGUAGE sql
+        SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+            WITH RECURSIVE tree AS (
+                SELECT r.id AS old, new_id AS new, new_parent AS parent, new_key AS key, new_name AS name, r.kind, r.length, r.modified,
+                    r.blob, r.is_executable, r.has_properties, r.content_language
+                FROM resource r WHERE r.id = source
+                UNION ALL
+                SELECT r.id, nextval('resource_id_seq'), t.new, r.key, r.name, r.kind, r.length, r.modified, r.blob, r.is_executable,
+                    r.has_properties, r.content_language
+                FROM tree t CROSS JOIN LATERAL (
+                    SELECT * FROM resource m WHERE m.share = share_id AND m.parent = t.old OFFSET 0
+                ) r
+                WHERE has_members AND t.kind = 0 AND r.id <> ALL (omitted)
+            ), copies AS (
+                INSERT INTO resource (id, share, parent, key, name, kind, length, modified, created, blob, is_executable,
+                    has_properties, content_language)
+                OVERRIDING SYSTEM VALUE
+                SELECT t.new, share_id, t.parent, t.key, t.name, t.kind, t.length, coalesce(new_modified, t.modified), new_created,
+                    t.blob, t.is_executable, t.has_properties, t.content_language
+                FROM tree t
+            ), properties AS (
+                -- Checksums belong to the entity tag of the source, and a copy has a creation date of its own (RFC 4918 §15.1).
+                INSERT INTO property (resource, namespace, local, element)
+                SELECT t.new, p.namespace, p.local, p.element
+                FROM tree t CROSS JOIN LATERAL (SELECT * FROM property o WHERE o.resource = t.old OFFSET 0) p
+                WHERE t.has_properties AND (p.namespace, p.local) NOT IN (
+                    ('DAV:', 'creationdate'), ('http://owncloud.org/ns', 'checksums'))
+            )
+            UPDATE blob SET reference_count = reference_count + used.count
+            FROM (SELECT t.blob, count(*) AS count FROM tree t WHERE t.blob IS NOT NULL GROUP BY t.blob) used
+            WHERE blob.id = used.blob
+        $$;
+
+        -- Only one node at a time: two that remove blobs with an object in common would each leave the object to the other one.
+        CREATE OR REPLACE FUNCTION remove_unreferenced_blobs(share_id bigint, age_seconds bigint, row_limit bigint)
+        RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            IF NOT pg_try_advisory_xact_lock(1684108905, 3) THEN RETURN; END IF;
+            WITH doomed AS (
+                SELECT id FROM blob WHERE share = share_id AND reference_count = 0
+                    AND unreferenced < clock_timestamp() - age_seconds * interval '1 second'
+                LIMIT row_limit FOR UPDATE SKIP LOCKED
+            ), pieces AS (
+                DELETE FROM segment WHERE blob IN (SELECT id FROM doomed) RETURNING object
+            ), small AS (
+                DELETE FROM small_content WHERE blob IN (SELECT id FROM doomed)
+            ), blobs AS (
+                DELETE FROM blob WHERE id IN (SELECT id FROM doomed)
+            )
+            INSERT INTO removed_object (object, share)
+            SELECT DISTINCT object, share_id FROM pieces p
+            WHERE NOT EXISTS (
+                SELECT FROM segment s WHERE s.object = p.object AND s.blob NOT IN (SELECT id FROM doomed))
+            ON CONFLICT (object) DO NOTHING;
+        END $$;
+        """,
     ]
 }
 #endif

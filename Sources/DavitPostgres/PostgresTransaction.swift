@@ -69,11 +69,19 @@ package final class PostgresTransaction {
 
     fileprivate func commit() throws(PostgresError) {
         var batch = PostgresBatch()
+        // Transactions of one round trip too: a node that only reads has no others.
+        let readsClock = !hasBegun && pool.clock.isStale()
         if !hasBegun { addBegin(to: &batch) }
+        if readsClock { batch.add("SELECT clock_timestamp()") }
         batch.add(last)
         batch.add("INSERT INTO commit_marker (key, is_committed) VALUES ($1, true)", .uuid(key))
         batch.addCommit()
-        _ = try connection.run(batch, until: limit)
+        let sent = ContinuousClock.now
+        let results = try connection.run(batch, until: limit)
+        // After BEGIN. An error would claim that the transaction failed.
+        if readsClock, let time = try? results[1].time(0, 0) {
+            pool.clock.record(time, sent: sent, received: .now)
+        }
     }
 
     /// Ends what is open, so that the connection can be used again.
@@ -124,6 +132,7 @@ extension PostgresPool {
                     }
                 }
             } catch { failure = error }
+            if failure.state == "55P03" { endStoppedSessions() }
             // Without a connection, the caller responds that the database is unavailable.
             guard let current else { throw failure }
             switch failure.kind {
@@ -176,6 +185,22 @@ extension PostgresPool {
                     ORDER BY created LIMIT $1 FOR UPDATE SKIP LOCKED)
                 """, .integer(Int64(limit)), until: deadline
             ).affectedRows
+        }
+    }
+
+    /// Ends the sessions of nodes that stopped in the middle of a batch and hold locks. The server's limit for idle
+    /// transactions does not count until it has received the end of the batch.
+    private func endStoppedSessions() {
+        let deadline = ContinuousClock.now + settings.roundTripTimeout
+        // If this fails, the next transaction that waits in vain tries it again.
+        _ = try? withConnection(until: deadline) { connection throws(PostgresError) in
+            try connection.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+                    AND application_name LIKE 'davit%' AND state = 'active' AND wait_event = 'ClientRead'
+                    AND query_start < clock_timestamp() - $1 * interval '1 millisecond'
+                """, .integer(settings.idleTransactionTimeout.milliseconds), until: deadline)
         }
     }
 

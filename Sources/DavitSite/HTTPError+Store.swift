@@ -9,7 +9,7 @@ extension HTTPError {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop:
             self.init(.notFound, "Not found.")
         case .forbidden: self.init(.forbidden, "Access denied.")
-        case .wouldBlock, .busy: self = .tooBusy
+        case .wouldBlock, .busy, .rightsChanged: self = .tooBusy
         case .alreadyExists, .outOfSpace, .quotaExceeded, .crossVolume, .tooDeep, .superseded, .failed:
             self.init(.internalServerError, "The resource could not be read.")
         }

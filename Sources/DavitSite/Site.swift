@@ -78,6 +78,7 @@ final class Site: Sendable {
             switch error {
             case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong, .loop: return nil
             case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+                .rightsChanged,
                 .tooDeep, .superseded, .failed:
                 throw error
             }

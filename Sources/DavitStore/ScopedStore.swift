@@ -14,7 +14,26 @@ package final class ScopedStore: ForwardingStore {
         self.access = access
     }
 
+    /// Runs `body` again if the rules have changed while it was waiting, because it has decided with the old ones.
+    @inline(__always)
+    private func deciding<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+        for _ in 1..<Self.attemptLimit {
+            do throws(StoreError) { return try body() } catch {
+                guard error == .rightsChanged else { throw error }
+            }
+        }
+        return try body()
+    }
+
+    private static var attemptLimit: Int { 4 }
+
     package func lookup(_ path: ResourcePath, last: SymlinkMode, wait: Wait) throws(StoreError) -> Lookup {
+        try deciding { () throws(StoreError) in try visible(path, last, wait) }
+    }
+
+    private func visible(
+        _ path: ResourcePath, _ last: SymlinkMode, _ wait: Wait
+    ) throws(StoreError) -> Lookup {
         let visibility = access.visibility(at: path)
         if visibility == .hidden { return Lookup(path: path, state: .unservable) }
         var lookup = judged(try base.lookup(path, last: last, wait: wait), as: path)
@@ -30,8 +49,11 @@ package final class ScopedStore: ForwardingStore {
     package func lookupForChange(
         _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup {
-        if isHidden(path) { return Lookup(path: path, state: .unservable) }
-        return judged(try base.lookupForChange(path, last: last, reusing: other, wait: wait), as: path)
+        try deciding { () throws(StoreError) in
+            if isHidden(path) { return Lookup(path: path, state: .unservable) }
+            return judged(
+                try base.lookupForChange(path, last: last, reusing: other, wait: wait), as: path)
+        }
     }
 
     /// Both the requested name and the resource to which links lead must be visible.
@@ -49,16 +71,20 @@ package final class ScopedStore: ForwardingStore {
 
     /// - Throws: `notFound` if the resource is hidden; `forbidden` if the principal may list but not read it.
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        let rights = access.rights(at: path)
-        if !rights.contains(.list), isHidden(path) { throw .notFound }
-        let resource = try base.open(path, wait: wait)
-        let isLink = resource.canonicalPath.map { $0 != path } ?? false
-        return rights.contains(.view) && !isLink ? resource : try judged(resource, as: path)
+        try deciding { () throws(StoreError) in
+            let rights = access.rights(at: path)
+            if !rights.contains(.list), isHidden(path) { throw .notFound }
+            let resource = try base.open(path, wait: wait)
+            let isLink = resource.canonicalPath.map { $0 != path } ?? false
+            return rights.contains(.view) && !isLink ? resource : try judged(resource, as: path)
+        }
     }
 
     package func openMember(_ path: ResourcePath) throws(StoreError) -> OpenResource {
-        if isHidden(path) { throw .notFound }
-        return try judged(base.openMember(path), as: path)
+        try deciding { () throws(StoreError) in
+            if isHidden(path) { throw .notFound }
+            return try judged(base.openMember(path), as: path)
+        }
     }
 
     private func judged(_ resource: OpenResource, as path: ResourcePath) throws(StoreError) -> OpenResource {
@@ -86,8 +112,10 @@ package final class ScopedStore: ForwardingStore {
     }
 
     package func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
-        if isHidden(path) { throw .notFound }
-        return ScopedCursor(try base.members(of: path), access.members(of: path), access)
+        try deciding { () throws(StoreError) in
+            if isHidden(path) { throw .notFound }
+            return ScopedCursor(try base.members(of: path), access.members(of: path), access)
+        }
     }
 
     /// Leaves hidden members out of the copy, and reports content that may not be read as a failure.

@@ -29,6 +29,9 @@ public enum StoreError: Error, Hashable, Sendable {
     case busy
     /// Another server has taken over the content that was being written.
     case superseded
+    /// Another server has changed the access rules while the call was waiting, and the new ones are in effect now. The caller
+    /// must decide again what it has decided with the old ones, and repeat the call.
+    case rightsChanged
     /// Any other error of the disk, or a bug; `reason` is for the log.
     case failed(reason: String)
 }
@@ -52,6 +55,7 @@ extension StoreError {
         case .loop: "too many symbolic links"
         case .busy: "temporarily out of resources, such as file descriptors or memory"
         case .superseded: "another server has taken over the upload"
+        case .rightsChanged: "another server has changed the access rules"
         case .failed(let reason): reason
         }
     }
@@ -62,6 +66,7 @@ extension StoreError {
         switch self {
         case .forbidden, .notFound, .missingAncestor, .wrongKind, .loop, .invalidName, .nameTooLong: true
         case .wouldBlock, .alreadyExists, .tooDeep, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .rightsChanged,
             .superseded, .failed:
             false
         }

@@ -20,6 +20,15 @@ public protocol StoreSessions: Sendable {
         _ uses: [PathUse], _ body: () -> (value: Value, commits: Bool)
     ) throws(StoreSessionError) -> Value
 
+    /// Reads what opening a path needs, together with what other requests open, and then runs a body on the executor of the
+    /// caller, which must not block: the body calls ``ResourceReader/open(_:wait:)`` for this path, with ``Wait/never``.
+    /// - Returns: nil if the path could not be read, or if the body needed more. A unit of calls then finds out more.
+    func whenPrepared<Value>(toOpen path: ResourcePath, _ body: () -> Value) async -> Value?
+
+    /// Puts the access rules of the database into effect, if they are not those of this server: so that a request has the
+    /// rights that another server was answered to have granted before.
+    func refreshRights() async
+
     /// Runs an action on the present thread after the unit that it runs, whether its changes were committed or not.
     /// - Returns: false, without running the action, if the thread runs no unit.
     func afterUnit(_ action: @escaping () -> Void) -> Bool

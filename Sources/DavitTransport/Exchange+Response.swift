@@ -318,6 +318,11 @@ extension Exchange {
             if buffer.count == 0 || Int64(buffer.count) > rest { throw .disconnected }
             rest -= Int64(buffer.count)
             try await sendPiece(of: stream, buffer)
+            while let file = try await stream.nextFile() {
+                if file.length > rest { throw .disconnected }
+                rest -= file.length
+                try await send(file.content, offset: file.offset, length: file.length)
+            }
             try await stream.next(into: buffer)
         }
         if buffer.count > 0 { throw .disconnected }

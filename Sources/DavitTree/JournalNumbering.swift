@@ -115,8 +115,11 @@ struct JournalNumbering {
                 is_collection = CASE WHEN excluded.resource = 0 THEN m.is_collection ELSE excluded.is_collection END,
                 placed = CASE WHEN m.resource = excluded.resource THEN m.placed ELSE excluded.number END,
                 replaced = CASE
-                    WHEN m.resource <> excluded.resource AND excluded.resource <> 0 AND m.is_collection
-                    THEN excluded.number ELSE m.replaced END
+                    WHEN m.resource = excluded.resource OR excluded.resource = 0 OR NOT m.is_collection
+                    THEN m.replaced
+                    -- Who knows that the old collection is gone is not confused by the new one.
+                    WHEN m.resource = 0 THEN m.number
+                    ELSE excluded.number END
             """, .integer(share), parents, keys, .byteStrings(members.map(\.name)),
             .integers(members.map(\.number)))
         // Everything below a collection that comes from elsewhere is new for readers of all that is below another one.

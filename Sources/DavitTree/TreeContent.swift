@@ -87,23 +87,39 @@ final class SegmentReader: @unchecked Sendable {
     private let segments: SegmentMap
     private let store: any BlobStore
     private var open: (key: BlobKey, file: BlobFile)?
+    /// How many of the following objects are fetched from a slow store while one is sent.
+    private static let prefetchCount = 3
 
     init(_ segments: SegmentMap, in store: any BlobStore) {
         self.segments = segments
         self.store = store
     }
 
-    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
-        guard let piece = segments.pieces(offset..<segments.length).first else { return 0 }
+    /// Returns where the bytes from a position on are, as far as they are in one object; nil at the end.
+    func piece(at offset: Int64) throws(StoreError) -> FilePiece? {
+        guard let piece = segments.piece(from: offset) else { return nil }
+        return FilePiece(try file(of: piece), offset: piece.objectStart, length: piece.length)
+    }
+
+    private func file(of piece: BlobSegment) throws(StoreError) -> BlobFile {
+        if let open, open.key == piece.object { return open.file }
         let file: BlobFile
-        if let open, open.key == piece.object {
-            file = open.file
-        } else {
-            do throws(BlobError) { file = try store.open(piece.object, digest: piece.digest) } catch {
-                throw StoreError(error)
-            }
-            open = (piece.object, file)
+        do throws(BlobError) { file = try store.open(piece.object, digest: piece.digest) } catch {
+            throw StoreError(error)
         }
+        open = (piece.object, file)
+        var end = piece.end
+        for _ in 0..<Self.prefetchCount {
+            guard let next = segments.piece(from: end) else { break }
+            store.prefetch(next.object, digest: next.digest)
+            end = next.end
+        }
+        return file
+    }
+
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        guard let piece = segments.piece(from: offset) else { return 0 }
+        let file = try file(of: piece)
         let count = Int(min(Int64(buffer.freeCount), piece.length))
         let read: Int
         do throws(BlobError) {
@@ -149,6 +165,18 @@ private final class TreeContentStream: BodyStream {
         }
     }
 
+    func nextFile() async throws(HTTPError) -> FilePiece? {
+        guard case .file(let offset, let length)? = rest.first, length > sent, let reader else { return nil }
+        let position = offset + sent
+        let found = try await result { () throws(StoreError) in try reader.piece(at: position) }
+        guard let found else { return nil }
+        let piece = FilePiece(
+            found.content, offset: found.offset, length: min(found.length, length - sent))
+        sent += piece.length
+        if sent == length { endPiece() }
+        return piece
+    }
+
     private func endPiece() {
         rest = rest.dropFirst()
         sent = 0
@@ -158,24 +186,31 @@ private final class TreeContentStream: BodyStream {
         at offset: Int64, upTo count: Int64, into buffer: IOBuffer
     ) async throws(HTTPError) -> Int64 {
         let piece = IOBuffer(capacity: Int(min(count, Int64(buffer.freeCount))))
-        let outcome: Result<Int, StoreError>
-        if let reader, let work = content.work {
-            let result = await work.run { () -> Result<Int, StoreError> in
-                do throws(StoreError) { return .success(try reader.read(at: offset, into: piece)) } catch {
-                    return .failure(error)
-                }
+        let (content, reader) = (content, reader)
+        let read = try await result { () throws(StoreError) in
+            if let reader { return try reader.read(at: offset, into: piece) }
+            return try content.read(at: offset, into: piece)
+        }
+        unsafe piece.withBytes { _ = unsafe buffer.append($0) }
+        return Int64(read)
+    }
+
+    /// Runs calls of the store on another thread, if they can block.
+    private func result<T: Sendable>(
+        _ body: @escaping @Sendable () throws(StoreError) -> T
+    ) async throws(HTTPError) -> T {
+        let outcome: Result<T, StoreError>
+        if reader != nil, let work = content.work {
+            let result = await work.run { () -> Result<T, StoreError> in
+                do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
             }
             guard let result else { throw HTTPError(.serviceUnavailable) }
             outcome = result
         } else {
-            do throws(StoreError) { outcome = .success(try content.read(at: offset, into: piece)) } catch {
-                outcome = .failure(error)
-            }
+            do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
         }
         switch outcome {
-        case .success(let read):
-            unsafe piece.withBytes { _ = unsafe buffer.append($0) }
-            return Int64(read)
+        case .success(let value): return value
         case .failure(let error):
             content.report(error)
             // Once the head has been sent, this aborts the connection, so that the client can detect the truncation.

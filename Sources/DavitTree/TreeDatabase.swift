@@ -3,7 +3,7 @@ package import DavitBlobs
 package import DavitHTTP
 package import DavitPostgres
 package import DavitStore
-internal import DavitSystem
+package import DavitSystem
 internal import Synchronization
 
 /// A share whose resources are rows of a database.
@@ -33,13 +33,14 @@ package final class TreeDatabase: Sendable {
     /// Called with locks that were created or removed, by any node.
     let lockHandlers = Mutex<[@Sendable ([Lock]) -> Void]>([])
     /// Nil if rights do not depend on the database.
-    private let rightsCheck = Mutex<RightsCheck?>(nil)
+    private let rightsCheck = AtomicLazyReference<RightsCheck>()
     /// The longest time that a change or a read takes, from waiting for a connection to the last answer.
     private let timeLimit: Duration
     /// Identifies the database.
     private let id: BlobKey
     let report: @Sendable (String) -> Void
     private let sessions = ThreadValue<TreeSession>()
+    private let openings: TreeOpenings
     /// The number of bytes of all content, and when it was read.
     let usedBytes = Mutex<(bytes: Int64, readAt: ContinuousClock.Instant)?>(nil)
     /// The end of the pause in which further failures are not reported.
@@ -52,17 +53,20 @@ package final class TreeDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - pool: whose connections have been prepared by ``PostgresMigration/attach(_:until:)``.
+    ///   - threads: on which to read what requests open.
     ///   - name: the name of the share in the database.
     ///   - blobs: where content is that is not small. It must not belong to another database.
     ///   - nodeName: describes this process to administrators.
     ///   - timeLimit: for each unit of calls that reads or changes something.
     ///   - report: reports failures of the database, as a line for the log.
     package init(
-        _ pool: PostgresPool, share name: String, blobs: any BlobStore, nodeName: String,
+        _ pool: PostgresPool, threads: BlockingPool, share name: String, blobs: any BlobStore,
+        nodeName: String,
         timeLimit: Duration = .seconds(10), periods: TreePeriods = TreePeriods(),
         report: @escaping @Sendable (String) -> Void
     ) throws(PostgresError) {
         self.pool = pool
+        openings = TreeOpenings(threads, connections: pool.settings.connections)
         self.timeLimit = timeLimit
         self.periods = periods
         self.blobs = blobs
@@ -101,7 +105,7 @@ package final class TreeDatabase: Sendable {
     }
 
     /// What units of calls need to know of access rules that are in the database.
-    package struct RightsCheck: Sendable {
+    package final class RightsCheck: Sendable {
         /// Returns the generation of the rules that are in effect on this node.
         let generation: @Sendable () -> Int64
         /// Puts the rules of the database into effect.
@@ -115,11 +119,14 @@ package final class TreeDatabase: Sendable {
         }
     }
 
-    /// Makes units of calls fail in which the rules of the database are no longer those that were in effect on this node
-    /// when the unit began, because rights may have been decided with the old ones: another attempt uses the new ones.
-    package func checkRights(_ check: RightsCheck) { rightsCheck.withLock { $0 = check } }
+    /// Makes changes fail in which the rules of the database are no longer those that were in effect on this node when the unit
+    /// began, because rights may have been decided with the old ones: another attempt uses the new ones. Calls that only
+    /// read throw `rightsChanged`.
+    ///
+    /// Only the first call counts.
+    package func checkRights(_ check: RightsCheck) { _ = rightsCheck.storeIfNil(check) }
 
-    var rights: RightsCheck? { rightsCheck.withLock { $0 } }
+    var rights: RightsCheck? { rightsCheck.load() }
 
     /// The connections.
     package var connections: PostgresPool { pool }
@@ -164,6 +171,9 @@ package final class TreeDatabase: Sendable {
 
     // MARK: Units of calls
 
+    /// Whether the present thread runs a unit of calls that opens a path without reading anything.
+    var isPrepared: Bool { sessions.current?.prepared != nil }
+
     /// Whether the present thread runs a unit of calls.
     var isInUnit: Bool { sessions.current != nil }
 
@@ -196,6 +206,24 @@ extension TreeDatabase: StoreSessions {
         let value = sessions.with(session) { body() }
         guard let failure = session.failure else { return value }
         throw sessionError(failure)
+    }
+
+    package func whenPrepared<Value>(toOpen path: ResourcePath, _ body: () -> Value) async -> Value? {
+        let generation = rights?.generation()
+        guard let answer = await openings.opening(path, in: self), let opening = answer.opening,
+            answer.generation == generation
+        else { return nil }
+        let session = TreeSession(self, nil, prepared: opening)
+        let value = sessions.with(session) { body() }
+        return session.failure == nil ? value : nil
+    }
+
+    package func refreshRights() async {
+        guard let rights else { return }
+        let generation = await openings.generation(in: self)
+        if generation == rights.generation() { return }
+        // Without the database, the calls that follow fail.
+        await openings.run { rights.refresh() }
     }
 
     package func change<Value>(

@@ -21,24 +21,28 @@ final class TreeNews: Sendable {
     ) {
         do throws(SystemError) {
             try SystemThread.start(named: "davit-news") { [self] in
-                while !isStopped.load(ordering: .acquiring) {
-                    do throws(PostgresError) {
-                        // Notifications of this node count, too: they come after the changes are visible.
-                        let listener = try PostgresListener(servers, node: 0, until: .now + .seconds(10))
-                        // Something may have changed before.
-                        body()
-                        while !isStopped.load(ordering: .acquiring) {
-                            let news = try listener.next(until: .now + Self.waitTime)
-                            if news.isEverything || news.shares.contains(share) { body() }
-                        }
-                    } catch {
-                        // The next attempt finds out more; other statements report that the database cannot be used.
-                        SystemThread.sleep(milliseconds: Self.pauseMilliseconds)
-                    }
-                }
+                FileFaults.uncounted { run(servers, share, body) }
             }
         } catch {
             report("the thread for notifications cannot be started: \(error)")
+        }
+    }
+
+    private func run(_ servers: PostgresServers, _ share: Int64, _ body: @Sendable () -> Void) {
+        while !isStopped.load(ordering: .acquiring) {
+            do throws(PostgresError) {
+                // Notifications of this node count, too: they come after the changes are visible.
+                let listener = try PostgresListener(servers, node: 0, until: .now + .seconds(10))
+                // Something may have changed before.
+                body()
+                while !isStopped.load(ordering: .acquiring) {
+                    let news = try listener.next(until: .now + Self.waitTime)
+                    if news.isEverything || news.shares.contains(share) { body() }
+                }
+            } catch {
+                // The next attempt finds out more; other statements report that the database cannot be used.
+                SystemThread.sleep(milliseconds: Self.pauseMilliseconds)
+            }
         }
     }
 
@@ -64,7 +68,9 @@ final class NotifierThread: Sendable {
             return !state.isStarted
         }
         state.signal()
-        if starts { try? SystemThread.start(named: "davit-notify") { [self] in run() } }
+        if starts {
+            try? SystemThread.start(named: "davit-notify") { [self] in FileFaults.uncounted { run() } }
+        }
     }
 
     private func run() {

@@ -10,6 +10,7 @@ struct TreeRow: Sendable {
     /// id, parent, name, kind, length, modified, created, version, blob, is_executable, has_properties, content_language IS
     /// NOT NULL.
     static let columnCount = 12
+    static let nameColumn = 2
 
     let id: Int64
     let parent: Int64

@@ -2,6 +2,7 @@
 internal import DavitHTTP
 internal import DavitPostgres
 internal import DavitStore
+internal import DavitWebDAV
 
 /// The resources along a path.
 struct TreePlace {
@@ -12,9 +13,6 @@ struct TreePlace {
     var rows: [TreeRow]
     /// The active locks whose roots are ``rows``, outermost first.
     var locks: [TreeLock]
-    /// The content of the resource at the path, if it was asked for and is small.
-    var content: [UInt8]?
-
     /// The resource at the path.
     var row: TreeRow? { rows.count == depth + 1 ? rows.last : nil }
     /// The collection that contains the resource or could contain it.
@@ -44,6 +42,10 @@ final class TreeSession {
     private(set) var failure: PostgresError?
     /// What the unit has read, until it writes.
     private var places: [TreePlace] = []
+    /// The locks of the members of a collection, by the keys of their names; nil until they are read.
+    private var siblings: (place: TreePlace, locks: [[UInt8]: [Lock]]?)?
+    /// The active locks below a collection.
+    var locksBelow: (collection: Int64, locks: [Lock])?
     /// The resources whose properties the unit has changed; they may be created later.
     var withProperties: Set<Int64> = []
     private let rights: TreeDatabase.RightsCheck?
@@ -53,14 +55,18 @@ final class TreeSession {
     var actions: [() -> Void] = []
     /// Whether the unit adds changes to the journal.
     var hasChanges = false
+    /// What was read before the unit, which then reads nothing else; nil for others.
+    let prepared: TreeOpening?
 
     /// - Parameters:
     ///   - transaction: nil if each statement that writes is a transaction of its own.
     ///   - begin: the statements with which the transaction begins.
     init(
-        _ database: TreeDatabase, _ transaction: PostgresTransaction?, begin: PostgresBatch = PostgresBatch()
+        _ database: TreeDatabase, _ transaction: PostgresTransaction?, begin: PostgresBatch = PostgresBatch(),
+        prepared: TreeOpening? = nil
     ) {
         self.database = database
+        self.prepared = prepared
         self.transaction = transaction
         pending = begin
         rights = database.rights
@@ -105,22 +111,27 @@ final class TreeSession {
 
     /// Looks a resource up, and then checks that the rights of this node are current.
     private func lookUp(
-        _ statement: PostgresStatement, _ values: PostgresValue...
+        _ statement: PostgresStatement, _ values: [PostgresValue]
     ) throws(StoreError) -> PostgresResult {
         guard let rights else { return try read(statement, values) }
         var batch = PostgresBatch()
         batch.add(statement, values)
         // The later statement, so that a change of the rules that the first one has seen the effect of counts.
-        batch.add("SELECT generation FROM account_generation")
+        batch.add(TreeOpening.generationStatement)
         let results = try read(batch)
-        let (place, generation) = (results[results.startIndex], results[results.startIndex + 1])
-        return try recording { () throws(PostgresError) in
-            guard try generation.integer(0, 0) == rightsGeneration else {
-                rights.refresh()
+        let generation = try decode { () throws(PostgresError) in
+            try results[results.startIndex + 1].integer(0, 0)
+        }
+        if generation == rightsGeneration { return results[results.startIndex] }
+        rights.refresh()
+        // What a change has looked up before must be decided again, too.
+        if transaction != nil {
+            return try recording { () throws(PostgresError) in
                 throw .conflict("another node has changed the access rules")
             }
-            return place
         }
+        acceptRights()
+        throw .rightsChanged
     }
 
     /// Adds statements that write.
@@ -128,7 +139,7 @@ final class TreeSession {
     func write(
         changesPlaces: Bool = true, _ add: (inout PostgresBatch) -> Void
     ) throws(StoreError) {
-        if changesPlaces { places = [] }
+        if changesPlaces { (places, siblings, locksBelow) = ([], nil, nil) }
         if transaction != nil {
             add(&pending)
             return
@@ -147,6 +158,9 @@ final class TreeSession {
     func decode<T>(_ body: () throws(PostgresError) -> T) throws(StoreError) -> T { try recording(body) }
 
     private func recording<T>(_ body: () throws(PostgresError) -> T) throws(StoreError) -> T {
+        if prepared != nil, failure == nil {
+            failure = PostgresError.conflict("the unit needs more than what was prepared")
+        }
         if let failure { throw StoreError(failure) }
         do throws(PostgresError) { return try body() } catch {
             failure = error
@@ -176,39 +190,74 @@ final class TreeSession {
             FROM resolve_path($1, $2) LEFT JOIN lock l
                 ON l.resource = (member).id AND l.expiry > clock_timestamp()
             ORDER BY depth, l.number
-            """, .integer(root), .byteStrings(TreeKey.keys(of: rest)))
+            """, [.integer(root), .byteStrings(TreeKey.keys(of: rest))])
         let place = try place(path, result, above: path.depth - rest.depth)
         places.append(place)
         return place
     }
 
-    /// Like ``place(_:)``, without locks, but with the content of the resource if it is small.
-    func placeWithContent(_ path: ResourcePath) throws(StoreError) -> TreePlace {
-        let (root, rest) = database.root(of: path)
-        let keys = TreeKey.keys(of: rest)
-        let result = try lookUp(
-            """
-            SELECT (member).id, (member).parent, (member).name, (member).kind, (member).length, (member).modified,
-                (member).created, (member).version, (member).blob, (member).is_executable, (member).has_properties,
-                (member).content_language IS NOT NULL, s.bytes
-            FROM resolve_path($1, $2) LEFT JOIN small_content s ON depth = $3 AND s.blob = (member).blob
-            ORDER BY depth
-            """, .integer(root), .byteStrings(keys), .integer(Int64(keys.count)))
-        var place = try place(path, result, above: path.depth - rest.depth, hasLocks: false)
-        let last = result.count - 1
-        if last >= 0, !result.isNull(last, TreeRow.columnCount) {
-            place.content = try decode { () throws(PostgresError) in
-                try result.bytes(last, TreeRow.columnCount)
-            }
+    /// Returns what opening a path of the share needs to know.
+    func opening(_ path: ResourcePath) throws(StoreError) -> TreeOpening {
+        if let prepared {
+            guard prepared.path == path else { throw .wouldBlock }
+            return prepared
         }
-        return place
+        let result = try lookUp(
+            TreeOpening.statement, TreeOpening.values(path, below: database.files))
+        var opening = try decode { () throws(PostgresError) in try TreeOpening(path, result) }
+        if let blob = opening.blob { opening.segments = try segments(of: blob) }
+        return opening
     }
 
     /// Returns the row at a path; nil if there is none.
     func row(_ path: ResourcePath) throws(StoreError) -> TreeRow? { try place(path).row }
 
+    // MARK: Locks
+
+    /// Returns the active locks of a resource, and those of collections above it that include it.
+    ///
+    /// The first member of a collection is looked up alone. If another one follows, the locks of all members are read together.
+    func locks(covering path: ResourcePath) throws(StoreError) -> [Lock] {
+        if let siblings, siblings.place.path == path.parent, let parent = siblings.place.row {
+            let own: [[UInt8]: [Lock]]
+            if let known = siblings.locks {
+                own = known
+            } else {
+                own = try locks(ofMembersOf: parent.id, at: siblings.place.path)
+                self.siblings?.locks = own
+            }
+            let above = siblings.place.locks.filter { $0.lock.depth == .infinity }.map(\.lock)
+            return above + (own[TreeKey.key(of: path.name)] ?? [])
+        }
+        let place = try place(path)
+        if transaction == nil, let parent = path.parent { siblings = (place.prefix(parent), nil) }
+        let own = place.row?.id
+        return place.locks.filter { $0.resource == own || $0.lock.depth == .infinity }.map(\.lock)
+    }
+
+    private func locks(
+        ofMembersOf collection: Int64, at path: ResourcePath
+    ) throws(StoreError) -> [[UInt8]: [Lock]] {
+        let result = try read(
+            """
+            SELECT r.key, r.name, l.token, l.is_infinite, l.is_exclusive, l.owner, l.principal, l.network,
+                l.timeout_seconds, l.created, l.expiry, l.root_href
+            FROM lock l JOIN resource r ON r.id = l.resource
+            WHERE l.ancestors @> $1 AND r.parent = $2 AND l.expiry > clock_timestamp() ORDER BY l.number
+            """, .integers([collection]), .integer(collection))
+        return try decode { () throws(PostgresError) in
+            var locks: [[UInt8]: [Lock]] = [:]
+            for index in 0..<result.count {
+                guard let root = path.appending(try result.bytes(index, 1)) else { continue }
+                let lock = try TreeLock(result, index, from: 2, of: 0, root: root).lock
+                locks[try result.bytes(index, 0), default: []].append(lock)
+            }
+            return locks
+        }
+    }
+
     private func place(
-        _ path: ResourcePath, _ result: PostgresResult, above: Int, hasLocks: Bool = true
+        _ path: ResourcePath, _ result: PostgresResult, above: Int
     ) throws(StoreError) -> TreePlace {
         return try decode { () throws(PostgresError) in
             var rows: [TreeRow] = []
@@ -220,7 +269,7 @@ final class TreeSession {
                     if !rows.isEmpty { current = current.appending(row.name) ?? current }
                     rows.append(row)
                 }
-                if hasLocks, !result.isNull(index, TreeRow.columnCount) {
+                if !result.isNull(index, TreeRow.columnCount) {
                     locks.append(
                         try TreeLock(
                             result, index, from: TreeRow.columnCount, of: row.id, root: current))

@@ -3,6 +3,7 @@ internal import DavitBlobs
 internal import DavitHTTP
 internal import DavitPostgres
 internal import DavitStore
+internal import DavitSystem
 
 /// New content, which the transaction that publishes it adds to the database.
 ///
@@ -30,6 +31,10 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
     var isStaged = false
     /// The object that is being written, and the position of its content. There is no ``rest`` then.
     private(set) var tail: (key: BlobKey, start: Int64, writer: any BlobWriter)?
+    /// Objects in ``map`` that other threads are storing, oldest first.
+    private var unfinished: [UnfinishedObject] = []
+    /// The maximum number of ``unfinished`` objects.
+    private static let unfinishedLimit = 2
 
     /// - Parameters:
     ///   - base: content that the new content has in common with stored content.
@@ -128,7 +133,7 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
             do throws(BlobError) { try unsafe tail.append(piece) } catch { throw StoreError(error) }
             unsafe rest = rest.dropFirst(count)
             position += Int64(count)
-            if tail.length == Self.segmentBytes { try finishTail() }
+            if tail.length == Self.segmentBytes { try finishTailLater() }
         }
     }
 
@@ -144,8 +149,9 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         return writer
     }
 
-    /// Stores the object that is being written.
+    /// Stores the object that is being written, and all before it.
     func finishTail() throws(StoreError) {
+        while !unfinished.isEmpty { try finishOldest() }
         guard let (key, start, writer) = tail else { return }
         tail = nil
         if writer.length == 0 { return }
@@ -153,6 +159,28 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         do throws(BlobError) { digest = try writer.finish() } catch { throw StoreError(error) }
         map.overlay(key, at: start, length: writer.length, digest: digest ?? [])
         try recordObject(at: start)
+    }
+
+    /// Lets another thread store the object that is being written, if that is worthwhile.
+    private func finishTailLater() throws(StoreError) {
+        guard let threads = database.blobs.transfers, let (key, start, writer) = tail else {
+            return try finishTail()
+        }
+        if unfinished.count == Self.unfinishedLimit { try finishOldest() }
+        let object = UnfinishedObject(key, at: start, writer)
+        guard threads.start({ object.finish() }) else { return try finishTail() }
+        tail = nil
+        map.overlay(key, at: start, length: writer.length, digest: [])
+        unfinished.append(object)
+    }
+
+    /// Waits until the oldest of ``unfinished`` is stored.
+    private func finishOldest() throws(StoreError) {
+        let object = unfinished.removeFirst()
+        do throws(BlobError) { map.setDigest(try object.digest(), of: object.key) } catch {
+            throw StoreError(error)
+        }
+        try recordObject(at: object.start)
     }
 
     /// Called when an object was stored, whose content begins at `start`.
@@ -187,7 +215,7 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
 
     /// Whether an object is being written: before the transaction that publishes the content, because storing it can take
     /// long.
-    var needsSync: Bool { tail != nil }
+    var needsSync: Bool { tail != nil || !unfinished.isEmpty }
     func sync() throws(StoreError) { try finishTail() }
 
     // MARK: Publishing
@@ -253,6 +281,33 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
             try body(session, old, sealed, blob)
         }
     }
+}
+
+/// An object that another thread is storing.
+private final class UnfinishedObject: Sendable {
+    let key: BlobKey
+    /// The position of its content.
+    let start: Int64
+    private let writer: any BlobWriter
+    private let result = Monitor<Result<[UInt8], BlobError>?>(nil)
+
+    init(_ key: BlobKey, at start: Int64, _ writer: any BlobWriter) {
+        self.key = key
+        self.start = start
+        self.writer = writer
+    }
+
+    func finish() {
+        let finished: Result<[UInt8], BlobError>
+        do throws(BlobError) { finished = .success(try writer.finish() ?? []) } catch {
+            finished = .failure(error)
+        }
+        result.withLock { $0 = finished }
+        result.broadcast()
+    }
+
+    /// Waits until the object is stored, and returns its digest.
+    func digest() throws(BlobError) -> [UInt8] { try result.wait { $0 }.get() }
 }
 
 extension TreeSession {

@@ -73,15 +73,15 @@ package final class TreeState: ShareState {
 
     package func locks(covering path: ResourcePath, now: Timestamp) -> [Lock] {
         answer([]) { (session) throws(StoreError) in
-            let place = try session.place(path)
-            let own = place.row?.id
-            return place.locks.filter { $0.resource == own || $0.lock.depth == .infinity }.map(\.lock)
+            try session.locks(covering: path)
         }
     }
 
     package func locks(under path: ResourcePath, now: Timestamp) -> [Lock] {
         answer([]) { (session) throws(StoreError) in
             guard let row = try session.row(path), row.isCollection else { return [] }
+            // A change asks several times.
+            if let known = session.locksBelow, known.collection == row.id { return known.locks }
             let result = try session.read(
                 """
                 SELECT token, is_infinite, is_exclusive, owner, principal, network, timeout_seconds, created, expiry,
@@ -92,7 +92,9 @@ package final class TreeState: ShareState {
                     )
                 FROM lock l WHERE ancestors @> $1 AND expiry > clock_timestamp() ORDER BY number
                 """, .integers([row.id]))
-            return try session.locks(result)
+            let locks = try session.locks(result)
+            session.locksBelow = (row.id, locks)
+            return locks
         }
     }
 

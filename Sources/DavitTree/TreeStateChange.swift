@@ -150,10 +150,13 @@ struct TreeStateChange {
             batch.add(
                 "DELETE FROM lock WHERE resource = $1 OR ancestors @> ARRAY[$1]", .integer(id))
         case .addLock(let lock): add(lock, to: &batch)
-        case .refreshLock(let token, _, let seconds, let expiry):
+        case .refreshLock(let token, _, let seconds, _):
+            // From the clock that decides when it expires: that of this node may differ for some seconds after a jump.
             batch.add(
-                "UPDATE lock SET timeout_seconds = $2, expiry = $3 WHERE token = $1 AND expiry > clock_timestamp()",
-                .uuid(token.uuid), .integer(seconds), .time(expiry.nanoseconds))
+                """
+                UPDATE lock SET timeout_seconds = $2, expiry = clock_timestamp() + $2 * interval '1 second'
+                WHERE token = $1 AND expiry > clock_timestamp()
+                """, .uuid(token.uuid), .integer(seconds))
         case .removeLock(let token, _):
             batch.add(
                 """
@@ -209,13 +212,13 @@ struct TreeStateChange {
             """
             INSERT INTO lock (token, share, resource, ancestors, is_infinite, is_exclusive, owner, principal, network,
                 timeout_seconds, created, expiry, root_href)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp() + $10 * interval '1 second', $12)
             """, .uuid(lock.token.uuid), .integer(share), .integer(id),
             .integers(ancestors[lock.root] ?? []), .flag(lock.depth == .infinity),
             .flag(lock.scope == .exclusive), .bytes(lock.owner?.element), .text(lock.principal),
             .text(lock.network), .integer(lock.timeoutSeconds),
             .time(lock.created?.nanoseconds ?? lock.expiry.adding(seconds: -lock.timeoutSeconds).nanoseconds),
-            .time(lock.expiry.nanoseconds), .bytes(lock.rootHref))
+            .bytes(lock.rootHref))
         // Nothing for a resource that this transaction creates: that is a change, too.
         batch.add(
             """

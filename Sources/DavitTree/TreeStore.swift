@@ -71,36 +71,22 @@ package final class TreeStore: ResourceStore {
     // MARK: Reading
 
     package func open(_ path: ResourcePath, wait: Wait) throws(StoreError) -> OpenResource {
-        try check(path, wait)
-        return try database.session { (session) throws(StoreError) in
-            let place = try session.placeWithContent(path)
-            guard let row = place.row else { throw .notFound }
-            let canonical = ResourcePath.canonical(place)
-            let canonicalPath = canonical == path ? nil : canonical
-            if row.isCollection { return OpenResource(collection: row.info, canonicalPath: canonicalPath) }
-            let head = ContentHead(row.info, name: path.name, rules: settings)
-            return OpenResource(
-                row.info, file: try content(of: row, place.content, session), head: head,
-                canonicalPath: canonicalPath,
-                hasContentLanguage: row.hasLanguage)
-        }
+        try check(path, database.isPrepared ? .allowed : wait)
+        let opening = try database.session { (session) throws(StoreError) in try session.opening(path) }
+        guard let row = opening.row else { throw .notFound }
+        let canonicalPath = opening.canonicalPath == path ? nil : opening.canonicalPath
+        if row.isCollection { return OpenResource(collection: row.info, canonicalPath: canonicalPath) }
+        let head = ContentHead(row.info, name: path.name, rules: settings)
+        return OpenResource(
+            row.info, file: try content(of: row, opening), head: head, canonicalPath: canonicalPath,
+            hasContentLanguage: row.hasLanguage)
     }
 
-    private func content(
-        of row: TreeRow, _ small: [UInt8]?, _ session: TreeSession
-    ) throws(StoreError) -> TreeContent {
-        guard let blob = row.blob else { return TreeContent(bytes: []) }
-        if let small { return TreeContent(bytes: small) }
-        return try segments(of: row, blob, session)
-    }
-
-    private func segments(
-        of row: TreeRow, _ blob: Int64, _ session: TreeSession
-    ) throws(StoreError) -> TreeContent {
+    private func content(of row: TreeRow, _ opening: TreeOpening) throws(StoreError) -> TreeContent {
+        if row.blob == nil { return TreeContent(bytes: []) }
+        if let small = opening.bytes { return TreeContent(bytes: small) }
         // Changed in the meantime, or damaged.
-        guard let map = SegmentMap(try session.segments(of: blob)), map.length == row.length else {
-            throw .notFound
-        }
+        guard let map = SegmentMap(opening.segments), map.length == row.length else { throw .notFound }
         return TreeContent(map, in: database, work: work)
     }
 
@@ -259,17 +245,8 @@ private final class MeasuredTree: HeightMeasurement {
 extension TreeSession {
     /// Returns the pieces of a blob, in order.
     func segments(of blob: Int64) throws(StoreError) -> [BlobSegment] {
-        let result = try read(
-            "SELECT start, length, object, object_start, digest FROM segment WHERE blob = $1 ORDER BY start",
-            .integer(blob))
-        return try decode { () throws(PostgresError) in
-            try (0..<result.count).map { index throws(PostgresError) in
-                BlobSegment(
-                    start: try result.integer(index, 0), length: try result.integer(index, 1),
-                    object: BlobKey(try result.uuid(index, 2)), objectStart: try result.integer(index, 3),
-                    digest: try result.bytes(index, 4))
-            }
-        }
+        let result = try read(TreeOpening.segmentStatement, .integer(blob))
+        return try decode { () throws(PostgresError) in try TreeOpening.segments(result) }
     }
 
     /// Returns the number of levels below a resource, or a number above the limit.

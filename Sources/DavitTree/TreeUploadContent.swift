@@ -124,7 +124,8 @@ final class TreeUploadContent: TreeStagedContent, UploadContent, @unchecked Send
             SELECT FROM own
             """, .integer(piece.start), .integer(piece.length), .uuid(piece.object.uuid),
             .integer(piece.objectStart), .bytes(piece.digest))
-        recordedLength = length
+        // Further objects may be under way.
+        recordedLength = piece.end
     }
 
     override var needsSync: Bool { tail != nil || recordedLength != length }

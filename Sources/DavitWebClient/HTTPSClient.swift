@@ -1,7 +1,8 @@
 #if OIDC || ACME || Webhooks || S3
 internal import CCURL
+internal import Synchronization
 
-/// Sends requests with libcurl: each on a new connection, without redirects, cookies or stored credentials.
+/// Sends requests with libcurl, without redirects, cookies or stored credentials.
 ///
 /// libcurl writes to sockets that the peer may have closed, so SIGPIPE must be ignored.
 package struct HTTPSClient: Sendable {
@@ -14,17 +15,21 @@ package struct HTTPSClient: Sendable {
     private let allowsPlain: Bool
     /// Called at least about once a second during a request; the request ends if it returns true.
     private let isCancelled: (@Sendable () -> Bool)?
+    /// Open connections for the next requests; nil if each request has a new one.
+    private let idle: IdleHandles?
 
     /// - Parameters:
     ///   - authorities: a file with authorities in PEM; nil for those of the system.
     ///   - allowsPlain: whether http URLs are allowed, for services on this machine.
     ///   - connectMilliseconds: maximum duration until a connection is established.
     ///   - totalMilliseconds: maximum duration of a request.
+    ///   - keepsConnections: whether connections stay open for further requests to the same service.
     ///   - isCancelled: called at least about once a second during a request, which ends if the result is true.
     package init(
         authorities: String?, allowsPlain: Bool, connectMilliseconds: Int, totalMilliseconds: Int,
-        isCancelled: (@Sendable () -> Bool)? = nil
+        keepsConnections: Bool = false, isCancelled: (@Sendable () -> Bool)? = nil
     ) {
+        idle = keepsConnections ? IdleHandles() : nil
         self.authorities = authorities
         self.allowsPlain = allowsPlain
         self.connectMilliseconds = connectMilliseconds
@@ -37,15 +42,43 @@ package struct HTTPSClient: Sendable {
 
     /// Sends a request, and returns when the response is complete. Blocks.
     package func send(_ request: ServiceRequest) throws(ServiceFailure) -> ServiceResponse {
-        guard Self.isReady, let handle = unsafe curl_easy_init() else {
+        guard Self.isReady, let handle = idle?.take() ?? CURLHandle() else {
             throw .unavailable("libcurl cannot be initialized")
         }
-        defer { unsafe curl_easy_cleanup(handle) }
-        let transfer = unsafe CURLTransfer(handle, limitBytes: request.limitBytes, isCancelled: isCancelled)
+        defer { idle?.keep(handle) }
+        let transfer = unsafe CURLTransfer(
+            handle.pointer, limitBytes: request.limitBytes, isCancelled: isCancelled)
         try transfer.setNumber(CURLOPT_CONNECTTIMEOUT_MS, connectMilliseconds)
         try transfer.setNumber(CURLOPT_TIMEOUT_MS, totalMilliseconds)
+        try transfer.setNumber(CURLOPT_FORBID_REUSE, idle == nil ? 1 : 0)
         try transfer.prepare(authorities: authorities, allowsPlain: allowsPlain)
         return try transfer.run(request)
+    }
+}
+
+/// A handle of libcurl, with the connection of its last request. One thread uses it at a time.
+@safe private final class CURLHandle: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
+
+    init?() {
+        guard let pointer = unsafe curl_easy_init() else { return nil }
+        unsafe self.pointer = unsafe pointer
+    }
+
+    deinit { unsafe curl_easy_cleanup(pointer) }
+}
+
+/// The handles that no request uses.
+private final class IdleHandles: Sendable {
+    private let handles = Mutex<[CURLHandle]>([])
+    private static let limit = 8
+
+    func take() -> CURLHandle? { handles.withLock { $0.popLast() } }
+
+    func keep(_ handle: CURLHandle) {
+        // The connection stays open.
+        unsafe curl_easy_reset(handle.pointer)
+        handles.withLock { if $0.count < Self.limit { $0.append(handle) } }
     }
 }
 
@@ -67,7 +100,7 @@ package struct HTTPSClient: Sendable {
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2), (CURLOPT_SSLVERSION, Int(davit_curl_tls_1_2)),
-            (CURLOPT_DISALLOW_USERNAME_IN_URL, 1), (CURLOPT_FORBID_REUSE, 1), (CURLOPT_NETRC, 0),
+            (CURLOPT_DISALLOW_USERNAME_IN_URL, 1), (CURLOPT_NETRC, 0),
         ]
         for (option, value) in numbers { try setNumber(option, value) }
         try set(CURLOPT_PROTOCOLS_STR, allowsPlain ? "https,http" : "https")
@@ -78,6 +111,7 @@ package struct HTTPSClient: Sendable {
     }
 
     func run(_ request: ServiceRequest) throws(ServiceFailure) -> ServiceResponse {
+        response.bytes.reserveCapacity(min(request.expectedBytes, limitBytes))
         try set(CURLOPT_URL, request.url)
         if let content = request.content {
             let code = unsafe content.withUnsafeBytes { bytes in

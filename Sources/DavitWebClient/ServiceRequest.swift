@@ -13,6 +13,8 @@ package struct ServiceRequest: Hashable, Sendable {
     package var fields: [String] = []
     /// Maximum length of the content of the response.
     package var limitBytes: Int
+    /// The length that the content of the response probably has, for which memory is reserved.
+    package var expectedBytes = 0
 
     package init(url: String, limitBytes: Int) {
         self.url = url

@@ -8,13 +8,14 @@ import Glibc
 import Darwin
 #endif
 
+let passes = Mutex(0)
 let failures = Mutex(0)
 
 func expect(_ isTrue: Bool, _ text: String) {
     print(isTrue ? "ok     " : "FAILED ", text)
     // Programs that the tests start write to the same file.
     fflush(nil)
-    if !isTrue { failures.withLock { $0 += 1 } }
+    if isTrue { passes.withLock { $0 += 1 } } else { failures.withLock { $0 += 1 } }
 }
 
 /// A deadline that no test reaches unless it hangs.

@@ -30,6 +30,6 @@ for stopsPrimary in [false, true] {
     }
 }
 let failed = failures.withLock { $0 }
-print(failed == 0 ? "all passed" : "\(failed) failed")
+print("connections: \(passes.withLock { $0 }) passed, \(failed) failed")
 exit(failed == 0 ? 0 : 1)
 #endif

@@ -64,7 +64,8 @@ class FinalResponse(http.client.HTTPResponse):
 class Node:
     """A davit process with a share of a database, or of a folder in `options`."""
 
-    def __init__(self, davit, database, share, *options, wrapper=(), blobs=None, endpoint="", state=None):
+    def __init__(self, davit, database, share, *options, wrapper=(), blobs=None, endpoint="",
+                 environment=(), state=None):
         share = ["--database", database, "--blobs", str(blobs or BLOBS), "--share", share] if database else []
         command = [*wrapper, str(davit), "serve", *share, "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
         self.log = tempfile.TemporaryFile()
@@ -73,6 +74,7 @@ class Node:
             self.cache = tempfile.TemporaryDirectory(prefix="davit-cache-")
             command += ["--state-dir", str(state or self.cache.name)]
             clean.update(AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1], AWS_ENDPOINT_URL=endpoint)
+        clean.update(environment)
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean,
                                         start_new_session=True)
         ready = b""
@@ -207,6 +209,86 @@ def locks(report, one, other):
     while other.status("PUT", "/locks/a", b"z") == 423 and time.monotonic() < deadline:
         select.select([], [], [], 0.1)
     report.check("an expired lock does not count", other.status("PUT", "/locks/a", b"z") == 204)
+
+
+def lock_discovery(report, one, other):
+    """A listing contains the locks of each member, and those above it."""
+    one.ask("MKCOL", "/found/")
+    for number in range(60):
+        one.ask("PUT", f"/found/{number}", b"x")
+    expected = {}
+    for number in (0, 1, 17, 59):
+        expected[f"/found/{number}"] = {one.ask("LOCK", f"/found/{number}", LOCK, Depth="0")[1]["Lock-Token"].strip("<>")}
+    shared = LOCK.replace(b"exclusive", b"shared")
+    expected["/found/2"] = {one.ask("LOCK", "/found/2", shared, Depth="0")[1]["Lock-Token"].strip("<>") for _ in range(2)}
+    for node in (one, other):
+        for depth in ("1", "infinity"):
+            content = node.ask("PROPFIND", "/found/", DISCOVERY, Depth=depth)[2].decode()
+            found = {href: set(re.findall(r"opaquelocktoken:[^<]+", rest)) for href, rest in
+                     re.findall(r"<D:href>(/found/\d+)</D:href>(.*?)</D:response>", content)}
+            report.check(f"locks in a listing of depth {depth}",
+                         len(found) == 60 and {href: tokens for href, tokens in found.items() if tokens} == expected,
+                         f"{len(found)} members: {[item for item in found.items() if item[1] != expected.get(item[0], set())]}")
+    for href, tokens in expected.items():
+        for token in tokens:
+            report.check(f"UNLOCK {href}", other.status("UNLOCK", href, Lock_Token=f"<{token}>") == 204)
+    # The lock of the collection includes its members.
+    token = one.ask("LOCK", "/found/", LOCK, Depth="infinity")[1]["Lock-Token"]
+    content = other.ask("PROPFIND", "/found/", DISCOVERY, Depth="1")[2].decode()
+    report.check("each member names the lock above it", content.count(token.strip("<>")) == 61, content.count(token.strip("<>")))
+    other.ask("UNLOCK", "/found/", Lock_Token=token)
+    one.ask("DELETE", "/found/")
+
+
+def statements(report, davit, database, folder):
+    """Requests send no more statements to the database than they need."""
+    log = folder / "log"
+
+    def count(request):
+        """Returns how many statements a request needs. Others are those of the maintenance."""
+        counts = []
+        for attempt in range(3):
+            start = log.stat().st_size
+            status = request(attempt)
+            with open(log, "rb") as file:
+                file.seek(start)
+                lines = re.findall(rb"execute s\d+: *(.*)", file.read())
+            report.check("a counted request succeeds", 200 <= status < 300, status)
+            counts.append(sum(1 for line in lines if b"pg_notify" not in line))
+        return min(counts)
+
+    with Node(davit, f"{database} options='-c log_statement=all'", "counted") as node:
+        node.ask("MKCOL", "/all/")
+        for number in range(300):
+            node.ask("PUT", f"/all/{number}", b"x")
+        tokens = []
+        etag = b'<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>'
+
+        def lock(number):
+            status, fields, _ = node.ask("LOCK", f"/all/{number}", LOCK, Depth="0")
+            tokens.append(fields["Lock-Token"])
+            return status
+
+        def put(number):
+            return node.status("PUT", f"/all/new-{number}", b"x")
+
+        # What a change takes: BEGIN, locks of paths, the look-up, what is changed, two rows about it, and COMMIT.
+        table = [
+            ("GET", 1, lambda _: node.status("GET", "/all/1")), ("HEAD", 1, lambda _: node.status("HEAD", "/all/1")),
+            ("OPTIONS", 1, lambda _: node.status("OPTIONS", "/all/1")),
+            ("PROPFIND of one resource", 1, lambda _: node.status("PROPFIND", "/all/1", etag, Depth="0")),
+            ("PROPFIND of one resource with its locks", 2, lambda _: node.status("PROPFIND", "/all/1", DISCOVERY, Depth="0")),
+            ("PROPFIND of 300 members", 3, lambda _: node.status("PROPFIND", "/all/", etag, Depth="1")),
+            ("PROPFIND of 300 members with all properties", 16, lambda _: node.status("PROPFIND", "/all/", Depth="1")),
+            ("PUT of new content", 9, put), ("PUT over content", 10, put), ("LOCK", 9, lock),
+            ("UNLOCK", 8, lambda number: node.status("UNLOCK", f"/all/{number}", Lock_Token=tokens[number])),
+            ("MKCOL", 7, lambda number: node.status("MKCOL", f"/all/c{number}/")),
+            ("COPY of a collection", 13, lambda number: node.status("COPY", "/all/", Destination=node.url(f"/c{number}"))),
+            ("MOVE of a collection", 12, lambda number: node.status("MOVE", f"/c{number}", Destination=node.url(f"/m{number}"))),
+            ("DELETE of a collection", 13, lambda number: node.status("DELETE", f"/m{number}"))]
+        for what, limit, request in table:
+            found = count(request)
+            report.check(f"{what} takes at most {limit} statements", found <= limit, f"{found}")
 
 
 def lost_updates(report, nodes):
@@ -726,6 +808,7 @@ def main():
     parser.add_argument("--davit", required=True, type=pathlib.Path)
     parser.add_argument("--postgres", required=True, type=pathlib.Path)
     parser.add_argument("--rclone", required=True, type=pathlib.Path, help="an rclone with `serve s3`")
+    parser.add_argument("--short", action="store_true", help="only the tests that each change must pass")
     parser.add_argument("--only", choices=["accounts", "backup", "journal", "s3", "uploads"])
     options = parser.parse_args()
     davit, folder = options.davit.resolve(), options.postgres
@@ -757,7 +840,23 @@ def main():
             accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
         if options.only == "backup":
             restored(report, davit, run, folder)
-        if options.only in ("accounts", "backup", "journal", "uploads"):
+        if options.short:
+            with start() as one, start() as two, start() as three:
+                nodes = [one, two, three]
+                with Balancer(work, nodes) as balancer:
+                    litmus(report, work, balancer.port, "each request on another of three nodes")
+                locks(report, one, two)
+                lock_discovery(report, one, two)
+                lost_updates(report, nodes)
+                history(report, nodes, int(os.environ.get("SEED", "3"), 16))
+                content(report, nodes)
+                collector(report, nodes, psql)
+                outage(report, nodes, run, folder)
+                for node in nodes:
+                    report.check("a node stops", node.stop() == 0, node.text())
+            statements(report, davit, database, folder)
+            accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
+        if options.short or options.only in ("accounts", "backup", "journal", "uploads"):
             print(f"nodes: {report.passed} passed, {report.failed} failed")
             return 1 if report.failed else 0
         subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
@@ -774,6 +873,7 @@ def main():
             with Balancer(work, nodes) as balancer:
                 litmus(report, work, balancer.port, "each request on another of three nodes")
             locks(report, one, two)
+            lock_discovery(report, one, two)
             lost_updates(report, nodes)
             for seed in (1, 2, int(os.environ.get("SEED", "3"), 16)):
                 history(report, nodes, seed)
@@ -787,6 +887,7 @@ def main():
             for node in nodes:
                 report.check("a node stops", node.stop() == 0, node.text())
         clocks(report, davit, database, "team")
+        statements(report, davit, database, folder)
         transfer(report, davit, database, work)
         replaced(report, davit, run, folder)
         restored(report, davit, run, folder)

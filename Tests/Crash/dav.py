@@ -161,9 +161,13 @@ class Picture:
             locks = sorted((*lock[:-1], known_tokens.get(lock[-1], "new")) for lock in resource.locks)
             kind = "collection" if resource.is_collection else f"{resource.length} bytes"
             self.facts[f"/{path}"] = (kind, sorted(resource.properties.items()), locks)
+        self._look_at_contents(client, root)
+        self._look_at_trash(client, root)
+
+    def _look_at_contents(self, client, root):
+        """Adds the content and the mode of everything in the folder of the share."""
         for path, fact in look_at_folder(root).items():
             self.facts[f"disk /{path}"] = fact
-        self._look_at_trash(client, root)
 
     def _look_at_trash(self, client, root):
         """Adds each item in the trash under its original path, because names in the trash are random."""

@@ -246,7 +246,7 @@ class SceneRun:
 
     def end_upload(self, client, request, outcome):
         """Completes an upload that began before the kill, or deletes one whose URL the client does not know."""
-        for name in uploads_left(self.state):
+        for name in self.uploads():
             upload = f"/.davit-resumableuploads/{name}"
             head = client.request("HEAD", upload)
             if head.fields.get("Upload-Complete") == "?1":
@@ -265,6 +265,10 @@ class SceneRun:
             client.must("PATCH", upload, *request.rest(offset))
             if self.picture(client) != self.new:
                 raise Failure("the completed upload has the wrong content")
+
+    def uploads(self):
+        """Returns the IDs of the uploads in the database."""
+        return [name for name, in rows(self.state, "SELECT id FROM upload")]
 
     def check_locks(self, client, left):
         """Checks that every reported lock is enforced."""
@@ -340,11 +344,6 @@ def rules(state):
             state, "SELECT folder, path, subject, name, rights FROM trashed_rule", "accounts"):
         facts[f"rule for {subject} {name} in {path.decode()} of /{folder.decode()} in the trash"] = rights
     return facts
-
-
-def uploads_left(state):
-    """Returns the IDs of the uploads in the database."""
-    return [name for name, in rows(state, "SELECT id FROM upload")]
 
 
 def run_scene(scene, options, work, stopping):

@@ -91,6 +91,28 @@ import Testing
         #expect(reason.contains("another database"))
     }
 
+    @Test func oneOfSeveralDatabasesGetsTheFolder() async throws {
+        for number in 0..<20 {
+            let path = folder.path + "/claimed-\(number)"
+            let databases = [BlobKey.random(), .random(), .random()]
+            let owners = await withTaskGroup(of: BlobKey?.self) { group in
+                for index in 0..<6 {
+                    let database = databases[index % 3]
+                    group.addTask {
+                        do {
+                            try FolderBlobStore(path: path, syncs: false).claim(for: database)
+                            return database
+                        } catch { return nil }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let owner = try FolderBlobStore(path: path).owner()
+            // Two tasks are of the same database.
+            #expect(owners.compactMap(\.self) == [owner, owner])
+        }
+    }
+
     @Test func checksFindTheOwner() throws {
         #expect(try store.owner() == nil)
         let database = BlobKey.random()

@@ -54,6 +54,13 @@ struct ConfigurationFolder {
 
 /// The keys of a configuration file and the types of their values.
 struct ConfigurationTests {
+    /// Why a database alone is refused.
+    #if Postgres
+    static let databaseProblem = "only valid with blobs"
+    #else
+    static let databaseProblem = "Postgres"
+    #endif
+
     static let keys: [(key: String, good: [String], bad: [(value: String, words: String)])] = [
         (
             "folder", ["/srv", "no", "1.10"],
@@ -113,7 +120,7 @@ struct ConfigurationTests {
         ("access-log", ["'-'"], [("[]", "an empty list")]), ("record", ["/rec"], [("[]", "an empty list")]),
         ("faults", ["/f"], [("[]", "an empty list")]),
         ("home", ["'/srv/{user}'"], [("/srv", "FOLDER/{user}")]),
-        ("database", [], [("postgresql://a/b", "Postgres")]),
+        ("database", [], [("postgresql://a/b", databaseProblem)]),
         ("blobs", [], [("/b", "only valid with database")]),
         ("share", [], [("x", "only valid with database")]),
         ("state-dir", ["/s"], [("[]", "an empty list")]),

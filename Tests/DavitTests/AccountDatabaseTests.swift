@@ -163,6 +163,14 @@ struct AccountDatabaseTests {
                 let response = try client.send("GET /team/a.txt", ["Authorization: \(field)"])
                 #expect(response.status == 401, "\(field)")
             }
+            // What no account may do is none.
+            let report = """
+                <sync-collection xmlns="DAV:"><sync-token>data:,unknown</sync-token><sync-level>1</sync-level><prop/>\
+                </sync-collection>
+                """
+            let refused = try client.send("REPORT /team/", ["Depth: 0"], content: report)
+            #expect(refused.status == 403)
+            #expect(refused.content.contains("valid-sync-token"))
             #expect(try status(address, "DELETE /team/a.txt", as: "anna") == 204)
             // Over plain HTTP, the host must be known, as for servers without accounts.
             #expect(try client.send("PROPFIND /team/", ["Depth: 0"], host: "evil.example").status != 207)

@@ -59,10 +59,11 @@ class Server:
             file.write(text)
         return path
 
-    def spawn(self, command):
+    def spawn(self, command, environment=None):
         with open(os.path.join(self.state, "output"), "ab") as log:
             # Start a new session, because lighttpd signals its whole process group when it exits.
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                                    env={**os.environ, **(environment or {})})
 
     def wait_until_ready(self):
         deadline = time.monotonic() + START_SECONDS

@@ -64,6 +64,7 @@ class CommandTurn:
 
     def __init__(self, setup, server, number):
         self.setup, self.server, self.number, self.root = setup, server, number, server.root
+        self.outcome = {}
 
     def run(self, *command):
         before, started = cpu_of_children(), time.monotonic()
@@ -72,7 +73,7 @@ class CommandTurn:
 
     def figures(self, amount):
         return {"cpu": self.cpu / amount, "wall": self.wall / amount, "rate": amount / self.wall, "peak": 0,
-                "over_idle": 0, "amount": amount}
+                "over_idle": 0, "amount": amount, **self.outcome}
 
 
 def cpu_of_children():

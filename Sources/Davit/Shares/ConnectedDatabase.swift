@@ -26,6 +26,8 @@ struct ConnectedDatabase {
         var settings = PostgresSettings(servers: location.servers)
         // Staging content needs a connection in addition to that of the change.
         settings.connections = max(1, location.connections) + 2
+        let node = "\(HostName.current ?? "davit"):\(ProcessPrivileges.processID)"
+        settings.applicationName = "davit \(node)"
         threads = BlockingPool(threads: max(1, location.connections))
         work = PooledWorkRunner(pool: threads)
         let store: any BlobStore
@@ -40,12 +42,16 @@ struct ConnectedDatabase {
             prepare: { connection, deadline throws(PostgresError) in
                 try migration.attach(connection, until: deadline)
                 try identity.check(connection, until: deadline)
+                // Statements of nodes find few rows by an index. Plans are kept, and statistics can be a minute old: the plan
+                // for a table that was small would read all of it while it grows. Compiling plans takes longer than they run.
+                try connection.run(
+                    "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)",
+                    until: deadline)
             })
         do throws(PostgresError) {
             try migration.run(servers, until: .now + .seconds(60))
-            let node = "\(HostName.current ?? "davit"):\(ProcessPrivileges.processID)"
             tree = try TreeDatabase(
-                pool, share: location.share, blobs: store, nodeName: node, report: report)
+                pool, threads: threads, share: location.share, blobs: store, nodeName: node, report: report)
         } catch {
             throw .databaseNotUsable(reason: error.message)
         }

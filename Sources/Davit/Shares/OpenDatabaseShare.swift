@@ -88,7 +88,7 @@ final class OpenDatabaseShare: LifecycleObserver {
         do throws(SystemError) {
             try SystemThread.start(named: "davit-accounts") { [weak self] in
                 while let self, !self.isEnding.load(ordering: .relaxed) {
-                    self.refreshAccounts()
+                    FileFaults.uncounted { self.refreshAccounts() }
                     SystemThread.sleep(milliseconds: Self.refreshMilliseconds)
                 }
             }
@@ -112,21 +112,25 @@ final class OpenDatabaseShare: LifecycleObserver {
         guard !isMaintaining.exchange(true, ordering: .acquiring) else { return true }
         let isStarted = connected.threads.start { [self] in
             defer { isMaintaining.store(false, ordering: .releasing) }
-            let tree = connected.tree
-            // Failures are reported; another node or a later call continues.
-            try? tree.run {
-                _ = try? tree.removeDetached(limit: Self.maintenanceLimit)
-                share.trashMaintenance.run()
-                UploadEngine(share: share).removeExpired()
-                maintainRules()
-            }
-            try? tree.run { try? tree.collect(limit: Self.maintenanceLimit) }
-            try? journal?.maintain()
-            _ = share.changeEvents?.poll()
+            FileFaults.uncounted { maintain() }
         }
         if !isStarted { isMaintaining.store(false, ordering: .releasing) }
         // Other nodes must see that this one runs.
         return true
+    }
+
+    private func maintain() {
+        let tree = connected.tree
+        // Failures are reported; another node or a later call continues.
+        try? tree.run {
+            _ = try? tree.removeDetached(limit: Self.maintenanceLimit)
+            share.trashMaintenance.run()
+            UploadEngine(share: share).removeExpired()
+            maintainRules()
+        }
+        try? tree.run { try? tree.collect(limit: Self.maintenanceLimit) }
+        try? journal?.maintain()
+        _ = share.changeEvents?.poll()
     }
 
     /// Ends moves of rules that could not be ended, or whose node is gone, and removes rules of folders that are no longer in

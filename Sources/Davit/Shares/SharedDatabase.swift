@@ -15,7 +15,7 @@ public struct SharedDatabase: Hashable, Sendable {
     /// The maximum size of these copies, in bytes.
     public var cacheBytes: Int64 = 10 << 30
     /// The maximum number of connections to the database, each with a thread.
-    public var connections = 8
+    public var connections = 16
 
     /// Whether the content is in a bucket of an S3 service.
     public var isInBucket: Bool { blobs.hasPrefix("s3://") }

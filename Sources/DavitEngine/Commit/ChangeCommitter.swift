@@ -97,13 +97,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             let claimed = change
             let pathLock: PathLock
             let claims =
-                share.hasSessions ? try await claimsAfterQueries(on: claimed) : claims(on: claimed)
+                share.hasSessions && method.claimsDependOnState
+                ? try await claimsAfterQueries(on: claimed) : claims(on: claimed)
             do { pathLock = try await share.pathLocks.acquire(claims) } catch { throw .busy }
             defer { pathLock.release() }
             var attempt = try await commitRows(prepared, from: first, claimed)
             if attempt == nil {
                 attempt = try await commitResources(
-                    prepared, from: first, claimed, isLast: number == Self.attemptLimit)
+                    prepared, from: first, claimed, claims, isLast: number == Self.attemptLimit)
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome { return (outcome, attempt.change) }
@@ -114,7 +115,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Commits a change of resources, on the event loop if it cannot block, otherwise on another thread.
     private func commitResources(
-        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget, isLast: Bool
+        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget,
+        _ claims: [PathLockRequest], isLast: Bool
     ) async throws(WebDAVError) -> Attempt {
         let height = try await depthLimit.measureHeight(for: method, on: claimed)
         let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
@@ -122,7 +124,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if wait == .allowed { self.share.state.expireLocks(now: context.now) }
             if wait == .allowed {
                 return try self.commitBlocking(
-                    prepared, from: first, claimed: claimed, context, height: height, isLast: isLast)
+                    prepared, from: first, claimed: claimed, claims, context, height: height, isLast: isLast)
             }
             return try self.commitNow(
                 prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .nonBlocking
@@ -224,14 +226,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// transaction, if the stores are in a database that several servers use.
     private func commitBlocking(
         _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
-        _ context: RequestContext, height: MeasuredHeight?, isLast: Bool
+        _ claims: [PathLockRequest], _ context: RequestContext, height: MeasuredHeight?, isLast: Bool
     ) throws(WebDAVError) -> Attempt {
         guard let sessions = share.work.sessions else {
             return try commitNow(
                 prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .mayWait)
         }
         let session = CommittingSession()
-        let uses = claims(on: claimed).map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
+        let uses = claims.map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
         let result: Result<Attempt, WebDAVError>
         do throws(StoreSessionError) {
             result = try sessions.change(uses) {
@@ -265,7 +267,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     // MARK: Paths and checks
 
-    /// Returns ``claims(on:)``, which may query the state.
+    /// Returns ``claims(on:)``, which queries the state.
     private func claimsAfterQueries(on change: ChangeTarget) async throws(WebDAVError) -> [PathLockRequest] {
         try await share.work.run { () throws(WebDAVError) in claims(on: change) }
     }
@@ -431,14 +433,15 @@ extension ChangeCommitter where Method.Prepared == Void {
         var change = expectedTarget()
         for _ in 0..<Self.attemptLimit {
             let claimed = change
-            let attempt = try share.pathLocks.withPathLockIfFree(claims(on: claimed)) {
+            let claims = claims(on: claimed)
+            let attempt = try share.pathLocks.withPathLockIfFree(claims) {
                 () throws(WebDAVError) -> Attempt? in
                 let height = try depthLimit.measureHeightNow(for: method, on: claimed)
                 let context = claimed.context.at(share.now())
                 share.state.expireLocks(now: context.now)
                 // No hook has allowed an earlier action, so pass `claimed` as the lookup to compare with.
                 return try commitBlocking(
-                    (), from: claimed, claimed: claimed, context, height: height, isLast: true)
+                    (), from: claimed, claimed: claimed, claims, context, height: height, isLast: true)
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome {

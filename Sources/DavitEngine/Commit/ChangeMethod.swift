@@ -69,6 +69,8 @@ protocol ChangeMethod: Sendable {
     func discard(_ prepared: Prepared, for change: ChangeTarget) async
     /// Returns the requests for the path locks of the change.
     func claims(on change: ChangeTarget) -> [PathLockRequest]
+    /// Whether ``claims(on:)`` queries the state.
+    var claimsDependOnState: Bool { get }
     /// Whether the method creates a resource at a target that must not exist.
     var makesTarget: Bool { get }
     /// Whether the commit may be brief enough for the event loop. ``commitsInline(on:)`` decides after the lookup.
@@ -120,6 +122,7 @@ extension ChangeMethod {
     func claims(on change: ChangeTarget) -> [PathLockRequest] {
         [PathLockRequest(path: change.target.path, mode: .exclusive)]
     }
+    var claimsDependOnState: Bool { false }
     var mayChangeRowsOnly: Bool { false }
     func rowChange(
         _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard

@@ -47,7 +47,7 @@ final class JournalReader: Sendable {
         guard await gate.enter() else { throw .busy }
         defer { gate.leave() }
         let journal = journal
-        return try await work.run { () throws(WebDAVError) in
+        return try await work.runRepeatedly { () throws(WebDAVError) in
             do throws(JournalError) { return try body(journal) } catch { throw WebDAVError(journal: error) }
         }
     }

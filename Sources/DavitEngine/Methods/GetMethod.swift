@@ -15,8 +15,8 @@ struct GetMethod: Sendable {
             guard error.wouldBlock else { throw error }
             return .pending { () async throws(HTTPError) in
                 try await withErrorPage(context) { () async throws(WebDAVError) in
-                    let resource = try await share.work.run { () throws(WebDAVError) in
-                        try self.open(context.path, .allowed)
+                    let resource = try await share.work.opening(context.path) { wait throws(WebDAVError) in
+                        try self.open(context.path, wait)
                     }
                     return try await respond(context, resource)
                 }

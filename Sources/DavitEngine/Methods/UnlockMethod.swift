@@ -36,6 +36,7 @@ struct UnlockMethod: ChangeMethod {
         return [PathLockRequest(path: root ?? change.target.path, mode: .exclusive)]
     }
 
+    var claimsDependOnState: Bool { true }
     var mayChangeRowsOnly: Bool { true }
 
     func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {

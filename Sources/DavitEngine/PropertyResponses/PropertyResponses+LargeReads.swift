@@ -31,7 +31,7 @@ extension PropertyResponses {
     func boundedProperties(
         at path: ResourcePath, of info: ResourceInfo
     ) throws(StoreError) -> [StoredProperty]? {
-        guard share.state.hasRows(at: path) else { return [] }
+        guard plan.wantsDead, share.state.hasRows(at: path) else { return [] }
         return try boundedProperties(of: [(path, info.identity)]).first
     }
 

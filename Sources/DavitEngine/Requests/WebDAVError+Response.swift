@@ -29,6 +29,7 @@ extension WebDAVError {
         } else if let condition {
             response.fields.append(.contentType, "application/xml; charset=utf-8")
             response.body = .bytes(ErrorBody.encode(condition))
+            response.isSameForEveryAccount = !condition.isMissingRight
         } else {
             response.fields.append(.contentType, "text/plain; charset=utf-8")
             var text: [UInt8] = []
@@ -39,5 +40,12 @@ extension WebDAVError {
             response.body = .bytes(text)
         }
         return response
+    }
+}
+
+extension ErrorBody.Condition {
+    /// Whether another account may not be refused.
+    fileprivate var isMissingRight: Bool {
+        if case .needPrivileges = self { true } else { false }
     }
 }

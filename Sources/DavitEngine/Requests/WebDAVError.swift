@@ -73,7 +73,7 @@ extension WebDAVError {
         case .wouldBlock:
             self = .busy
             wouldBlock = true
-        case .busy: self = .busy
+        case .busy, .rightsChanged: self = .busy
         case .notFound, .loop: self.init(.notFound)
         case .missingAncestor: self.init(.conflict)
         case .alreadyExists:

@@ -149,7 +149,7 @@ package final class TrashCan: Sendable {
                 .alreadyExists, .crossVolume, .loop, .invalidName, .nameTooLong, .tooDeep:
                 reportUnkept(location.path, error)
                 return nil
-            case .wouldBlock, .busy, .superseded: throw error
+            case .wouldBlock, .busy, .superseded, .rightsChanged: throw error
             }
         }
     }

@@ -211,6 +211,7 @@ extension DownloadTraversal.Obstacle: Error {
         case .notFound, .missingAncestor, .wrongKind, .invalidName, .nameTooLong: self = .missing
         case .loop: self = .circle
         case .wouldBlock, .alreadyExists, .forbidden, .outOfSpace, .quotaExceeded, .crossVolume, .busy,
+            .rightsChanged,
             .tooDeep, .superseded, .failed:
             self = .unreadable
         }

@@ -21,8 +21,8 @@ struct PropertyTraversal {
         let path: ResourcePath
     }
 
-    /// Maximum number of members whose properties are read together.
-    private static let batchSize = 32
+    /// Maximum number of members whose properties are read together: more, if each time takes a round trip to a database.
+    private let batchSize: Int
 
     private let responses: PropertyResponses
     private var traversal: TreeTraversal
@@ -43,6 +43,7 @@ struct PropertyTraversal {
 
     init(_ responses: PropertyResponses) {
         self.responses = responses
+        batchSize = responses.share.hasSessions ? 256 : 32
         traversal = TreeTraversal(of: responses.share.resources, followsLinks: true)
     }
 
@@ -120,7 +121,7 @@ struct PropertyTraversal {
     /// their properties are read together.
     private mutating func collect() throws(WebDAVError) -> Step {
         var located = [locate()]
-        reading: while hasProperties, located.count < Self.batchSize {
+        reading: while hasProperties, located.count < batchSize {
             switch traversal.next(&member) {
             case .member: located.append(locate())
             case .interrupted(let error): throw WebDAVError(store: error)

@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
@@ -20,22 +21,28 @@ final class BlockingWork: Sendable {
     /// Runs `body`, which calls the stores, as one unit on the present thread.
     @inline(__always)
     private func result<T>(
-        of body: @Sendable () throws(WebDAVError) -> T
+        of body: @Sendable () throws(WebDAVError) -> T, attempts: Int = 1
     ) -> Result<T, WebDAVError> {
-        if let sessions { return Self.result(of: body, in: sessions) }
+        if let sessions { return Self.result(of: body, in: sessions, attempts: attempts) }
         do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
     }
 
     @inline(never)
     private static func result<T>(
-        of body: @Sendable () throws(WebDAVError) -> T, in sessions: any StoreSessions
+        of body: @Sendable () throws(WebDAVError) -> T, in sessions: any StoreSessions, attempts: Int
     ) -> Result<T, WebDAVError> {
-        do throws(StoreSessionError) {
-            return try sessions.run {
-                do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+        var attempt = 0
+        while true {
+            attempt += 1
+            do throws(StoreSessionError) {
+                return try sessions.run {
+                    do throws(WebDAVError) { return .success(try body()) } catch { return .failure(error) }
+                }
+            } catch {
+                guard error == .conflict, attempt < attempts else {
+                    return .failure(WebDAVError(session: error))
+                }
             }
-        } catch {
-            return .failure(WebDAVError(session: error))
         }
     }
 
@@ -43,8 +50,19 @@ final class BlockingWork: Sendable {
     /// - Throws: any error that `body` throws; 503 with Retry-After if too much work is waiting.
     func run<T: Sendable>(
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T { try await run(body, attempts: 1) }
+
+    /// Like ``run(_:)``, but repeats `body` if changes of other servers were in the way.
+    func runRepeatedly<T: Sendable>(
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T { try await run(body, attempts: 4) }
+
+    private func run<T: Sendable>(
+        _ body: @escaping @Sendable () throws(WebDAVError) -> T, attempts: Int
     ) async throws(WebDAVError) -> T {
-        let result = await runner.run { () -> Result<T, WebDAVError> in self.result(of: body) }
+        let result = await runner.run { () -> Result<T, WebDAVError> in
+            self.result(of: body, attempts: attempts)
+        }
         guard let result else { throw .busy }
         return try result.get()
     }
@@ -65,7 +83,8 @@ final class BlockingWork: Sendable {
         return try result.get()
     }
 
-    /// Tries `body` on the event loop, where it must not block; runs it on another thread if it would block.
+    /// Tries `body` on the event loop, where it must not block; runs it on another thread if it would block. `body` may run
+    /// several times.
     func attempt<T: Sendable>(
         _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
@@ -76,7 +95,22 @@ final class BlockingWork: Sendable {
                 guard error.wouldBlock else { throw error }
             }
         }
-        return try await run { () throws(WebDAVError) in try body(.allowed) }
+        return try await runRepeatedly { () throws(WebDAVError) in try body(.allowed) }
+    }
+
+    /// Runs `body`, which opens a path and does nothing else that can block. Several calls cost little more than one, if the
+    /// stores are in a database.
+    func opening<T: Sendable>(
+        _ path: ResourcePath, _ body: @escaping @Sendable (Wait) throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        let prepared = await sessions?.whenPrepared(toOpen: path) { () -> Result<T, WebDAVError> in
+            do throws(WebDAVError) { return .success(try body(.never)) } catch { return .failure(error) }
+        }
+        switch prepared {
+        case .success(let value): return value
+        case .failure(let error) where !error.wouldBlock: throw error
+        default: return try await runRepeatedly { () throws(WebDAVError) in try body(.allowed) }
+        }
     }
 
     /// Runs cleanup that can be skipped, on another thread. If too much work is waiting, the cleanup is

@@ -35,6 +35,10 @@ public protocol BodyStream: AnyObject {
     ///   is replaced by one for the error; otherwise, the connection is aborted, so that the peer can detect
     ///   the truncation.
     func next(into buffer: IOBuffer) async throws(HTTPError)
+    /// Returns stored content that comes next, and continues after it; nil if ``next(into:)`` must be called. Only called for
+    /// content of known length that is sent unmodified.
+    /// - Throws: like ``next(into:)``.
+    func nextFile() async throws(HTTPError) -> FilePiece?
     /// Whether to send each piece as soon as it is generated, as event streams require, and the head together
     /// with the first piece. If false, the connection may buffer pieces to determine the length of short
     /// content.
@@ -56,7 +60,23 @@ public protocol BodyStream: AnyObject {
     func finishEarly()
 }
 
+/// A part of stored content.
+public struct FilePiece: Sendable {
+    public let content: any FileContent
+    /// In bytes.
+    public let offset: Int64
+    /// In bytes; at least 1.
+    public let length: Int64
+
+    public init(_ content: any FileContent, offset: Int64, length: Int64) {
+        self.content = content
+        self.offset = offset
+        self.length = length
+    }
+}
+
 extension BodyStream {
+    public func nextFile() async throws(HTTPError) -> FilePiece? { nil }
     public var flushesImmediately: Bool { false }
     public var length: Int64? { nil }
     public var effortBytes: Int { 0 }

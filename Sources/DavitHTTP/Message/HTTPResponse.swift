@@ -9,6 +9,8 @@ public struct HTTPResponse {
     public var body: HTTPBody
     /// Whether to close the connection after this response even if the request allows keeping it open.
     public var closesConnection = false
+    /// Whether the reason of a refusal is the same for every account: signing in would not help.
+    package var isSameForEveryAccount = false
 
     /// Creates a response.
     public init(status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: HTTPBody = .empty) {

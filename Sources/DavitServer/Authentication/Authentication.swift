@@ -318,7 +318,8 @@ public final class Authentication: Middleware {
         request.identity = .anonymous
         return try next.respond(to: request).map { response in
             switch response.status {
-            case .forbidden: self.answer(.credentials(isStale: false), to: request)
+            case .forbidden where !response.isSameForEveryAccount:
+                self.answer(.credentials(isStale: false), to: request)
             // What the client may not list does not exist for it.
             case .notFound where !rights.contains(.list):
                 self.answer(.credentials(isStale: false), to: request)

@@ -11,12 +11,12 @@ internal import Darwin
 /// Fault injection: kills the process or fails a call at a chosen step, to test crash recovery. Empty in
 /// release builds.
 ///
-/// Controlled by four environment variables, which ``arm(_:)`` reads: `DAVIT_KILL_AT=N` kills the process
-/// before step N and `DAVIT_FAIL_AT=N:ERRNO` fails step N, both counted from when the server is ready;
-/// `DAVIT_KILL_START_AT=N` kills the process before step N of the startup;
-/// `DAVIT_FAIL_CALL=NAME:ERRNO[,NAME:ERRNO…]` fails every call with one of these names, including during
-/// startup. The steps are most file-system calls and the points marked by ``step(_:)``, counted across all
-/// threads from 1.
+/// Controlled by five environment variables, which ``arm(_:)`` reads: `DAVIT_KILL_AT=N` kills the process
+/// before step N, `DAVIT_STOP_AT=N` stops it there until it gets SIGCONT, and `DAVIT_FAIL_AT=N:ERRNO` fails
+/// step N, all counted from when the server is ready; `DAVIT_KILL_START_AT=N` kills the process before step N
+/// of the startup; `DAVIT_FAIL_CALL=NAME:ERRNO[,NAME:ERRNO…]` fails every call with one of these names,
+/// including during startup. The steps are most file-system calls and the points marked by
+/// ``step(_:ending:)``, counted across all threads from 1.
 public enum FileFaults {
     public enum Phase {
         /// The startup, including the opening of the stores and the recovery from an earlier crash.
@@ -35,6 +35,7 @@ public enum FileFaults {
         let isStart = phase == .start
         let plan = FaultPlan(
             killAt: variable(isStart ? "DAVIT_KILL_START_AT" : "DAVIT_KILL_AT").flatMap { Int($0) },
+            stopAt: isStart ? nil : variable("DAVIT_STOP_AT").flatMap { Int($0) },
             failAt: isStart
                 ? nil
                 : variable("DAVIT_FAIL_AT").flatMap(pair).flatMap { pair in
@@ -51,19 +52,26 @@ public enum FileFaults {
     }
 
     /// Marks a step that is not a file-system call, such as the commit of a transaction.
-    public static func step(_ name: SystemError.StaticName) {
-        // Only a kill can be injected here, because the caller has no system error to report.
-        _ = try? pass(name)
+    ///
+    /// - Parameter ending: called before the process is killed or stopped, to send what is buffered.
+    public static func step(_ name: SystemError.StaticName, ending: () -> Void = {}) {
+        // No failure can be injected here, because the caller has no system error to report.
+        _ = try? pass(name, ending: ending)
     }
 
-    static func pass(_ name: SystemError.StaticName) throws(SystemError) {
+    static func pass(_ name: SystemError.StaticName, ending: () -> Void = {}) throws(SystemError) {
         guard let plan = plan ?? processPlan.withLock({ $0 }) else { return }
         switch plan.next(name) {
         case .proceed: return
         case .fail(let number): throw SystemError(errno: number, call: name)
         case .kill:
+            ending()
             StandardStreams.writeError("davit: killed before step: \(name.text)\n")
             kill(getpid(), SIGKILL)
+        case .stop:
+            ending()
+            StandardStreams.writeError("davit: stopped before step: \(name.text)\n")
+            kill(getpid(), SIGSTOP)
         }
     }
 
@@ -89,7 +97,7 @@ public enum FileFaults {
     #else
     @inlinable public static func arm(_ phase: Phase) {}
     @inlinable public static func uncounted(_ body: () -> Void) { body() }
-    @inlinable public static func step(_ name: SystemError.StaticName) {}
+    @inlinable public static func step(_ name: SystemError.StaticName, ending: () -> Void = {}) {}
     #endif
 }
 
@@ -100,9 +108,11 @@ package final class FaultPlan: Sendable {
         case proceed
         case fail(Int32)
         case kill
+        case stop
     }
 
     private let killAt: Int?
+    private let stopAt: Int?
     private let failAt: (Int, Int32)?
     private let failCalls: [String: Int32]
     /// Whether to simulate a volume that stores whole seconds only: times are truncated when they are set.
@@ -115,10 +125,12 @@ package final class FaultPlan: Sendable {
     private let names = Mutex<[String]>([])
 
     package init(
-        killAt: Int? = nil, failAt: (Int, Int32)? = nil, failCalls: [String: Int32] = [:],
+        killAt: Int? = nil, stopAt: Int? = nil, failAt: (Int, Int32)? = nil,
+        failCalls: [String: Int32] = [:],
         cutsTimes: Bool = false, availableBytes: Int64? = nil, folding: CaseInsensitiveVolume? = nil
     ) {
         self.killAt = killAt
+        self.stopAt = stopAt
         self.failAt = failAt
         self.failCalls = failCalls
         self.cutsTimes = cutsTimes
@@ -136,6 +148,7 @@ package final class FaultPlan: Sendable {
         let step = steps.add(1, ordering: .relaxed).newValue
         if FileFaults.plan != nil { names.withLock { $0.append(name.text) } }
         if step == killAt { return .kill }
+        if step == stopAt { return .stop }
         if let failAt, failAt.0 == step { return .fail(failAt.1) }
         if let number = failCalls[name.text] { return .fail(number) }
         return .proceed
