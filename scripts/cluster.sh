@@ -1,6 +1,7 @@
 #!/bin/bash
 # usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults]...: builds with the trait S3, and runs
-# Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED selects some.
+# Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED
+# selects some.
 # Needs the packages of the groups `debug` and `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
