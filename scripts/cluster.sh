@@ -1,6 +1,7 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills]...: builds with the trait S3, and runs Tests/Cluster with
-# a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED selects some.
+# usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults]...: builds with the trait S3, and runs
+# Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED
+# selects some.
 # Needs the packages of the groups `debug` and `cluster`; as root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,7 @@ if [[ ${1:-} == --short ]]; then
 fi
 suites=("$@")
 if (($# == 0)); then
-    suites=(connections nodes checks kills)
+    suites=(connections nodes checks kills faults)
     ((${#short[@]} == 0)) || suites=(nodes kills)
 fi
 read -r -a flags <<<"${DEBUG_FLAGS:---explicit-target-dependency-import-check error --traits default,S3}"
@@ -49,6 +50,10 @@ stop() {
         kill -CONT "$main" 2>/dev/null || true
         "$folder/run" pg_ctl -D "${file%/*}" -m immediate -w stop >/dev/null 2>&1 || true
     done
+    # Small file systems of a test that was interrupted.
+    for file in "$folder"/small-*; do
+        if mountpoint -q "$file"; then umount -l "$file"; fi
+    done
     rm -rf "$folder"
 }
 trap stop EXIT
@@ -59,7 +64,7 @@ failed=0
 for suite in "${suites[@]}"; do
     case $suite in
         connections) command=(.build/debug/ClusterTests "$folder") ;;
-        nodes | checks | kills)
+        nodes | checks | kills | faults)
             command=("Tests/Cluster/$suite.py" --davit "$davit" --postgres "$folder" --rclone "$rclone" "${short[@]}") ;;
         *) echo "cluster: unknown suite '$suite'" >&2; exit 64 ;;
     esac

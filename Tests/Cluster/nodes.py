@@ -65,14 +65,14 @@ class Node:
     """A davit process with a share of a database, or of a folder in `options`."""
 
     def __init__(self, davit, database, share, *options, wrapper=(), blobs=None, endpoint="",
-                 environment=()):
+                 environment=(), state=None):
         share = ["--database", database, "--blobs", str(blobs or BLOBS), "--share", share] if database else []
         command = [*wrapper, str(davit), "serve", *share, "--host", "127.0.0.1", "--port", "0", "--grace", "5", *options]
         self.log = tempfile.TemporaryFile()
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("DAVIT_", "AWS_"))}
         if str(blobs).startswith("s3://"):
             self.cache = tempfile.TemporaryDirectory(prefix="davit-cache-")
-            command += ["--state-dir", self.cache.name]
+            command += ["--state-dir", str(state or self.cache.name)]
             clean.update(AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1], AWS_ENDPOINT_URL=endpoint)
         clean.update(environment)
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=clean,
