@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Sessions of several servers in one store.
-struct SharedSessionTests {
+final class SharedSessionTests {
     private let store = MemorySessionStore(isShared: true)
     private let seconds = SessionFixture.Seconds()
     private let ended = SessionFixture.Ended()
