@@ -377,7 +377,8 @@ let package = Package(
             ],
             path: "Tests/Cluster",
             exclude: [
-                "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py", "kills.py",
+                "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py",
+                "kills.py",
                 "nodes.py", "outages.py", "servers.py", "uploads.py",
             ],
             swiftSettings: strict),
