@@ -378,7 +378,7 @@ let package = Package(
             path: "Tests/Cluster",
             exclude: [
                 "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py", "kills.py",
-                "nodes.py", "outages.py", "servers.py", "uploads.py",
+                "nodes.py", "outages.py", "patroni.py", "servers.py", "uploads.py",
             ],
             swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),

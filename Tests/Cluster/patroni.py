@@ -130,28 +130,34 @@ class Member(Server):
         super().__exit__()
 
 
+def only(holds, members):
+    """Waits for the member that meets a condition."""
+    found = wait_until(lambda: next((member for member in members if holds(member)), None))
+    if not found:
+        raise RuntimeError("\n".join(member.log()[-1500:] for member in members))
+    return found
+
+
+def start(report, what, stack, davit, folder, work, count, is_strict):
+    """Returns the members of a cluster, its primary, and two nodes."""
+    scope = f"patroni-{count}{'-strict' if is_strict else ''}"
+    etcd = stack.enter_context(Etcd(folder, f"{scope}-etcd"))
+    members = [stack.enter_context(Member(folder, scope, name, etcd, is_strict)) for name in "abc"[:count]]
+    primary = only(Member.is_primary, members)
+    only(Member.is_synchronous, members)
+    for member in members:
+        report.check(f"{what}: each other server is a standby", member is primary or wait_until(member.is_standby), member.name)
+    primary.make_database()
+    places = [word for member in members[1:] for word in ("--database", member.url())]
+    nodes = [stack.enter_context(Node(davit, members[0].url(), "team", *places, blobs=work / scope)) for _ in range(2)]
+    return members, primary, nodes
+
+
 def fails(report, davit, folder, work, count, is_strict):
-    scope = f"patroni-{count}"
+    """The primary fails, returns as a standby, and the cluster is switched over."""
     what = f"{count} servers of Patroni, {'strict' if is_strict else 'not strict'}"
     with contextlib.ExitStack() as stack:
-        etcd = stack.enter_context(Etcd(folder, f"{scope}-etcd"))
-        members = [stack.enter_context(Member(folder, scope, name, etcd, is_strict)) for name in "abc"[:count]]
-
-        def only(holds, others=members):
-            """Waits for the member that meets a condition."""
-            found = wait_until(lambda: next((member for member in others if holds(member)), None))
-            if not found:
-                raise RuntimeError("\n".join(member.log()[-1500:] for member in members))
-            return found
-
-        primary = only(Member.is_primary)
-        only(Member.is_synchronous)
-        for member in members:
-            report.check(f"{what}: each other server is a standby",
-                         member is primary or wait_until(member.is_standby), member.name)
-        primary.make_database()
-        places = [word for member in members[1:] for word in ("--database", member.url())]
-        nodes = [stack.enter_context(Node(davit, members[0].url(), "team", *places, blobs=work / scope)) for _ in range(2)]
+        members, primary, nodes = start(report, what, stack, davit, folder, work, count, is_strict)
         one, two = nodes
         one.status("MKCOL", "/load/")
         for path in ("lines-0", "lines-1", "locked", "moved-6-0", "moved-7-0", "kept"):
@@ -175,7 +181,15 @@ def fails(report, davit, folder, work, count, is_strict):
             successor = only(Member.is_primary, [member for member in members if member is not primary])
             promoted = time.monotonic()
             print(f"{what}: Patroni promoted a standby {promoted - killed:.1f} s after the primary was killed", flush=True)
-            recovers("the promotion", promoted)
+            if is_strict:
+                # Patroni answers before the server has left recovery, which commits when the server that is left follows it.
+                wait_until(lambda: successor.psql("SELECT pg_is_in_recovery()") == "f")
+                successor.psql("CREATE TABLE change ()")
+                changed = time.monotonic()
+                print(f"{what}: the new primary commits {changed - promoted:.1f} s after the promotion", flush=True)
+                recovers("the first change of the new primary", changed)
+            else:
+                recovers("the promotion", promoted)
             load.phase = "promoted"
             report.check(f"{what}: all writers work after the promotion", load.answered(None), str(load.problems[:5]))
 
@@ -186,7 +200,7 @@ def fails(report, davit, folder, work, count, is_strict):
             report.check(f"{what}: all writers work after its return", load.answered(None), str(load.problems[:5]))
             report.check(f"{what}: the promoted server is still the primary", successor.is_primary())
 
-            candidate = only(Member.is_synchronous)
+            candidate = only(Member.is_synchronous, members)
             load.phase = "switching"
             status, text = request(successor.api, "/switchover", {"leader": successor.name, "candidate": candidate.name})
             report.check(f"{what}: Patroni accepts a switchover", status == 200, f"{status} {text}")
@@ -208,6 +222,32 @@ def fails(report, davit, folder, work, count, is_strict):
             report.check(f"{what}: a node stops", node.stop() == 0, node.text()[-500:])
 
 
+def waits(report, davit, folder, work):
+    """Without any standby, a strict cluster confirms no change until one returns."""
+    what = "2 servers of Patroni, strict"
+    with contextlib.ExitStack() as stack:
+        members, primary, nodes = start(report, what, stack, davit, folder, work, 2, True)
+        report.check(f"{what}: PUT before", nodes[0].status("PUT", "/before", b"before") == 201)
+        primary.kill()
+        successor = only(Member.is_primary, [member for member in members if member is not primary])
+        for node in nodes:
+            report.check(f"{what}: the new primary is read", wait_until(lambda: node.ask("GET", "/before")[2] == b"before"))
+        # Its status says that the change may have been made.
+        status = nodes[0].status("PUT", "/alone", b"alone")
+        report.check(f"{what}: a change is not confirmed without a standby", status in (500, 503), str(status))
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'davit' AND wait_event = 'SyncRep'"
+        report.check(f"{what}: COMMIT waits for a standby", successor.psql(waiting) != "0")
+        report.check(f"{what}: files are still read", nodes[1].ask("GET", "/before")[2] == b"before")
+        primary.start()
+        report.check(f"{what}: the old primary returns as a standby", wait_until(primary.is_standby), primary.log()[-1500:])
+        for index, node in enumerate(nodes):
+            report.check(f"{what}: changes are confirmed again",
+                         wait_until(lambda: node.status("PUT", f"/after-{index}", b"after") in (201, 204)))
+        status, _, content = nodes[1].ask("GET", "/alone")
+        report.check(f"{what}: the change that was not confirmed is whole or was not made",
+                     status == 404 or (status, content) == (200, b"alone"), f"{status} {content[:100]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--davit", required=True, type=pathlib.Path)
@@ -222,8 +262,11 @@ def main():
         return 0
     report = Report()
     with tempfile.TemporaryDirectory(prefix="davit-patroni-") as work:
-        for count, is_strict in ((3, True), (2, False))[:1 if options.short else 2]:
-            fails(report, options.davit.resolve(), options.postgres, pathlib.Path(work), count, is_strict)
+        davit, work = options.davit.resolve(), pathlib.Path(work)
+        fails(report, davit, options.postgres, work, 3, True)
+        if not options.short:
+            fails(report, davit, options.postgres, work, 2, False)
+            waits(report, davit, options.postgres, work)
     print(f"patroni: {report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0
 
