@@ -53,7 +53,7 @@ test-all: packages-build packages-debug packages-guard packages-litmus packages-
 unit: packages-build packages-debug ## run the unit tests
 	@scripts/test.sh --all unit
 
-cluster: packages-build packages-debug packages-cluster ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
+cluster: packages-build packages-debug packages-cluster packages-patroni ## test shares in a database: the connections to PostgreSQL, and several nodes, with a server of its own
 	@scripts/cluster.sh
 
 identity: packages-build packages-identity ## test users of other services, with the traits that are off by default

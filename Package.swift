@@ -379,7 +379,7 @@ let package = Package(
             exclude: [
                 "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py",
                 "kills.py",
-                "nodes.py", "outages.py", "servers.py", "uploads.py",
+                "nodes.py", "outages.py", "patroni.py", "servers.py", "uploads.py",
             ],
             swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
