@@ -376,7 +376,9 @@ let package = Package(
                 "DavitSystem", .target(name: "DavitPostgres", condition: .when(traits: ["Postgres"])),
             ],
             path: "Tests/Cluster",
-            exclude: ["accounts.py", "checks.py", "journal.py", "kills.py", "nodes.py", "uploads.py"],
+            exclude: [
+                "accounts.py", "ceph.py", "checks.py", "journal.py", "kills.py", "nodes.py", "scale.py", "uploads.py",
+            ],
             swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),
         tests(
