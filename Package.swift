@@ -377,9 +377,9 @@ let package = Package(
             ],
             path: "Tests/Cluster",
             exclude: [
-                "accounts.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py", "journal.py",
-                "kills.py",
-                "nodes.py", "outages.py", "patroni.py", "servers.py", "uploads.py",
+                "accounts.py", "ceph.py", "checks.py", "clock.py", "cuts.py", "failover.py", "faults.py",
+                "journal.py",
+                "kills.py", "nodes.py", "outages.py", "patroni.py", "scale.py", "servers.py", "uploads.py",
             ],
             swiftSettings: strict),
         tests(of: "DavitJSON", ["DavitTesting", "DavitServer", "DavitHTTP"]),

@@ -1,8 +1,8 @@
 #!/bin/bash
-# usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults|patroni]...: builds with the trait S3, and runs
-# Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED
-# selects some. Needs the packages of the groups `debug` and `cluster`, and for the suite `patroni` those of that group; as root,
-# the server runs as the user postgres.
+# usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults|scale|patroni|ceph]...: builds with the trait S3, and
+# runs Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED
+# selects some. Needs the packages of the groups `debug` and `cluster`, and for the suites `patroni` and `ceph` those of these
+# groups; `ceph` is only run if it is named. As root, the server runs as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 short=()
@@ -12,7 +12,7 @@ if [[ ${1:-} == --short ]]; then
 fi
 suites=("$@")
 if (($# == 0)); then
-    suites=(connections nodes checks kills faults patroni)
+    suites=(connections nodes checks kills faults scale patroni)
     ((${#short[@]} == 0)) || suites=(nodes kills)
 fi
 read -r -a flags <<<"${DEBUG_FLAGS:---explicit-target-dependency-import-check error --traits default,S3}"
@@ -64,7 +64,7 @@ failed=0
 for suite in "${suites[@]}"; do
     case $suite in
         connections) command=(.build/debug/ClusterTests "$folder") ;;
-        nodes | checks | kills | faults | patroni)
+        nodes | checks | kills | faults | scale | patroni | ceph)
             command=("Tests/Cluster/$suite.py" --davit "$davit" --postgres "$folder" --rclone "$rclone" "${short[@]}") ;;
         *) echo "cluster: unknown suite '$suite'" >&2; exit 64 ;;
     esac

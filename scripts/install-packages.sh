@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a make target needs, if any are missing.
 #
-#   scripts/install-packages.sh build|debug|cluster|docs|guard|litmus|clients|lab|browser|deployment|ops|crash|bench|identity|packaging|patroni ...
+#   scripts/install-packages.sh GROUP...
 #
 # Fails if a package cannot be installed, except in the group lab. Each package of this group is for one client, and
 # the tests of clients that are not installed are skipped.
@@ -25,6 +25,7 @@ packages_for() {
         identity) echo libldap-dev slapd libpam0g-dev libpam-modules libcurl4-openssl-dev openssl pebble python3-venv libnatpmp-dev libminiupnpc-dev miniupnpd-iptables iptables iproute2 ;;
         cluster) echo postgresql haproxy litmus python3 python3-venv faketime ;;
         patroni) echo patroni etcd-server ;;
+        ceph) echo ceph-common ceph-mon ceph-osd radosgw ;;
         packaging) echo debhelper dpkg-dev lintian mandoc mmdebstrap buildah bubblewrap python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 python3-venv ;;

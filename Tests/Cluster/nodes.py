@@ -699,6 +699,10 @@ class Bucket:
                 break
             except ConnectionRefusedError:
                 select.select([], [], [], 0.01)
+        self.proxy(port)
+
+    def proxy(self, port):
+        """Starts the proxy for a service. It sends the field Host of the client, because that is signed."""
         # Faults for the next requests, or for all if `stays` is set.
         self.faults, self.stays, self.counts = [], None, []
 
@@ -708,6 +712,8 @@ class Bucket:
             def forward(handler):
                 content = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
                 fault = self.stays or (self.faults.pop(0) if self.faults else None)
+                if fault == "wrong upload" and len(content) > 1000:
+                    content = content[:500] + bytes([content[500] ^ 1]) + content[501:]
                 self.counts.append((handler.command, handler.path, fault))
                 if fault == "slow down":
                     handler.send_response(503)
@@ -759,10 +765,13 @@ class Bucket:
         self.process.wait()
 
 
-def s3(report, davit, database, work, rclone, psql):
-    """Content in a bucket, whose service is slow, loses answers and sends wrong bytes."""
+def s3(report, davit, database, bucket, objects, psql):
+    """Content in a bucket, whose service is slow, loses answers and sends wrong bytes.
+
+    `objects` is the folder with the objects, or something else with a method `glob`.
+    """
     global BLOBS
-    with Bucket(rclone, work / "s3") as bucket:
+    with bucket:
         def start():
             return Node(davit, database, "team", blobs="s3://bucket/davit", endpoint=bucket.url)
 
@@ -792,7 +801,7 @@ def s3(report, davit, database, work, rclone, psql):
             count = len(bucket.counts)
             report.check("GET again", two.ask("GET", "/wrong")[2] == whole)
             report.check("a copy answers the second request", len(bucket.counts) == count, str(bucket.counts[count:]))
-            BLOBS = work / "s3/bucket/davit"
+            BLOBS = objects
             collector(report, [one, two], psql)
         try:
             other = database.replace("dbname=s3", "dbname=nodes")
@@ -860,7 +869,7 @@ def main():
             print(f"nodes: {report.passed} passed, {report.failed} failed")
             return 1 if report.failed else 0
         subprocess.run([run, "createdb", "-h", str(folder), "-U", "postgres", "s3"], check=True)
-        s3(report, davit, f"host={folder} user=postgres dbname=s3", work, options.rclone,
+        s3(report, davit, f"host={folder} user=postgres dbname=s3", Bucket(options.rclone, work / "s3"), work / "s3/bucket/davit",
            lambda statement: psql(statement, "s3"))
         BLOBS = work / "blobs"
         if options.only:
