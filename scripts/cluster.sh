@@ -1,7 +1,8 @@
 #!/bin/bash
 # usage: scripts/cluster.sh [--short] [connections|nodes|checks|kills|faults|patroni]...: builds with the trait S3, and runs
 # Tests/Cluster with a PostgreSQL server of its own. With --short, only those tests that each change must pass, of which SEED selects some.
-# Needs the packages of the groups `debug` and `cluster`, and those of `patroni` for the suite of this name; as root, the server runs as the user postgres.
+# Needs the packages of the groups `debug` and `cluster`, and for the suite `patroni` those of the group with this name; as root, the
+# servers run as the user postgres.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 short=()
