@@ -81,7 +81,7 @@ class Member(Server):
         self.run = str(folder / "run")
         self.data = folder / self.name
         self.port, self.api = free_port(), free_port()
-        programs = subprocess.run([self.run, "pg_config", "--bindir"], check=True, capture_output=True, text=True).stdout.strip()
+        programs = self.call("pg_config", "--bindir").stdout.strip()
         settings = {
             "scope": scope, "name": self.name,
             "restapi": {"listen": f"127.0.0.1:{self.api}", "connect_address": f"127.0.0.1:{self.api}"},

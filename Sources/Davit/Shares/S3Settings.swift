@@ -40,7 +40,8 @@ extension S3Bucket {
     /// Finds a bucket with the keys of the environment.
     /// - Parameter bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
     init(_ bucket: String) throws(BlobError) {
-        let variables = Environment.variables(startingWith: "AWS_")
+        // Empty variables count as not set, as in the tools of AWS.
+        let variables = Environment.variables(startingWith: "AWS_").filter { !$0.value.isEmpty }
         guard let accessKey = variables["AWS_ACCESS_KEY_ID"], !accessKey.contains(":"),
             let secretKey = variables["AWS_SECRET_ACCESS_KEY"]
         else {
