@@ -306,8 +306,9 @@ def main():
                 clean = {name: value for name, value in os.environ.items() if not name.startswith(("DAVIT_", "AWS_"))}
                 clean.update(AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1],
                              AWS_ENDPOINT_URL=f"http://127.0.0.1:{ceph.port}")
-                return subprocess.run([str(davit), "check", "--database", location, "--blobs", "s3://strict/davit", "--content"],
-                                      capture_output=True, text=True, env=clean, timeout=LIMIT_SECONDS * 5)
+                words = ["check", "--database", location, "--blobs", "s3://strict/davit", "--content"]
+                return subprocess.run([str(davit), *words], capture_output=True, text=True, env=clean,
+                                      timeout=LIMIT_SECONDS * 5)
 
             strict(report, davit, location, ceph, check)
     print(f"ceph: {report.passed} passed, {report.failed} failed")
