@@ -188,10 +188,11 @@ package struct S3Bucket: BlobInventory {
                 FileFaults.step("s3-request")
                 let response = try client.send(request)
                 FileFaults.step("s3-response")
-                guard response.status == 429 || response.status >= 500, response.status != 507 else {
-                    return response
-                }
-                reason = "status \(response.status)"
+                guard
+                    response.status == 429 || response.status >= 500 || Self.isDamaged(response),
+                    response.status != 507
+                else { return response }
+                reason = Self.description(of: response)
             } catch {
                 switch error {
                 case .unavailable(let text): reason = text
@@ -208,13 +209,33 @@ package struct S3Bucket: BlobInventory {
         }
     }
 
+    /// Whether a request was damaged or interrupted on the way, which services also report with status 400.
+    private static func isDamaged(_ response: ServiceResponse) -> Bool {
+        guard response.status == 400, let code = errorCode(response) else { return false }
+        return ["BadDigest", "IncompleteBody", "RequestTimeout", "XAmzContentSHA256Mismatch"].contains(code)
+    }
+
+    /// The code in the content of an error, such as `AccessDenied`; nil if there is none.
+    private static func errorCode(_ response: ServiceResponse) -> String? {
+        guard let document = try? XMLDocument.parse(response.bytes, limits: XMLLimits()),
+            document.root.local == "Error"
+        else { return nil }
+        return document.root.children.first { $0.local == "Code" }?.text
+    }
+
+    private static func description(of response: ServiceResponse) -> String {
+        let code = errorCode(response).map { " (\($0))" } ?? ""
+        return "status \(response.status)\(code)"
+    }
+
     private func check(_ response: ServiceResponse, _ method: String) throws(BlobError) {
         switch response.status {
         case 200...299: return
         case 507: throw .outOfSpace
         case 404: throw .notFound
         default:
-            throw .failed(reason: "the object store answered \(method) with status \(response.status)")
+            throw .failed(
+                reason: "the object store answered \(method) with \(Self.description(of: response))")
         }
     }
 }

@@ -733,6 +733,131 @@ enum PostgresSchema {
             ON CONFLICT (object) DO NOTHING;
         END $$;
         """,
+        """
+        -- Transactions that change the same blobs lock them in the order of their ids, so that they do not wait for each other.
+        -- Statements that look for old rows compare with a subquery: an index is not used for `clock_timestamp()` itself.
+
+        -- The height of a tree depends on its collections only.
+        CREATE INDEX resource_collections ON resource (share, parent) WHERE kind = 0;
+        CREATE INDEX removed_object_pending ON removed_object (share) WHERE NOT is_removed;
+        -- A copy only changes the counts of blobs, so that no index may depend on them, and pages need room: then no
+        -- index is written. `unreferenced` is NULL for blobs that are in use.
+        ALTER TABLE blob SET (fillfactor = 50);
+        DROP INDEX blob_unreferenced;
+        UPDATE blob SET unreferenced = NULL WHERE unreferenced IS NOT NULL AND reference_count > 0;
+        CREATE INDEX blob_unreferenced ON blob (unreferenced) WHERE unreferenced IS NOT NULL;
+        -- The size of all content.
+        CREATE INDEX blob_length ON blob (share) INCLUDE (length);
+
+        -- Removes resources whose parent is `root`. The collections below a collection take its place, so that there is no
+        -- recursion. Returns how many rows were moved or removed.
+        CREATE OR REPLACE FUNCTION remove_detached(share_id bigint, root bigint, row_limit bigint)
+        RETURNS bigint LANGUAGE plpgsql
+        SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+        DECLARE
+            collections bigint[];
+            doomed bigint[];
+            moved bigint;
+            ended bigint[];
+        BEGIN
+            SELECT coalesce(array_agg(id) FILTER (WHERE kind = 0), '{}'), coalesce(array_agg(id) FILTER (WHERE kind <> 0), '{}')
+            INTO collections, doomed
+            FROM (
+                SELECT id, kind FROM resource WHERE share = share_id AND parent = root ORDER BY key LIMIT row_limit
+                FOR UPDATE SKIP LOCKED
+            ) found;
+            -- Collections below them take their place, so that there is no recursion. Other members are removed where they are.
+            WITH found AS MATERIALIZED (
+                SELECT m.id, m.kind FROM unnest(collections) c (id) CROSS JOIN LATERAL (
+                    SELECT id, kind FROM resource WHERE share = share_id AND parent = c.id ORDER BY key LIMIT row_limit
+                ) m LIMIT greatest(row_limit - cardinality(doomed), 1)
+            ), moves AS (
+                UPDATE resource SET parent = root, key = convert_to(id::text, 'UTF8'), name = convert_to(id::text, 'UTF8')
+                WHERE id = ANY (ARRAY(SELECT id FROM found WHERE kind = 0)) RETURNING id
+            )
+            SELECT doomed || ARRAY(SELECT id FROM found WHERE kind <> 0), (SELECT count(*) FROM moves) INTO doomed, moved;
+            -- In the order of `copy_tree`, so that neither waits for the other one.
+            PERFORM FROM blob
+            WHERE id = ANY (ARRAY(SELECT DISTINCT blob FROM resource WHERE id = ANY (doomed) AND blob IS NOT NULL))
+            ORDER BY id FOR NO KEY UPDATE;
+            UPDATE blob SET reference_count = reference_count - used.count,
+                unreferenced = CASE WHEN reference_count <= used.count THEN clock_timestamp() END
+            FROM (
+                SELECT blob, count(*) AS count FROM resource WHERE id = ANY (doomed) AND blob IS NOT NULL GROUP BY blob
+            ) used WHERE blob.id = used.blob;
+            ended := ARRAY(
+                SELECT c FROM unnest(collections) c
+                WHERE NOT EXISTS (SELECT FROM resource WHERE share = share_id AND parent = c AND id <> ALL (doomed)));
+            DELETE FROM upload WHERE share = share_id AND parent = ANY (ended);
+            DELETE FROM journal_collection WHERE share = share_id AND collection = ANY (ended);
+            DELETE FROM member_change WHERE share = share_id AND parent = ANY (ended);
+            DELETE FROM property WHERE resource = ANY (doomed || ended);
+            DELETE FROM lock WHERE resource = ANY (doomed || ended);
+            DELETE FROM resource WHERE id = ANY (doomed || ended);
+            RETURN moved + cardinality(doomed) + cardinality(ended);
+        END $$;
+        CREATE OR REPLACE FUNCTION copy_tree(
+            share_id bigint, source bigint, new_id bigint, new_parent bigint, new_key bytea, new_name bytea,
+            new_modified bigint, new_created bigint, has_members boolean, omitted bigint[]
+        ) RETURNS void LANGUAGE sql
+        SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+            WITH RECURSIVE tree AS (
+                SELECT r.id AS old, new_id AS new, new_parent AS parent, new_key AS key, new_name AS name, r.kind, r.length, r.modified,
+                    r.blob, r.is_executable, r.has_properties, r.content_language
+                FROM resource r WHERE r.id = source
+                UNION ALL
+                SELECT r.id, nextval('resource_id_seq'), t.new, r.key, r.name, r.kind, r.length, r.modified, r.blob, r.is_executable,
+                    r.has_properties, r.content_language
+                FROM tree t CROSS JOIN LATERAL (
+                    SELECT * FROM resource m WHERE m.share = share_id AND m.parent = t.old OFFSET 0
+                ) r
+                WHERE has_members AND t.kind = 0 AND r.id <> ALL (omitted)
+            ), copies AS (
+                INSERT INTO resource (id, share, parent, key, name, kind, length, modified, created, blob, is_executable,
+                    has_properties, content_language)
+                OVERRIDING SYSTEM VALUE
+                SELECT t.new, share_id, t.parent, t.key, t.name, t.kind, t.length, coalesce(new_modified, t.modified), new_created,
+                    t.blob, t.is_executable, t.has_properties, t.content_language
+                FROM tree t
+            ), properties AS (
+                -- Checksums belong to the entity tag of the source, and a copy has a creation date of its own (RFC 4918 §15.1).
+                INSERT INTO property (resource, namespace, local, element)
+                SELECT t.new, p.namespace, p.local, p.element
+                FROM tree t CROSS JOIN LATERAL (SELECT * FROM property o WHERE o.resource = t.old OFFSET 0) p
+                WHERE t.has_properties AND (p.namespace, p.local) NOT IN (
+                    ('DAV:', 'creationdate'), ('http://owncloud.org/ns', 'checksums'))
+            )
+            UPDATE blob SET reference_count = reference_count + used.count
+            -- In this order, so that two transactions that change the same rows do not wait for each other.
+            FROM (
+                SELECT t.blob, count(*) AS count FROM tree t WHERE t.blob IS NOT NULL GROUP BY t.blob ORDER BY t.blob OFFSET 0
+            ) used
+            WHERE blob.id = used.blob
+        $$;
+
+        -- Only one node at a time: two that remove blobs with an object in common would each leave the object to the other one.
+        CREATE OR REPLACE FUNCTION remove_unreferenced_blobs(share_id bigint, age_seconds bigint, row_limit bigint)
+        RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            IF NOT pg_try_advisory_xact_lock(1684108905, 3) THEN RETURN; END IF;
+            WITH doomed AS (
+                SELECT id FROM blob WHERE share = share_id AND reference_count = 0
+                    AND unreferenced < (SELECT clock_timestamp() - age_seconds * interval '1 second')
+                LIMIT row_limit FOR UPDATE SKIP LOCKED
+            ), pieces AS (
+                DELETE FROM segment WHERE blob IN (SELECT id FROM doomed) RETURNING object
+            ), small AS (
+                DELETE FROM small_content WHERE blob IN (SELECT id FROM doomed)
+            ), blobs AS (
+                DELETE FROM blob WHERE id IN (SELECT id FROM doomed)
+            )
+            INSERT INTO removed_object (object, share)
+            SELECT DISTINCT object, share_id FROM pieces p
+            WHERE NOT EXISTS (
+                SELECT FROM segment s WHERE s.object = p.object AND s.blob NOT IN (SELECT id FROM doomed))
+            ON CONFLICT (object) DO NOTHING;
+        END $$;
+        """,
     ]
 }
 #endif

@@ -22,6 +22,8 @@ package final class PostgresTransaction {
     private let pool: PostgresPool
     private let deadline: ContinuousClock.Instant
     private var hasBegun = false
+    /// How much longer its round trips may take than others.
+    private var extraTime = Duration.zero
 
     fileprivate init(
         _ connection: PostgresConnection, _ pool: PostgresPool, _ deadline: ContinuousClock.Instant
@@ -60,7 +62,17 @@ package final class PostgresTransaction {
         return try run(batch)[0]
     }
 
-    private var limit: ContinuousClock.Instant { min(deadline, .now + pool.settings.roundTripTimeout) }
+    private var limit: ContinuousClock.Instant {
+        min(deadline, .now + pool.settings.roundTripTimeout) + extraTime
+    }
+
+    /// Appends a statement that gives the following ones of the transaction more time.
+    package func addTime(_ time: Duration, to batch: inout PostgresBatch) {
+        extraTime = time
+        batch.add(
+            "SELECT set_config('statement_timeout', $1, true)",
+            .text((pool.settings.statementTimeout + time).setting))
+    }
 
     private func addBegin(to batch: inout PostgresBatch) {
         hasBegun = true
@@ -188,7 +200,7 @@ extension PostgresPool {
             try connection.run(
                 """
                 DELETE FROM commit_marker WHERE key IN (
-                    SELECT key FROM commit_marker WHERE created < clock_timestamp() - interval '1 hour'
+                    SELECT key FROM commit_marker WHERE created < (SELECT clock_timestamp() - interval '1 hour')
                     ORDER BY created LIMIT $1 FOR UPDATE SKIP LOCKED)
                 """, .integer(Int64(limit)), until: deadline
             ).affectedRows

@@ -100,7 +100,8 @@ extension TreeDatabase {
                 """
                 WITH ended AS (
                     DELETE FROM lock WHERE token IN (
-                        SELECT token FROM lock WHERE expiry < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+                        SELECT token FROM lock WHERE expiry < (SELECT clock_timestamp()) LIMIT $1
+                        FOR UPDATE SKIP LOCKED)
                     RETURNING resource
                 )
                 INSERT INTO change (share, resource, parent, name, kind)
@@ -113,11 +114,19 @@ extension TreeDatabase {
         try removeStagedObjects(count)
         try removeObjects(count)
         do throws(PostgresError) {
-            _ = try pool.removeOldMarkers(limit: limit, until: deadline)
+            // Each change leaves one, so that more of them are due than rows of other kinds.
+            var rounds = 0
+            while try pool.removeOldMarkers(limit: limit, until: deadline) == limit,
+                rounds < Self.markerRounds
+            {
+                rounds += 1
+            }
         } catch {
             throw StoreError(error)
         }
     }
+
+    private static let markerRounds = 50
 
     /// Removes the objects of staged blobs that were given up.
     private func removeStagedObjects(_ limit: Int64) throws(StoreError) {
@@ -150,8 +159,10 @@ extension TreeDatabase {
         let found = try session { (session) throws(StoreError) in
             let result = try session.read(
                 """
-                SELECT object, is_removed FROM removed_object WHERE share = $1
-                    AND (NOT is_removed OR removed < clock_timestamp() - $2 * interval '1 second')
+                SELECT object, is_removed FROM removed_object WHERE share = $1 AND NOT is_removed
+                UNION ALL
+                SELECT object, is_removed FROM removed_object WHERE share = $1 AND is_removed
+                    AND removed < (SELECT clock_timestamp() - $2 * interval '1 second')
                 LIMIT $3
                 """, .integer(share), .integer(periods.secondRemovalSeconds), .integer(limit))
             return try session.decode { () throws(PostgresError) in

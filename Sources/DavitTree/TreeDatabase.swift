@@ -189,12 +189,27 @@ package final class TreeDatabase: Sendable {
 
     private func reportFailure(_ failure: PostgresError) {
         if failure.kind == .retry { return }
+        reportSometimes("the database cannot be used: \(failure.message)")
+    }
+
+    /// Reports that content could not be stored, because the response does not contain the reason.
+    func failure(storing error: BlobError) -> StoreError {
+        switch error {
+        case .unavailable(let reason), .failed(let reason):
+            reportSometimes("content cannot be stored: \(reason)")
+        case .notFound: reportSometimes("content cannot be stored: its place does not exist")
+        case .outOfSpace, .inUse: break
+        }
+        return StoreError(error)
+    }
+
+    private func reportSometimes(_ line: String) {
         let isDue = reportPause.withLock { end in
             if let end, ContinuousClock.now < end { return false }
             end = .now + .seconds(10)
             return true
         }
-        if isDue { report("the database cannot be used: \(failure.message)") }
+        if isDue { report(line) }
     }
 }
 

@@ -154,6 +154,9 @@ final class TreeSession {
         }
     }
 
+    /// Gives the following statements of the transaction more time, because their work depends on a number of members.
+    func addTime(_ time: Duration) { transaction?.addTime(time, to: &pending) }
+
     /// Reads values from a result.
     func decode<T>(_ body: () throws(PostgresError) -> T) throws(StoreError) -> T { try recording(body) }
 

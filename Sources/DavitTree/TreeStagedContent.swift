@@ -130,7 +130,9 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
             let tail = try tail(at: position)
             let count = unsafe Int(min(Int64(rest.count), Self.segmentBytes - tail.length))
             let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(count))
-            do throws(BlobError) { try unsafe tail.append(piece) } catch { throw StoreError(error) }
+            do throws(BlobError) { try unsafe tail.append(piece) } catch {
+                throw database.failure(storing: error)
+            }
             unsafe rest = rest.dropFirst(count)
             position += Int64(count)
             if tail.length == Self.segmentBytes { try finishTailLater() }
@@ -144,7 +146,9 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         let key = BlobKey.random()
         try database.stage(key, of: id)
         let writer: any BlobWriter
-        do throws(BlobError) { writer = try database.blobs.create(key) } catch { throw StoreError(error) }
+        do throws(BlobError) { writer = try database.blobs.create(key) } catch {
+            throw database.failure(storing: error)
+        }
         tail = (key, position, writer)
         return writer
     }
@@ -156,7 +160,7 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         tail = nil
         if writer.length == 0 { return }
         let digest: [UInt8]?
-        do throws(BlobError) { digest = try writer.finish() } catch { throw StoreError(error) }
+        do throws(BlobError) { digest = try writer.finish() } catch { throw database.failure(storing: error) }
         map.overlay(key, at: start, length: writer.length, digest: digest ?? [])
         try recordObject(at: start)
     }
@@ -178,7 +182,7 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
     private func finishOldest() throws(StoreError) {
         let object = unfinished.removeFirst()
         do throws(BlobError) { map.setDigest(try object.digest(), of: object.key) } catch {
-            throw StoreError(error)
+            throw database.failure(storing: error)
         }
         try recordObject(at: object.start)
     }

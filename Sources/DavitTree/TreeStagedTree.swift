@@ -128,6 +128,9 @@ final class TreeStagedCopy: StagedTree, @unchecked Sendable {
         }
     }
 
+    /// For a copy of some millions of members.
+    private static let extraTime = Duration.seconds(60)
+
     // MARK: Publishing
 
     func publish(isReplacing: Bool) throws(StoreError) {
@@ -155,6 +158,7 @@ final class TreeStagedCopy: StagedTree, @unchecked Sendable {
         guard let row = try session.row(source) else { throw .notFound }
         try examineMembers()
         let name = Array(destination.name)
+        if row.isCollection, includesMembers { session.addTime(Self.extraTime) }
         try session.write { batch in
             batch.add(
                 "SELECT copy_tree($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", .integer(database.share),
@@ -185,10 +189,15 @@ final class TreeDetached: DetachedTree {
     }
 
     private static let batchCount = 500
+    private static let batchLimit = 4
 
-    /// Removes it in several transactions. If the database fails, any node removes the rest later.
+    /// Removes what few transactions can. The maintenance of any node removes the rest, so that no response waits for it.
     func destroy() -> [(path: ResourcePath, error: StoreError)] {
-        while let count = try? store.database.removeDetached(limit: Self.batchCount), count > 0 {}
+        for _ in 0..<Self.batchLimit {
+            guard let count = try? store.database.removeDetached(limit: Self.batchCount), count > 0 else {
+                break
+            }
+        }
         return []
     }
 

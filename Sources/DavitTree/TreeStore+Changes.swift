@@ -268,7 +268,9 @@ extension TreeSession {
         try write(changesPlaces: false) { batch in
             batch.add(
                 """
-                UPDATE blob SET reference_count = reference_count - 1, unreferenced = clock_timestamp() WHERE id = $1
+                UPDATE blob SET reference_count = reference_count - 1,
+                    unreferenced = CASE WHEN reference_count <= 1 THEN clock_timestamp() END
+                WHERE id = $1
                 """, .integer(blob))
         }
     }

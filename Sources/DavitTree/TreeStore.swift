@@ -254,12 +254,15 @@ extension TreeSession {
         let result = try read(
             """
             WITH RECURSIVE tree AS (
-                SELECT id, kind, 1::bigint AS level FROM resource WHERE share = $1 AND parent = $2
+                SELECT $2::bigint AS id, 0::bigint AS level
                 UNION ALL
-                SELECT r.id, r.kind, t.level + 1 FROM tree t JOIN resource r ON r.share = $1 AND r.parent = t.id
-                WHERE t.kind = 0 AND t.level <= $3
+                SELECT r.id, t.level + 1
+                FROM tree t JOIN resource r ON r.share = $1 AND r.parent = t.id AND r.kind = 0
+                WHERE t.level <= $3
             )
-            SELECT coalesce(max(level), 0) FROM tree
+            SELECT max(level + CASE WHEN EXISTS (SELECT FROM resource r WHERE r.share = $1 AND r.parent = tree.id)
+                THEN 1 ELSE 0 END)
+            FROM tree
             """, .integer(database.share), .integer(id), .integer(Int64(limit)))
         return Int(try decode { () throws(PostgresError) in try result.integer(0, 0) })
     }

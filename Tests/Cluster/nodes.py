@@ -283,7 +283,7 @@ def statements(report, davit, database, folder):
             ("PUT of new content", 9, put), ("PUT over content", 10, put), ("LOCK", 9, lock),
             ("UNLOCK", 8, lambda number: node.status("UNLOCK", f"/all/{number}", Lock_Token=tokens[number])),
             ("MKCOL", 7, lambda number: node.status("MKCOL", f"/all/c{number}/")),
-            ("COPY of a collection", 13, lambda number: node.status("COPY", "/all/", Destination=node.url(f"/c{number}"))),
+            ("COPY of a collection", 14, lambda number: node.status("COPY", "/all/", Destination=node.url(f"/c{number}"))),
             ("MOVE of a collection", 12, lambda number: node.status("MOVE", f"/c{number}", Destination=node.url(f"/m{number}"))),
             ("DELETE of a collection", 13, lambda number: node.status("DELETE", f"/m{number}"))]
         for what, limit, request in table:

@@ -109,6 +109,8 @@ final class OpenDatabaseShare: LifecycleObserver {
 
     /// The maximum number of rows of each kind that one call of ``performMaintenance()`` removes.
     private static let maintenanceLimit = 1_000
+    /// How long one call removes the members of deleted collections.
+    private static let removalTime = Duration.seconds(4)
 
     func performMaintenance() -> Bool {
         guard !isMaintaining.exchange(true, ordering: .acquiring) else { return true }
@@ -125,7 +127,9 @@ final class OpenDatabaseShare: LifecycleObserver {
         let tree = connected.tree
         // Failures are reported; another node or a later call continues.
         try? tree.run {
-            _ = try? tree.removeDetached(limit: Self.maintenanceLimit)
+            // A large collection takes many transactions. Other maintenance is due, too.
+            let end = ContinuousClock.now + Self.removalTime
+            while let count = try? tree.removeDetached(limit: Self.maintenanceLimit), count > 0, .now < end {}
             share.trashMaintenance.run()
             UploadEngine(share: share).removeExpired()
             maintainRules()
