@@ -12,6 +12,8 @@ internal import Darwin
 /// because a stopped server still acknowledges TCP, and no timeout of the socket ends such a wait.
 @safe package final class PostgresConnection {
     private(set) var handle: OpaquePointer?
+    /// The process of the server that served the connection, once that is lost: the server may not have ended it yet.
+    private(set) var abandonedProcess: Int64?
     /// The names of the statements that the server has prepared.
     var prepared: [PreparedStatement: String] = [:]
 
@@ -111,6 +113,7 @@ internal import Darwin
 
     /// Closes the connection and returns the error.
     func lost(_ kind: PostgresError.Kind, state: String = "", _ message: String) -> PostgresError {
+        if let handle = unsafe handle { abandonedProcess = unsafe Int64(PQbackendPID(handle)) }
         close()
         return PostgresError(kind, state: state, message)
     }

@@ -57,9 +57,10 @@ package final class PostgresPool: Sendable {
 
     package let settings: PostgresSettings
     package let servers: PostgresServers
+    let abandoned = Mutex(AbandonedSessions())
     private let state = Mutex(State())
     private let comparison = Monitor(())
-    private let now: @Sendable () -> ContinuousClock.Instant
+    let now: @Sendable () -> ContinuousClock.Instant
     private let prepare: @Sendable (PostgresConnection, ContinuousClock.Instant) throws(PostgresError) -> Void
 
     /// - Parameters:
@@ -103,11 +104,16 @@ package final class PostgresPool: Sendable {
 
     /// Runs `body` with a connection, which is in no transaction. If `body` leaves one open, the connection is closed.
     ///
-    /// - Parameter deadline: for waiting and connecting.
-    /// - Throws: `busy` if too many threads are waiting or the deadline passes; the error of the last attempt to connect.
+    /// - Parameters:
+    ///   - deadline: for waiting and connecting.
+    ///   - isReading: whether nothing is changed that must be confirmed by a standby.
+    /// - Throws: `busy` if too many threads are waiting, the deadline passes, or earlier changes have not ended, see
+    ///   ``PostgresSettings/abandonedSessions``; the error of the last attempt to connect.
     package func withConnection<T>(
-        until deadline: ContinuousClock.Instant, _ body: (PostgresConnection) throws(PostgresError) -> T
+        until deadline: ContinuousClock.Instant, isReading: Bool = false,
+        _ body: (PostgresConnection) throws(PostgresError) -> T
     ) throws(PostgresError) -> T {
+        if !isReading { try checkAbandoned(until: deadline) }
         let entry = try take(until: deadline)
         defer { put(entry) }
         return try body(entry.connection)
@@ -199,6 +205,7 @@ package final class PostgresPool: Sendable {
 
     private func put(_ entry: Entry) {
         entry.usedAt = .now
+        if let process = entry.connection.abandonedProcess { recordAbandoned(process) }
         guard isUsable(entry), !entry.connection.isInTransaction else {
             entry.connection.close()
             return release()

@@ -176,7 +176,7 @@ extension PostgresPool {
     ) throws(PostgresError) -> Value {
         var isStarted = false
         do throws(PostgresError) {
-            return try withConnection(until: deadline) { connection throws(PostgresError) in
+            return try withConnection(until: deadline, isReading: true) { connection throws(PostgresError) in
                 isStarted = true
                 return try body(connection)
             }
@@ -184,7 +184,7 @@ extension PostgresPool {
             guard isStarted, error.kind == .connectionLost || error.kind == .timedOut, .now < deadline else {
                 throw error
             }
-            return try withConnection(until: deadline, body)
+            return try withConnection(until: deadline, isReading: true, body)
         }
     }
 
@@ -212,7 +212,7 @@ extension PostgresPool {
     private func endStoppedSessions() {
         let deadline = ContinuousClock.now + settings.roundTripTimeout
         // If this fails, the next transaction that waits in vain tries it again.
-        _ = try? withConnection(until: deadline) { connection throws(PostgresError) in
+        _ = try? withConnection(until: deadline, isReading: true) { connection throws(PostgresError) in
             try connection.run(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -234,7 +234,9 @@ extension PostgresPool {
         compareServersNow()
         while true {
             do throws(PostgresError) {
-                return try withConnection(until: deadline) { connection throws(PostgresError) in
+                // Not refused because of earlier changes: this one is to be known.
+                return try withConnection(until: deadline, isReading: true) {
+                    connection throws(PostgresError) in
                     // The update writes, so that its answer also waits for the replication of the transaction.
                     try connection.run(
                         """

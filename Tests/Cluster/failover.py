@@ -1,5 +1,6 @@
 """Nodes whose primary fails while they change a share, and whose standby is promoted."""
 
+import concurrent.futures
 import contextlib
 import re
 import signal
@@ -258,6 +259,50 @@ def woken(report, load, primary, standby, nodes):
     report.check(f"{what} still has no row of later changes", later == "0", later)
 
 
+def unconfirmed(report, davit, folder, work):
+    """No standby confirms what the primary commits."""
+    what, blobs = "no synchronous standby", work / "unconfirmed"
+    with contextlib.ExitStack() as stack:
+        primary = stack.enter_context(Server(folder, "unconfirmed", "max_connections=120"))
+        primary.make_database()
+        nodes = [stack.enter_context(Node(davit, primary.url(), "team", blobs=blobs)) for _ in range(2)]
+        for node in nodes:
+            report.check(f"{what}: PUT before", node.status("PUT", "/kept", b"kept") in (201, 204))
+
+        def put(name):
+            """Changes many files together. Returns the statuses."""
+            with concurrent.futures.ThreadPoolExecutor(40) as pool:
+                return list(pool.map(lambda number: nodes[number % 2].ask("PUT", f"/{name}-{number}", b"%d" % number)[:2],
+                                     range(40)))
+
+        def sessions():
+            return int(primary.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'davit'"))
+
+        primary.set("synchronous_standby_names", "nothing")
+        first = put("first")
+        report.check(f"{what}: no change is confirmed", all(status in (500, 503) for status, _ in first),
+                     str([status for status, _ in first]))
+        for node in nodes:
+            report.check(f"{what}: files can be read", wait_until(lambda: node.ask("GET", "/kept")[2] == b"kept"))
+        later = put("later") + put("later")
+        refused = [status for status, fields in later if status == 503 and "Retry-After" in fields]
+        report.check(f"{what}: further changes are refused", len(refused) == len(later), str([status for status, _ in later]))
+        # Each node has at most 18 connections, one for notifications, and as many sessions that wait for the standby.
+        report.check(f"{what}: the number of sessions is limited", sessions() <= 2 * 40, sessions())
+        report.check(f"{what}: files can still be read", all(node.ask("GET", "/kept")[2] == b"kept" for node in nodes))
+        primary.set("synchronous_standby_names", None)
+        for number, node in enumerate(nodes):
+            report.check(f"{what}: a node changes files when commits are confirmed",
+                         wait_until(lambda: node.status("PUT", f"/after-{number}", b"after") in (201, 204)))
+        found = [nodes[1 - number % 2].ask("GET", f"/first-{number}") for number in range(40)]
+        wrong = [(number, status) for number, (status, _, content) in enumerate(found)
+                 if status != 404 and content != b"%d" % number]
+        report.check(f"{what}: files that were not answered are whole or do not exist", not wrong, str(wrong))
+        found = [nodes[0].status("GET", f"/later-{number}") for number in range(40)]
+        report.check(f"{what}: refused files do not exist", set(found) == {404}, str(found))
+
+
 def failover(report, davit, folder, work, _rclone):
     for is_stopped in (False, True):
         fails(report, davit, folder, work, is_stopped)
+    unconfirmed(report, davit, folder, work)
