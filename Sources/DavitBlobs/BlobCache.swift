@@ -61,18 +61,18 @@ final class BlobCache: Sendable {
             state.uses += 1
             state.bytes += length - (state.entries[key]?.length ?? 0)
             state.entries[key] = Entry(length: length, use: state.uses, isVerified: true)
-            return Self.evict(&state, limitBytes)
+            // A tenth more, so that not each object evicts others.
+            return state.bytes > limitBytes ? Self.evict(&state, until: limitBytes / 10 * 9) : []
         }
         // A file that is open can still be read.
         for key in removed { try? folder.remove(key) }
     }
 
-    /// Takes the entries out that were used least recently, until a tenth of the limit is free.
-    private static func evict(_ state: inout State, _ limitBytes: Int64) -> [BlobKey] {
-        guard state.bytes > limitBytes else { return [] }
+    /// Takes the entries out that were used least recently, until the others have at most `bytes`.
+    private static func evict(_ state: inout State, until bytes: Int64) -> [BlobKey] {
         var removed: [BlobKey] = []
         for (key, entry) in state.entries.sorted(by: { $0.value.use < $1.value.use }) {
-            if state.bytes <= limitBytes / 10 * 9 { break }
+            if state.bytes <= bytes { break }
             state.entries[key] = nil
             state.bytes -= entry.length
             removed.append(key)
@@ -113,13 +113,28 @@ final class BlobCache: Sendable {
         // Another thread may have fetched it in the meantime.
         if let file = try known(key, digest) { return file }
         let bytes = try fetch()
+        do throws(BlobError) { return try store(bytes, as: key) } catch {
+            guard error == .outOfSpace else { throw error }
+            // Others have filled the volume.
+            makeRoom()
+            return try store(bytes, as: key)
+        }
+    }
+
+    /// Adds an object, and opens it before another one can evict it.
+    private func store(_ bytes: [UInt8], as key: BlobKey) throws(BlobError) -> BlobFile {
         let writer = try folder.create(key, digests: false)
         try unsafe bytes.span.withUnsafeBytes { bytes throws(BlobError) in try unsafe writer.append(bytes) }
         _ = try writer.finish()
-        // Before another object can evict it.
         let file = try folder.open(key)
         add(key, length: Int64(bytes.count))
         return file
+    }
+
+    /// Removes half of the objects, those that were used least recently.
+    private func makeRoom() {
+        let removed = state.withLock { state in Self.evict(&state, until: state.bytes / 2) }
+        for key in removed { try? folder.remove(key) }
     }
 
     /// Returns an object of the cache; nil if it is missing or damaged.

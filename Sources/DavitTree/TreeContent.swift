@@ -214,7 +214,11 @@ private final class TreeContentStream: BodyStream {
         case .failure(let error):
             content.report(error)
             // Once the head has been sent, this aborts the connection, so that the client can detect the truncation.
-            throw HTTPError(error == .busy ? .serviceUnavailable : .badGateway)
+            switch error {
+            // There may be space for copies of objects later.
+            case .busy, .outOfSpace: throw HTTPError(.serviceUnavailable)
+            default: throw HTTPError(.badGateway)
+            }
         }
     }
 }
