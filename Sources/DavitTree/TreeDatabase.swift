@@ -41,8 +41,8 @@ package final class TreeDatabase: Sendable {
     let report: @Sendable (String) -> Void
     private let sessions = ThreadValue<TreeSession>()
     private let openings: TreeOpenings
-    /// The number of bytes of all content, and when it was read.
-    let usedBytes = Mutex<(bytes: Int64, readAt: ContinuousClock.Instant)?>(nil)
+    /// The number of bytes of all content, and when it is read again.
+    let usedBytes = Mutex<(bytes: Int64, validUntil: ContinuousClock.Instant)?>(nil)
     /// The end of the pause in which further failures are not reported.
     private let reportPause = Mutex<ContinuousClock.Instant?>(nil)
 

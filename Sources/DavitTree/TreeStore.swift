@@ -135,17 +135,24 @@ package final class TreeStore: ResourceStore {
         (try room(at: path), try usedBytes())
     }
 
-    /// Returns the number of bytes of all content, at most ten seconds old: some clients ask with each listing.
+    /// Returns the number of bytes of all content, at most ten seconds old: some clients ask with each listing. If there is so
+    /// much content that summing takes long, the number may be a hundred times as old as that takes.
     private func usedBytes() throws(StoreError) -> Int64 {
-        if let known = database.usedBytes.withLock({ $0 }), .now - known.readAt < .seconds(10) {
-            return known.bytes
+        let known = database.usedBytes.withLock { known -> Int64? in
+            if let known, .now < known.validUntil { return known.bytes }
+            // One request sums; the others use the number of before.
+            known?.validUntil = .now + .seconds(10)
+            return nil
         }
+        if let known { return known }
         return try database.session { (session) throws(StoreError) in
+            let began = ContinuousClock.now
             let result = try session.read(
                 "SELECT coalesce(sum(length), 0)::bigint FROM blob WHERE share = $1",
                 .integer(database.share))
             let bytes = try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
-            database.usedBytes.withLock { $0 = (bytes, .now) }
+            let time = max(.seconds(10), (.now - began) * 100)
+            database.usedBytes.withLock { $0 = (bytes, .now + time) }
             return bytes
         }
     }
