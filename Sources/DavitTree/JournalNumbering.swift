@@ -58,10 +58,11 @@ struct JournalNumbering {
     /// Numbers the oldest changes.
     /// - Returns: whether these were all.
     mutating func numberChanges() throws(PostgresError) -> Bool {
+        // By place, because a join by the key could read all rows; they are never updated.
         let taken = try transaction.run(
             """
-            DELETE FROM change WHERE (share, xid, number) IN (
-                SELECT share, xid, number FROM change WHERE share = $1 ORDER BY xid, number LIMIT $2)
+            DELETE FROM change WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM change WHERE share = $1 ORDER BY xid, number LIMIT $2))
             RETURNING number, parent, name, kind
             """, .integer(share), .integer(Int64(limit)))
         if taken.count == 0 { return true }

@@ -168,12 +168,14 @@ package final class TreeJournal: ChangeJournal {
                 DELETE FROM member_change WHERE share = $1 AND resource = 0
                     AND number <= (SELECT forgotten_number FROM share WHERE id = $1)
                 """, .integer(database.share))
-            // The row is locked, so that no node begins the journal in the meantime.
+            // The row is locked, so that no node begins the journal in the meantime. Rows of `change` are never updated, so that
+            // they stay where they are; a join by their key could read all of them.
             batch.add(
                 """
                 WITH idle AS (SELECT id FROM share WHERE id = $1 AND NOT is_journaled FOR UPDATE)
-                DELETE FROM change WHERE (share, xid, number) IN (
-                    SELECT share, xid, number FROM change WHERE share IN (SELECT id FROM idle) LIMIT 10000)
+                DELETE FROM change WHERE ctid = ANY (ARRAY(
+                    SELECT ctid FROM change WHERE share = $1 AND EXISTS (SELECT FROM idle)
+                    ORDER BY xid, number LIMIT 10000))
                 """, .integer(database.share))
         }
     }
