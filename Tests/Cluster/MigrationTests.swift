@@ -101,11 +101,14 @@ private func testTables(_ admin: PostgresConnection) throws {
     expect(
         try admin.run("SELECT * FROM resolve_path(-1, '{}')", until: soon).count == 0,
         "a root that does not exist")
-    try admin.run("INSERT INTO account VALUES ('u', 's', true), ('v', 's', true)", until: soon)
+    try admin.run("INSERT INTO account VALUES ('u', 's', 1), ('v', 's', 1)", until: soon)
     try admin.run(
-        "INSERT INTO session (token_hash, account, address, agent) VALUES ('1', 'u', '', ''), ('2', 'v', '', '')",
+        """
+        INSERT INTO session (id, token_hash, account, created, used, address, agent)
+        VALUES (1, '1', 'u', 0, 0, '', ''), (2, '2', 'v', 0, 0, '', '')
+        """,
         until: soon)
-    try admin.run("INSERT INTO second_factor (account, secret, used_step) VALUES ('v', '', 0)", until: soon)
+    try admin.run("INSERT INTO second_factor VALUES ('v', '', 0, 0)", until: soon)
     try admin.run("INSERT INTO recovery_code VALUES ('v', '')", until: soon)
     try admin.run("UPDATE account SET secret = 't' WHERE name = 'u'", until: soon)
     try admin.run("DELETE FROM account WHERE name = 'v'", until: soon)
