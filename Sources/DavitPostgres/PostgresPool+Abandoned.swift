@@ -1,7 +1,7 @@
 #if Postgres
 internal import Synchronization
 
-/// Sessions of the server whose connections were lost before they had answered.
+/// The processes of sessions whose connections were lost before they had answered.
 struct AbandonedSessions {
     var processes: Set<Int64> = []
     /// Until then, the server is not asked again.
@@ -17,7 +17,7 @@ extension PostgresPool {
         abandoned.withLock { _ = $0.processes.insert(process) }
     }
 
-    /// Throws `busy` if the server still runs too many sessions whose connections were lost.
+    /// Throws `busy` if too many sessions whose connections were lost still wait for a standby.
     func checkAbandoned(until deadline: ContinuousClock.Instant) throws(PostgresError) {
         let known = try abandoned.withLock { state throws(PostgresError) -> Set<Int64>? in
             guard state.processes.count >= settings.abandonedSessions else { return nil }
@@ -25,17 +25,16 @@ extension PostgresPool {
             return state.processes
         }
         guard let known else { return }
-        let running = try withConnection(until: deadline, isReading: true) {
+        let waiting = try withConnection(until: deadline, isReading: true) {
             connection throws(PostgresError) in
-            // A session that has ended may have given its number to another one, which is idle now.
             let result = try connection.run(
-                "SELECT pid::bigint FROM pg_stat_activity WHERE pid = ANY ($1) AND state = 'active'",
+                "SELECT pid::bigint FROM pg_stat_activity WHERE pid = ANY ($1) AND wait_event = 'SyncRep'",
                 .integers(Array(known)), until: deadline)
             return Set(
                 try (0..<result.count).map { row throws(PostgresError) in try result.integer(row, 0) })
         }
         try abandoned.withLock { state throws(PostgresError) in
-            state.processes.subtract(known.subtracting(running))
+            state.processes.subtract(known.subtracting(waiting))
             guard state.processes.count >= settings.abandonedSessions else { return }
             state.refusedUntil = now() + .seconds(1)
             throw Self.refusal(state.processes.count)
@@ -44,7 +43,7 @@ extension PostgresPool {
 
     private static func refusal(_ count: Int) -> PostgresError {
         PostgresError(
-            .busy, "\(count) lost sessions have not ended: the server may wait for a synchronous standby")
+            .busy, "no synchronous standby confirms changes: \(count) sessions wait for one")
     }
 }
 #endif

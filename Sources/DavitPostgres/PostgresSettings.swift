@@ -21,8 +21,8 @@ package struct PostgresSettings: Sendable {
     package var idleTransactionTimeout = Duration.seconds(5)
     /// For finding out whether a transaction is committed whose connection was lost. Must be longer than a failover takes.
     package var settleTimeout = Duration.seconds(10)
-    /// How many sessions the server may have that have not ended although their connections were lost, until changes fail: they
-    /// may wait for a synchronous standby. Changes in progress can add as many as there are connections.
+    /// How many sessions whose connections were lost may wait for a synchronous standby until further changes fail. Changes in
+    /// progress can add as many as there are connections.
     package var abandonedSessions = 4
     /// The time after which the servers are compared again, see ``PostgresServers``.
     package var comparisonInterval = Duration.seconds(5)

@@ -107,15 +107,18 @@ def tasks(report, worker, direct, server):
     """Counts the batches of each request, and returns all cuts."""
     found = []
     for kind in REQUESTS:
-        resources = Resources(direct, server, f"count-{kind}".replace(" ", "-"))
-        resources.make()
-        counted = Cut(None, None, "", "")
-        status = worker.send(kind, resources, counted)[0]
-        report.check(f"{kind} without a cut", status in (200, 201, 204, 207), status)
-        reads, commits = counted.commits.count(False), counted.commits.count(True)
-        report.check(f"{kind} reads, and then commits", reads and commits, str(counted.commits))
-        # A node asks for the number of all locks only once in a second.
-        steps = [(number, False) for number in range(2 if kind == "LOCK" else reads)]
+        counts = []
+        # A request has more batches if another one is in its way, or if something is read only once in a second.
+        for attempt in range(3):
+            resources = Resources(direct, server, f"count-{kind}-{attempt}".replace(" ", "-"))
+            resources.make()
+            counted = Cut(None, None, "", "")
+            status = worker.send(kind, resources, counted)[0]
+            report.check(f"{kind} without a cut", status in (200, 201, 204, 207), status)
+            counts.append((counted.commits.count(False), counted.commits.count(True)))
+        reads, commits = (min(count) for count in zip(*counts))
+        report.check(f"{kind} reads, and then commits", reads and commits, str(counts))
+        steps = [(number, False) for number in range(reads)]
         for number, is_commit in steps + [(number, True) for number in range(commits)]:
             # All kinds in the batches with COMMIT, and in turn in the others.
             for count, (point, way) in enumerate([("before", "up"), ("within", "up"), ("sent", "down"), ("answered", "down")]):
