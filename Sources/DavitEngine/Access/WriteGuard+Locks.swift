@@ -39,7 +39,8 @@ extension WriteGuard {
 extension ActiveLock {
     /// Describes a lock to the client of a request, with the remaining time at the start of the request.
     init(_ lock: Lock, in context: RequestContext) {
-        let left = lock.expiry.secondsRoundedUp(since: context.now)
+        // The expiry can have come from a clock that is a little ahead of that of the request.
+        let left = min(lock.timeoutSeconds, lock.expiry.secondsRoundedUp(since: context.now))
         self.init(
             scope: lock.scope, depth: lock.depth, owner: lock.owner, remainingSeconds: left,
             token: lock.token, rootHref: context.href(ofRootOf: lock), principal: lock.principal,
