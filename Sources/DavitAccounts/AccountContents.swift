@@ -114,6 +114,14 @@ public enum AccountChange: Hashable, Sendable {
         }
     }
 
+    /// Whether the change concerns only the rules of one share.
+    var isOfRules: Bool {
+        switch self {
+        case .setRule, .removeRule: true
+        default: isRuleMove
+        }
+    }
+
     /// Whether the change only moves rules with their folder.
     var isRuleMove: Bool {
         switch self {

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Accounts, groups and the rules of a share in a PostgreSQL database, which several servers can change.
 ///
-/// Each change except uses of credentials raises the generation of the accounts. A change is made only if this object has
-/// read the generation before it, so that it is checked against what it changes.
+/// Each change except uses of credentials raises a generation: those of rules that of their share, and others those of all shares.
+/// A change is made only if this object has read the generation before it, so that it is checked against what it changes.
 package final class PostgresAccountStore: AccountStore {
     private let pool: PostgresPool
     private let share: Int64
@@ -37,7 +37,7 @@ package final class PostgresAccountStore: AccountStore {
 
     package var isShared: Bool { true }
 
-    /// Whether the database has had accounts, groups or rules.
+    /// Whether the database has had accounts or groups, or rules of this share.
     package func isInUse() throws(AccountError) -> Bool {
         try storedGeneration() > 0
     }
@@ -51,8 +51,10 @@ package final class PostgresAccountStore: AccountStore {
         let deadline = ContinuousClock.now + timeLimit
         do throws(PostgresError) {
             return try pool.read(until: deadline) { connection throws(PostgresError) in
-                try connection.run("SELECT generation FROM account_generation", until: deadline)
-                    .integer(0, 0)
+                try connection.run(
+                    "SELECT generation FROM access_generation WHERE share = $1", .integer(share),
+                    until: deadline
+                ).integer(0, 0)
             }
         } catch {
             throw .failed(reason: error.message)
@@ -70,7 +72,7 @@ package final class PostgresAccountStore: AccountStore {
     package func contents() throws(AccountError) -> AccountContents {
         try transaction(isWriting: false) { (tables) throws(AccountError) in
             // A change in the meantime waits.
-            let generation = try tables.lockGeneration()
+            let generation = try tables.lockGeneration(of: share)
             let contents = try AccountContents(reading: tables)
             self.generation.withLock { $0 = generation }
             return contents
@@ -81,9 +83,15 @@ package final class PostgresAccountStore: AccountStore {
         _ changes: [AccountChange], check: () throws(AccountError) -> Void
     ) throws(AccountError) {
         let raises = changes.contains { !$0.isUse }
+        let isOfRules = changes.allSatisfy { $0.isOfRules || $0.isUse }
         let known = generation.withLock { $0 }
         try transaction { (tables) throws(AccountError) in
-            if raises, try tables.raiseGeneration() != known + 1 { throw .outdated }
+            if raises {
+                let raised =
+                    isOfRules
+                    ? try tables.raiseGeneration(of: share) : try tables.raiseGenerations(with: share)
+                if raised != known + 1 { throw .outdated }
+            }
             var names: StoredNames?
             for change in changes { try AccountChanges.apply(change, on: tables, &names, ruleLimit) }
             try check()
@@ -182,17 +190,28 @@ private final class PostgresAccountTables: AccountTables {
         ) { _ in }
     }
 
-    func lockGeneration() throws(AccountError) -> Int64 {
-        try integer("SELECT generation FROM account_generation FOR SHARE")
+    func lockGeneration(of share: Int64) throws(AccountError) -> Int64 {
+        try integer("SELECT generation FROM access_generation WHERE share = ?1 FOR SHARE", [.integer(share)])
     }
 
-    func raiseGeneration() throws(AccountError) -> Int64 {
-        try integer("UPDATE account_generation SET generation = generation + 1 RETURNING generation")
+    /// Raises the generation of a share, and returns it.
+    func raiseGeneration(of share: Int64) throws(AccountError) -> Int64 {
+        try integer(
+            "UPDATE access_generation SET generation = generation + 1 WHERE share = ?1 RETURNING generation",
+            [.integer(share)])
     }
 
-    private func integer(_ sql: StaticString) throws(AccountError) -> Int64 {
+    /// Raises the generations of all shares, and returns that of one.
+    func raiseGenerations(with share: Int64) throws(AccountError) -> Int64 {
+        // So that two such changes do not wait for each other: the rows come in any order.
+        try run("UPDATE account_generation SET generation = generation + 1", [])
+        try run("UPDATE access_generation SET generation = generation + 1", [])
+        return try integer("SELECT generation FROM access_generation WHERE share = ?1", [.integer(share)])
+    }
+
+    private func integer(_ sql: StaticString, _ values: [SQLValue]) throws(AccountError) -> Int64 {
         var value: Int64 = 0
-        try read(sql, []) { row in value = row.integer(0) }
+        try read(sql, values) { row in value = row.integer(0) }
         return value
     }
 

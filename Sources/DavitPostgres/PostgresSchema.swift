@@ -858,6 +858,15 @@ enum PostgresSchema {
             ON CONFLICT (object) DO NOTHING;
         END $$;
         """,
+        """
+        -- For each share, the number of changes of the accounts and of its own rules: nodes decide again when it has risen, which
+        -- the rules of other shares are no reason for.
+        CREATE TABLE access_generation (
+            share bigint PRIMARY KEY,
+            generation bigint NOT NULL
+        );
+        INSERT INTO access_generation SELECT s.id, a.generation FROM share s, account_generation a;
+        """,
     ]
 }
 #endif

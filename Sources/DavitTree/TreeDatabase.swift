@@ -75,6 +75,13 @@ package final class TreeDatabase: Sendable {
         let opened = try pool.transaction(until: .now + timeLimit) { transaction throws(PostgresError) in
             var batch = PostgresBatch()
             batch.add("INSERT INTO share (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", .text(name))
+            // The accounts apply to it, too.
+            batch.add(
+                """
+                INSERT INTO access_generation (share, generation)
+                SELECT s.id, a.generation FROM share s, (SELECT generation FROM account_generation FOR SHARE) a
+                WHERE s.name = $1 ON CONFLICT (share) DO NOTHING
+                """, .text(name))
             batch.add(
                 """
                 INSERT INTO resource (id, share, parent, key, name, kind, modified, created) OVERRIDING USER VALUE
@@ -93,9 +100,9 @@ package final class TreeDatabase: Sendable {
             batch.add("INSERT INTO node (name) VALUES ($1) RETURNING id", .text(nodeName))
             batch.add("SELECT id FROM database")
             let results = try transaction.run(batch)
-            let ids = try (0..<4).map { column throws(PostgresError) in try results[2].integer(0, column) }
+            let ids = try (0..<4).map { column throws(PostgresError) in try results[3].integer(0, column) }
             return .commit(
-                (ids: ids, node: try results[3].integer(0, 0), database: try results[4].uuid(0, 0)))
+                (ids: ids, node: try results[4].integer(0, 0), database: try results[5].uuid(0, 0)))
         }
         (share, files, trash, removed) = (opened.ids[0], opened.ids[1], opened.ids[2], opened.ids[3])
         node = opened.node

@@ -24,7 +24,9 @@ struct TreeOpening: Sendable {
         FROM resolve_path($1, $2) LEFT JOIN small_content s ON depth = $3 AND s.blob = (member).blob
         ORDER BY depth
         """
-    static let generationStatement: PostgresStatement = "SELECT generation FROM account_generation"
+    /// Reads the generation of the access rules of a share.
+    static let generationStatement: PostgresStatement =
+        "SELECT generation FROM access_generation WHERE share = $1"
     static let segmentStatement: PostgresStatement =
         "SELECT start, length, object, object_start, digest FROM segment WHERE blob = $1 ORDER BY start"
 

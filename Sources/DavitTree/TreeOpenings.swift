@@ -115,7 +115,7 @@ extension TreeDatabase {
                 batch.add(TreeOpening.statement, TreeOpening.values(path, below: files))
             }
             // The last statement, so that a change of the rules that the others have seen the effect of counts.
-            if readsGeneration { batch.add(TreeOpening.generationStatement) }
+            if readsGeneration { batch.add(TreeOpening.generationStatement, .integer(share)) }
             if batch.count == 0 { return (paths.map { _ in nil }, nil) }
             var results = try connection.run(batch, until: deadline)
             let generation = readsGeneration ? try results.removeLast().integer(0, 0) : nil

@@ -117,7 +117,7 @@ final class TreeSession {
         var batch = PostgresBatch()
         batch.add(statement, values)
         // The later statement, so that a change of the rules that the first one has seen the effect of counts.
-        batch.add(TreeOpening.generationStatement)
+        batch.add(TreeOpening.generationStatement, .integer(database.share))
         let results = try read(batch)
         let generation = try decode { () throws(PostgresError) in
             try results[results.startIndex + 1].integer(0, 0)

@@ -164,3 +164,47 @@ def accounts(report, davit, start, url):
         report.check("uploads are listed", "/moved/up" in text, text)
         text = succeed("trash", "list", url)
         report.check("the trash is listed", "nothing" in text or "empty" in text or "secret" in text, text)
+
+
+def shares(report, davit, start, url):
+    """Accounts are those of all shares of a database, and rules those of one. `start` and `url` take the name of a share."""
+    def succeed(*words, standard_input=""):
+        done = subprocess.run([str(davit), *words], input=standard_input, capture_output=True, text=True, timeout=120)
+        report.check(f"davit {words[0]} {words[1]}", done.returncode == 0, done.stdout + done.stderr)
+
+    def status(node, method="GET"):
+        return node.status(method, "/file", b"x" if method == "PUT" else None, Authorization=dora)
+
+    # The second share is made after the accounts.
+    succeed("account", "add", url("first"), "dora", "--rights", "edit", standard_input="secret of dora\n")
+    dora = basic("dora", "secret of dora")
+    with start("first") as first, start("second") as second:
+        report.check("an account in its share", status(first, "PUT") == 201)
+        report.check("a share that is made later requires accounts, too", second.status("PROPFIND", "/", Depth="0") == 401)
+        report.check("and knows them, without rights", status(second, "PUT") == 403)
+        succeed("access", "set", url("second"), "user:dora", "/", "edit")
+        report.check("a rule of the second share", status(second, "PUT") == 201)
+        succeed("access", "set", url("second"), "user:dora", "/", "none")
+        report.check("is none of the first one", status(second) in (403, 404) and status(first) == 200)
+
+        # Rules that change all the time, in another share, do not interrupt requests.
+        bad, is_over = [], threading.Event()
+
+        def read():
+            while not is_over.is_set():
+                found = status(first)
+                if found != 200:
+                    bad.append(found)
+
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for rights in ("view", "none") * 5:
+            succeed("access", "set", url("second"), "user:dora", "/", rights)
+        is_over.set()
+        for reader in readers:
+            reader.join()
+        report.check("requests to the first share succeed while rules of the second one change", not bad, str(bad[:5]))
+        succeed("account", "disable", url("second"), "dora")
+        for node in (first, second):
+            report.check("an account that is disabled in one share is refused in both", eventually(lambda: status(node) == 401))

@@ -229,6 +229,7 @@ class NodeRun(crash.SceneRun):
         client = self.place.client
         client.rule = lambda subject, path, rights: self.place.command("access", "set", subject, path, rights)
         self.request = self.scene.build(client, self.tokens)
+        self.end_moves()
         self.old = self.picture(client)
 
     def kill_before(self, step):
@@ -257,8 +258,9 @@ class NodeRun(crash.SceneRun):
         """Waits until the rules of an interrupted move are those of one place again."""
         if not self.scene.has_rules:
             return
-        self.place.cluster.psql(f"UPDATE node SET seen = seen - interval '1 day' WHERE name LIKE '%:{self.victim.process.pid}'",
-                                True)
+        if self.victim:
+            self.place.cluster.psql(
+                f"UPDATE node SET seen = seen - interval '1 day' WHERE name LIKE '%:{self.victim.process.pid}'", True)
         deadline = time.monotonic() + LIMIT_SECONDS
         while self.place.rows("SELECT 1 FROM share_rule_move WHERE share = $share"):
             if time.monotonic() > deadline:

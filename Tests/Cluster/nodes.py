@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 
-from accounts import accounts
+from accounts import accounts, shares
 from journal import journal
 from uploads import uploads
 
@@ -847,6 +847,7 @@ def main():
                 journal(report, [one, two, three], run, folder)
         if options.only == "accounts":
             accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
+            shares(report, davit, start, lambda share: f"postgresql://postgres@/nodes?host={folder}#{share}")
         if options.only == "backup":
             restored(report, davit, run, folder)
         if options.short:
@@ -865,6 +866,7 @@ def main():
                     report.check("a node stops", node.stop() == 0, node.text())
             statements(report, davit, database, folder)
             accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
+            shares(report, davit, start, lambda share: f"postgresql://postgres@/nodes?host={folder}#{share}")
         if options.short or options.only in ("accounts", "backup", "journal", "uploads"):
             print(f"nodes: {report.passed} passed, {report.failed} failed")
             return 1 if report.failed else 0
@@ -902,6 +904,7 @@ def main():
         restored(report, davit, run, folder)
         # At the end, because accounts are those of all shares of a database.
         accounts(report, davit, lambda: start("ruled"), f"postgresql://postgres@/nodes?host={folder}#ruled")
+        shares(report, davit, start, lambda share: f"postgresql://postgres@/nodes?host={folder}#{share}")
     print(f"nodes: {report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0
 
