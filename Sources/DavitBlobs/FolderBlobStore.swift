@@ -29,9 +29,16 @@ package final class FolderBlobStore: BlobStore {
             guard syncs else { return }
             // Now, so that storing an object only has to sync one folder. Another process may have created some of them.
             try RootDirectory(opening: self.path).descriptor.sync()
-            try RootDirectory(opening: self.path + "/..").descriptor.sync()
+            try Self.syncParent(of: self.path)
         } catch {
             throw BlobError(error)
+        }
+    }
+
+    /// Makes the name of a new folder durable, unless the folder that contains it cannot be read, as in a sandbox.
+    private static func syncParent(of path: String) throws(SystemError) {
+        do throws(SystemError) { try RootDirectory(opening: path + "/..").descriptor.sync() } catch {
+            if !error.isPermissionDenied { throw error }
         }
     }
 
