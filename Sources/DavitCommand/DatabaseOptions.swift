@@ -24,6 +24,13 @@ package struct DatabaseOptions: Hashable, Sendable {
 }
 
 extension ServeOptions {
+    /// The database of the share, whose state folder is for copies of its content; nil if it is in a folder.
+    var sharedDatabase: SharedDatabase? {
+        var location = database.location
+        location?.cacheFolder = stateFolder
+        return location
+    }
+
     /// Checks the options for shares in a database with the others.
     func checkDatabase() throws(UsageError) {
         let option = ServeOption.database.rawValue
@@ -43,7 +50,6 @@ extension ServeOptions {
         try refuse(.home, homes != nil)
         if database.location?.isInBucket != true { try refuse(.stateDir, stateFolder != nil) }
         try refuse(.macMetadata, rules.macMetadata == .aside)
-        try refuse(.sandbox, isSandboxed)
         try refuse(.eventCommand, events.hasPrograms)
         try refuse(.eventURL, events.hasServices)
     }

@@ -44,7 +44,13 @@ extension ServeOptions {
     /// - Parameter settings: the configuration file, and the files that it names.
     func sandbox(stateFolders: [String], settings: [String]) -> Sandbox {
         var sandbox = Sandbox()
-        for share in eachShare {
+        let databases = eachShare.compactMap(\.sharedDatabase)
+        for database in databases {
+            sandbox.changed += database.contentFolders
+            // Not their folders, of which one is that of the user: a file that is replaced cannot be read until the next start.
+            sandbox.read += database.connectionFiles
+        }
+        for share in eachShare where share.sharedDatabase == nil {
             let shared = [share.folder] + share.mounts.map(\.folder)
             if share.isReadOnly { sandbox.read += shared } else { sandbox.changed += shared }
             sandbox.changed += [share.homes?.folder].compactMap { $0 }
@@ -65,6 +71,7 @@ extension ServeOptions {
             .compactMap { $0 } + tls.certificates + tls.keys + settings
         let connects =
             ldap.settings != nil || oidc.settings != nil || tls.acme.settings != nil || events.hasServices
+            || !databases.isEmpty
         if connects { sandbox.read += Sandbox.nameServices }
         sandbox.network.connects = connects
         sandbox.network.usesAbstractSockets = ServiceManager.usesAbstractSocket

@@ -62,9 +62,13 @@ extension ServeCommand {
     /// because there are no rules for missing folders.
     func enterSandbox() throws(CommandFailure) {
         let states = try stateFolders()
-        for folder in states + [options.recordingFolder].compactMap({ $0 }) where !isShared(folder) {
+        let contents = options.eachShare.compactMap(\.sharedDatabase).flatMap(\.contentFolders)
+        for folder in states + contents + [options.recordingFolder].compactMap({ $0 }) where !isShared(folder)
+        {
             // If this fails, the server reports it.
             try? ExclusiveFolder.makeFolders(folder)
+            // In the sandbox, the folder that contains it cannot be opened.
+            try? RootDirectory(opening: folder + "/..").descriptor.sync()
         }
         let gaps: [Sandbox.Gap]
         do throws(SystemError) {
@@ -81,7 +85,7 @@ extension ServeCommand {
     /// only a mounted folder.
     private func stateFolders() throws(CommandFailure) -> [String] {
         var paths: [String] = []
-        for share in options.eachShare {
+        for share in options.eachShare where share.sharedDatabase == nil {
             let isDefault = share.stateFolder == nil
             for folder in share.folders.prefix(isDefault ? .max : 1) {
                 paths.append(
@@ -93,7 +97,7 @@ extension ServeCommand {
 
     /// Whether a folder is in one of the shared folders, where the server creates nothing for itself.
     private func isShared(_ path: String) -> Bool {
-        options.eachShare.flatMap(\.folders).contains { folder in
+        options.eachShare.filter { $0.sharedDatabase == nil }.flatMap(\.folders).contains { folder in
             guard let shared = try? ExclusiveFolder.canonical(folder) else { return false }
             return StateFolder.isInside(path, share: shared)
         }

@@ -146,8 +146,7 @@ package struct ServeCommand {
         var share = WebDAVShare(
             options.folder, stateFolder: options.stateFolder, isReadOnly: options.isReadOnly,
             sync: options.sync)
-        share.database = options.database.location
-        share.database?.cacheFolder = options.stateFolder
+        share.database = options.sharedDatabase
         share.mounts = options.mounts
         share.homes = options.homes
         share.maximumFileBytes = options.maximumFileBytes

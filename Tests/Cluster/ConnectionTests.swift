@@ -11,6 +11,19 @@ func testConnections(_ info: String) throws {
     let third = try PostgresConnection(info, until: soon)
     try testSerializable(second, third)
     try testLosses(second, third, info)
+    testFiles()
+}
+
+/// The files that a sandbox must permit.
+private func testFiles() {
+    let paths = PostgresFiles.paths(
+        for: "postgresql://davit@10.0.0.5/davit?sslmode=verify-full&sslrootcert=/srv/root.pem")
+    expect(paths.contains("/srv/root.pem"), "a file that the connection string names")
+    expect(paths.contains { $0.hasSuffix("/.pgpass") }, "the file with passwords in the user's folder")
+    expect(!paths.contains { $0.hasSuffix("/root.crt") }, "a file that another one replaces")
+    expect(
+        PostgresFiles.paths(for: "passfile=/srv/passwords dbname=davit").contains("/srv/passwords"),
+        "another file with passwords")
 }
 
 private func testValues(_ connection: PostgresConnection) throws {

@@ -180,8 +180,8 @@ def fails(report, davit, folder, work, is_stopped):
         primary.set("synchronous_standby_names", "'*'")
         replicas = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
         report.check(f"{what}: the standby is synchronous", wait_until(lambda: primary.psql(replicas) == "1"))
-        nodes = [stack.enter_context(Node(davit, primary.url(), "team", "--database", standby.url(), blobs=work / name))
-                 for _ in range(2)]
+        nodes = [stack.enter_context(Node(davit, primary.url(), "team", "--database", standby.url(), *options, blobs=work / name))
+                 for options in ([], ["--sandbox"])]
         one, two = nodes
         one.status("MKCOL", "/load/")
         for path in ("lines-0", "lines-1", "locked", "moved-6-0", "moved-7-0", "kept"):

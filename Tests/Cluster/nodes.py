@@ -9,6 +9,7 @@ line for each failed check; the last line is `nodes: N passed, M failed`.
 
 import argparse
 import concurrent.futures
+import contextlib
 import http.client
 import http.server
 import os
@@ -124,6 +125,14 @@ class Node:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.kill()
+
+
+def is_restricted(report, node):
+    """A node has entered its sandbox, as far as the kernel and the build have one."""
+    threads = [path.read_text() for path in pathlib.Path(f"/proc/{node.process.pid}/task").glob("*/status")]
+    report.check("all threads of a node are restricted", len(threads) > 2 and (
+        all(re.search(r"^Seccomp:\s*2$", thread, re.MULTILINE) for thread in threads)
+        or "system calls are not restricted" in node.text()), node.text())
 
 
 class Balancer:
@@ -745,6 +754,11 @@ class Bucket:
                 else:
                     handler.wfile.write(found)
 
+            def handle(handler):
+                # Nodes close connections whose answers they do not need any more.
+                with contextlib.suppress(ConnectionError):
+                    http.server.BaseHTTPRequestHandler.handle(handler)
+
             do_GET = do_PUT = do_DELETE = do_HEAD = forward
 
             def log_message(self, *_):
@@ -772,10 +786,11 @@ def s3(report, davit, database, bucket, objects, psql):
     """
     global BLOBS
     with bucket:
-        def start():
-            return Node(davit, database, "team", blobs="s3://bucket/davit", endpoint=bucket.url)
+        def start(*options):
+            return Node(davit, database, "team", *options, blobs="s3://bucket/davit", endpoint=bucket.url)
 
-        with start() as one, start() as two, start() as three:
+        with start() as one, start() as two, start("--sandbox") as three:
+            is_restricted(report, three)
             content(report, [one, two, three])
             uploads(report, [one, two, three], start, psql)
             whole = random.Random(3).randbytes(9_000_000)
@@ -879,7 +894,8 @@ def main():
             return 1 if report.failed else 0
         with Node(davit, database, "one") as one:
             litmus(report, work, one.port, "one node")
-        with Node(davit, database, "team") as one, Node(davit, database, "team") as two, Node(davit, database, "team") as three:
+        with start() as one, start() as two, Node(davit, database, "team", "--sandbox") as three:
+            is_restricted(report, three)
             nodes = [one, two, three]
             with Balancer(work, nodes) as balancer:
                 litmus(report, work, balancer.port, "each request on another of three nodes")

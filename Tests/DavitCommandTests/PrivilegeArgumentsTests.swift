@@ -35,4 +35,16 @@ struct PrivilegeArgumentsTests {
             try Arguments.parse(["serve", "/srv", "--sandbox=yes"])
         }
     }
+
+    #if Postgres
+    @Test func serversOfDatabasesCanBeSandboxed() throws {
+        guard ProcessPrivileges.canBeReduced else { return }
+        let words = ["serve", "--database", "postgresql://a/b", "--blobs", "/b", "--sandbox"]
+        guard case .serve(let options) = try Arguments.parse(words) else {
+            Issue.record("not a command to serve")
+            return
+        }
+        #expect(options.isSandboxed)
+    }
+    #endif
 }

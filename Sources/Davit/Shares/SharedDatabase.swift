@@ -1,3 +1,8 @@
+internal import DavitSystem
+#if Postgres
+internal import DavitPostgres
+#endif
+
 /// A PostgreSQL database with the resources of shares, which several servers can use at the same time.
 public struct SharedDatabase: Hashable, Sendable {
     /// The connection strings or URLs of libpq, such as `postgresql://davit@10.0.0.5/davit`, one for each PostgreSQL server
@@ -19,6 +24,23 @@ public struct SharedDatabase: Hashable, Sendable {
 
     /// Whether the content is in a bucket of an S3 service.
     public var isInBucket: Bool { blobs.hasPrefix("s3://") }
+
+    /// The folders in which a server stores content, or copies of it. For a bucket without ``cacheFolder``, the one that contains
+    /// all copies of this user; empty if there is none.
+    package var contentFolders: [String] {
+        if !isInBucket { return [blobs] }
+        if let cacheFolder { return [cacheFolder] }
+        return Environment.variables(startingWith: "HOME")["HOME"].map { ["\($0)/.cache/davit"] } ?? []
+    }
+
+    /// The files that a server reads whenever it connects to the database, such as a file with passwords; they may be missing.
+    package var connectionFiles: [String] {
+        #if Postgres
+        servers.flatMap(PostgresFiles.paths)
+        #else
+        []
+        #endif
+    }
 
     /// Whether this build can use databases, which requires the package trait `Postgres`.
     public static var isAvailable: Bool {
