@@ -12,10 +12,10 @@ extension S3BlobStore {
     ) throws(BlobError) -> S3BlobStore {
         let opened = try S3Bucket(bucket)
         var paths = cachePath.map { [$0] } ?? []
-        if cachePath == nil, let home = Environment.variables(startingWith: "HOME")["HOME"] {
+        if cachePath == nil, let folder = SharedDatabase.cacheFolderOfUser {
             // Several commands may run at the same time.
             paths = ["", "-2", "-3", "-4", "-5", "-6", "-7", "-8"].map {
-                "\(home)/.cache/davit/\(S3Bucket.place(of: bucket))" + $0
+                "\(folder)/\(S3Bucket.place(of: bucket))" + $0
             }
         }
         guard let last = paths.last else {

@@ -25,12 +25,14 @@ public struct SharedDatabase: Hashable, Sendable {
     /// Whether the content is in a bucket of an S3 service.
     public var isInBucket: Bool { blobs.hasPrefix("s3://") }
 
-    /// The folders in which a server stores content, or copies of it. For a bucket without ``cacheFolder``, the one that contains
-    /// all copies of this user; empty if there is none.
+    /// The folders in which a server stores content, or copies of it; empty if there is none.
     package var contentFolders: [String] {
-        if !isInBucket { return [blobs] }
-        if let cacheFolder { return [cacheFolder] }
-        return Environment.variables(startingWith: "HOME")["HOME"].map { ["\($0)/.cache/davit"] } ?? []
+        isInBucket ? [cacheFolder ?? Self.cacheFolderOfUser].compactMap { $0 } : [blobs]
+    }
+
+    /// The folder that contains the copies of this user for each bucket, without ``cacheFolder``.
+    static var cacheFolderOfUser: String? {
+        Environment.variables(startingWith: "HOME")["HOME"].map { "\($0)/.cache/davit" }
     }
 
     /// The files that a server reads whenever it connects to the database, such as a file with passwords; they may be missing.
