@@ -3,10 +3,6 @@ internal import DavitSystem
 
 /// Receives bytes.
 extension Connection {
-    /// After the last response, at most this many bytes are read and dropped before closing. Closing with
-    /// unread input would reset the connection, and the peer might lose the response.
-    private static let lingerBytes = 256 * 1024
-
     /// Receives available bytes and appends them to `input`.
     /// - Returns: false at the end of the stream.
     func receive(into input: InputBuffer) -> Bool {
@@ -36,24 +32,29 @@ extension Connection {
         return count
     }
 
-    /// Closes the sending side and waits for the peer to close too, for at most
-    /// ``TransportConfiguration/Deadlines/linger``.
+    /// Closes the sending side and discards input until the peer closes too, sends nothing for
+    /// ``TransportConfiguration/Deadlines/linger``, or has sent for ``TransportConfiguration/Deadlines/window``.
+    ///
+    /// Closing with unread input would reset the connection (RFC 9112 §9.6). A peer that only reads after it
+    /// has sent all content would then lose the response.
     nonisolated(nonsending) func linger() async {
         channel.sendCloseNotify()
         do throws(HTTPError) { try await sendComposed() } catch { return }
         channel.shutDownWriting()
-        let deadline = loop.now + server.deadlines.linger
+        let start = loop.now
         let sink = loop.memory.takeOutput()
         defer { loop.memory.give(sink) }
-        var left = Self.lingerBytes
-        while left > 0 {
+        while true {
+            // A server that stops does not wait for a long upload.
+            let end = start + (isEnding ? server.deadlines.linger : server.deadlines.window)
             if !isReadable {
-                guard await waitForInput(.end, until: deadline) == .ready else { return }
+                let wake = await waitForInput(.end, until: min(end, loop.now + server.deadlines.linger))
+                guard wake == .ready else { return }
             }
-            guard loop.now < deadline else { return }
+            guard loop.now < end else { return }
             sink.removeAll()
             do throws(HTTPError) {
-                left -= try receive(into: sink, limit: sink.capacity)
+                await giveTurn(after: try receive(into: sink, limit: sink.capacity))
             } catch {
                 return
             }

@@ -86,6 +86,7 @@ struct DeadlineNanoseconds: Sendable {
     let head: Int64
     let keepAlive: Int64
     let linger: Int64
+    let window: Int64
     let handshake: Int64
     let parking: Int64
     let transferRateMonitor: TransferRateMonitor
@@ -94,6 +95,7 @@ struct DeadlineNanoseconds: Sendable {
         head = deadlines.head.nanoseconds
         keepAlive = deadlines.keepAlive.nanoseconds
         linger = deadlines.linger.nanoseconds
+        window = deadlines.window.nanoseconds
         handshake = deadlines.handshake.nanoseconds
         parking = min(deadlines.parking, deadlines.keepAlive).nanoseconds
         transferRateMonitor = TransferRateMonitor(

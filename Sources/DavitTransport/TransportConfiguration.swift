@@ -39,8 +39,9 @@ public struct TransportConfiguration: Sendable {
         public var window: Duration = .seconds(30)
         /// The minimum transfer rate in each ``window``, in bytes per second.
         public var bytesPerSecond = 1024
-        /// The maximum time to wait for the peer to close the connection after the server has closed its
-        /// side.
+        /// The maximum time to wait for input or for the close of the peer after the server has closed its
+        /// side. A peer that keeps sending is read for at most ``window``, so that it does not lose a
+        /// response to content that was not read.
         public var linger: Duration = .seconds(2)
         /// The time without a request after which a connection releases all memory that it does not need.
         public var parking: Duration = .seconds(2)

@@ -8,8 +8,8 @@ package enum UnreadContent: Hashable, Sendable {
     /// Discard the content after the response, up to ``discardLimitBytes``, then continue with the next
     /// request. If it is longer, perform a lingering close.
     case discard
-    /// Send the response with `Connection: close`, shut down writing, discard input for a limited time, and
-    /// close.
+    /// Send the response with `Connection: close`, shut down writing, discard input until the peer closes or a
+    /// deadline passes, and close.
     case close
 
     /// Maximum number of bytes discarded to keep a connection open.

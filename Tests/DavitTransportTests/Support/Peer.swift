@@ -95,14 +95,10 @@ final class Peer {
         }
     }
 
-    /// Sends bytes until the connection fails, but at most `limit`.
-    func sendUntilRefused(limit: Int) {
+    /// Sends bytes until the connection fails.
+    func sendUntilRefused() {
         let piece = [UInt8](repeating: 0x61, count: 16 * 1024)
-        var sent = 0
-        while sent < limit {
-            do { try send(piece) } catch { return }
-            sent += piece.count
-        }
+        while (try? send(piece)) != nil {}
     }
 
     /// Makes the connection reset when this object is destroyed.
