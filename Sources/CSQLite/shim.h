@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +33,25 @@ static inline void davit_watch_log(sqlite3 *connection, int *pages) {
 
 static inline int davit_file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-static inline void davit_remove_file(const char *path) { unlink(path); }
+/* Returns 0 or an error number; a missing file is not an error. */
+static inline int davit_remove_file(const char *path) { return unlink(path) == 0 || errno == ENOENT ? 0 : errno; }
+
+/* Whether nothing has the path, or an empty file. */
+static inline int davit_is_missing_or_empty(const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0) { return errno == ENOENT; }
+    return S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+/* Renames a file when it is on the disk. Returns 0 or an error number. */
+static inline int davit_publish_file(const char *path, const char *name) {
+    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0) { return errno; }
+    int error = fsync(descriptor) == 0 ? 0 : errno;
+    close(descriptor);
+    if (error != 0) { return error; }
+    return rename(path, name) == 0 ? 0 : errno;
+}
 
 /* Whether a system error number means that the disk or quota is full. */
 static inline int davit_is_out_of_space(int number) {

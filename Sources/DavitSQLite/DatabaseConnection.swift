@@ -43,6 +43,38 @@ package import DavitStore
         unsafe self.handle = handle
     }
 
+    /// Creates a database in WAL mode, unless there is one.
+    ///
+    /// The database gets its name when it is complete and on the disk, so that it is never found incomplete.
+    /// If it were created under its name, SQLite would wait for the disk six times.
+    ///
+    /// - Parameter fill: creates the tables.
+    /// - Throws: `outOfSpace`, `failed`.
+    static func create(
+        at path: String, fill: (borrowing DatabaseConnection) throws(StateError) -> Void
+    ) throws(StateError) {
+        guard unsafe davit_is_missing_or_empty(path) != 0 else { return }
+        let new = path + ".new"
+        func check(_ error: Int32) throws(StateError) {
+            if error == 0 { return }
+            if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
+            throw .failed(reason: "cannot write \(path) (errno \(error))")
+        }
+        // What is left of an earlier attempt, and the log of a database that was removed, which would be added to
+        // this one.
+        for file in [new, new + "-wal", new + "-journal", path + "-wal", path + "-journal"] {
+            try check(unsafe davit_remove_file(file))
+        }
+        try check(unsafe davit_make_private_file(new))
+        do {
+            let connection = try DatabaseConnection(path: new, busyMilliseconds: 0)
+            try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
+            try fill(connection)
+            try connection.execute("PRAGMA journal_mode = WAL")
+        }
+        try check(unsafe davit_publish_file(new, path))
+    }
+
     // The connection is released with its last statement; closing the last connection runs a checkpoint.
     deinit { unsafe sqlite3_close_v2(handle) }
 

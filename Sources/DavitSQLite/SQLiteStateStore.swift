@@ -52,12 +52,18 @@ public final class SQLiteStateStore: StateStore {
         idleReaders: Int = 4, busyMilliseconds: Int32 = 5000, onCommit: (@Sendable () -> Void)? = nil
     ) throws(StateError) {
         let path = folder + "/state.sqlite"
-        // An existing folder may be accessible to other users, but properties and lock tokens must not be.
-        for error in [unsafe davit_make_private_folder(folder), unsafe davit_make_private_file(path)]
-        where error != 0 {
+        func check(_ error: Int32) throws(StateError) {
+            if error == 0 { return }
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
             throw .failed(reason: "cannot write to state folder \(folder) (errno \(error))")
         }
+        try check(unsafe davit_make_private_folder(folder))
+        try DatabaseConnection.create(at: path) { (connection) throws(StateError) in
+            try Schema.migrate(connection)
+        }
+        // An existing folder may be accessible to other users, but properties and lock tokens must not be. This
+        // also finds out whether an existing file is writable.
+        try check(unsafe davit_make_private_file(path))
         let writer = Writer(
             try GroupWriter(
                 path: path, durability: durability, busyMilliseconds: busyMilliseconds,

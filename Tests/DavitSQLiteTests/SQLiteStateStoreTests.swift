@@ -78,6 +78,28 @@ struct SQLiteStateStoreTests {
         #expect(DatabaseFolder.mode(of: folder.path + DatabaseFolder.names[2]) == 0)
     }
 
+    /// What remains of a removed database, or of one whose creation was interrupted, does not become part of a
+    /// new one.
+    @Test(arguments: [nil, []] as [[UInt8]?])
+    func remainsAreNotUsed(database: [UInt8]?) throws {
+        let folder = DatabaseFolder()
+        let old = try SQLiteStateStore(folder: folder.path)
+        try old.apply(setting("a"))
+        let image = folder.image()
+        let remains = image.image()
+        #expect(try SQLiteStateStore(folder: image.path).pathsWithProperties().map(\.path) == [path("a")])
+        unsafe _ = unlink(remains.database)
+        if let database { DatabaseFolder.write(database, to: remains.database) }
+        DatabaseFolder.write([1, 2, 3], to: remains.database + ".new")
+        let new = try SQLiteStateStore(folder: remains.path)
+        #expect(try new.pathsWithProperties().isEmpty)
+        #expect(DatabaseFolder.read(remains.database + ".new") == nil)
+        #expect(DatabaseFolder.mode(of: remains.database) == 0o600)
+        try new.apply(setting("b"))
+        #expect(try new.pathsWithProperties().map(\.path) == [path("b")])
+        #expect(try new.integrityCheck() == [])
+    }
+
     @Test func errorNamesTheFolderThatCannotBeCreated() {
         let why = reason { () throws(StateError) in _ = try SQLiteStateStore(folder: "/nowhere/at/all") }
         #expect(why.contains("/nowhere/at/all"))
