@@ -57,7 +57,7 @@ final class TreeContent: FileContent {
         case .bytes(let bytes):
             return buffer.append(Array(bytes[Int(offset)...].prefix(buffer.freeCount)))
         case .segments(let segments, let database, _):
-            let reader = SegmentReader(segments, in: database.blobs)
+            let reader = SegmentReader(segments, in: database)
             return try reader.read(at: offset, into: buffer)
         }
     }
@@ -74,7 +74,7 @@ final class TreeContent: FileContent {
 
     fileprivate func makeReader() -> SegmentReader? {
         if case .segments(let segments, let database, _) = storage {
-            return SegmentReader(segments, in: database.blobs)
+            return SegmentReader(segments, in: database)
         }
         return nil
     }
@@ -85,14 +85,14 @@ final class TreeContent: FileContent {
 /// The conformance is unchecked: calls do not overlap.
 final class SegmentReader: @unchecked Sendable {
     private let segments: SegmentMap
-    private let store: any BlobStore
+    private let database: TreeDatabase
     private var open: (key: BlobKey, file: BlobFile)?
     /// How many of the following objects are fetched from a slow store while one is sent.
     private static let prefetchCount = 3
 
-    init(_ segments: SegmentMap, in store: any BlobStore) {
+    init(_ segments: SegmentMap, in database: TreeDatabase) {
         self.segments = segments
-        self.store = store
+        self.database = database
     }
 
     /// Returns where the bytes from a position on are, as far as they are in one object; nil at the end.
@@ -104,14 +104,14 @@ final class SegmentReader: @unchecked Sendable {
     private func file(of piece: BlobSegment) throws(StoreError) -> BlobFile {
         if let open, open.key == piece.object { return open.file }
         let file: BlobFile
-        do throws(BlobError) { file = try store.open(piece.object, digest: piece.digest) } catch {
-            throw StoreError(error)
+        do throws(BlobError) { file = try database.blobs.open(piece.object, digest: piece.digest) } catch {
+            throw database.failure(reading: error)
         }
         open = (piece.object, file)
         var end = piece.end
         for _ in 0..<Self.prefetchCount {
             guard let next = segments.piece(from: end) else { break }
-            store.prefetch(next.object, digest: next.digest)
+            database.blobs.prefetch(next.object, digest: next.digest)
             end = next.end
         }
         return file
@@ -214,11 +214,7 @@ private final class TreeContentStream: BodyStream {
         case .failure(let error):
             content.report(error)
             // Once the head has been sent, this aborts the connection, so that the client can detect the truncation.
-            switch error {
-            // There may be space for copies of objects later.
-            case .busy, .outOfSpace: throw HTTPError(.serviceUnavailable)
-            default: throw HTTPError(.badGateway)
-            }
+            throw HTTPError(error == .busy ? .serviceUnavailable : .badGateway)
         }
     }
 }

@@ -210,6 +210,14 @@ package final class TreeDatabase: Sendable {
         return StoreError(error)
     }
 
+    /// Returns `busy` if only the copy of an object lacks space, because there may be some later; reports this, because the
+    /// response does not contain the reason.
+    func failure(reading error: BlobError) -> StoreError {
+        guard error == .outOfSpace else { return StoreError(error) }
+        reportSometimes("content cannot be read: there is no space for copies of objects")
+        return .busy
+    }
+
     private func reportSometimes(_ line: String) {
         let isDue = reportPause.withLock { end in
             if let end, ContinuousClock.now < end { return false }

@@ -214,7 +214,7 @@ class TreeStagedContent: StagedContent, @unchecked Sendable {
         if offset >= map.length {
             return buffer.append(Array(rest[Int(offset - map.length)...].prefix(buffer.freeCount)))
         }
-        return try SegmentReader(map, in: database.blobs).read(at: offset, into: buffer)
+        return try SegmentReader(map, in: database).read(at: offset, into: buffer)
     }
 
     /// Whether an object is being written: before the transaction that publishes the content, because storing it can take
