@@ -224,6 +224,7 @@ for folder in ("Tests", "bench", "scripts"):
     step "the code blocks in the documentation are compiled, and its files exist" python3 scripts/check-docs.py
     step "each row about GCDWebServer has a test" python3 scripts/check-rows.py
     step "memory of a node is explained" python3 scripts/check-nodes.py
+    step "C modules leave the types of the C library to its module" python3 scripts/check-shims.py
     step "the tests that the documentation names exist" python3 scripts/check-conformance.py
     step "the options are in the documentation" python3 scripts/check-options.py
     step "the JSON Schema of configuration files accepts the documented files" python3 scripts/check-schema.py

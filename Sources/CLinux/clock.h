@@ -2,10 +2,6 @@
 #ifndef DAVIT_CLINUX_CLOCK_H
 #define DAVIT_CLINUX_CLOCK_H
 
-// Before timex.h, so that Swift finds the types of these headers in the module of the C library.
-#include <sys/time.h>
-#include <time.h>
-
 #include <sys/timex.h>
 
 /* Whether a time service synchronizes the clock: 1, 0, or -1 if this is not known, for example in a sandbox. Changes nothing. */

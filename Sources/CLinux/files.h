@@ -2,8 +2,6 @@
 #ifndef DAVIT_CLINUX_FILES_H
 #define DAVIT_CLINUX_FILES_H
 
-// Do not include libc headers that declare common types: these would belong to both this module and Glibc, and
-// which one wins would depend on the order of imports.
 #include <linux/stat.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,12 @@
 #ifndef DAVIT_COPENSSL_SHIM_H
 #define DAVIT_COPENSSL_SHIM_H
+#ifdef __linux__
+// The types of the C library belong to its module; see CLinux.
+#include <features.h>
+#ifdef __GLIBC__
+#pragma clang module import SwiftGlibc
+#endif
+#endif
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
