@@ -130,7 +130,11 @@ struct CheckCommandTests {
         configuration.logLevel = .error
         let server = try WebServer(
             WebDAVShare(share, stateFolder: state), configuration: configuration)
-        _ = try server.start()
+        let client = ChangeEventClient(address: try #require(try server.start().first))
+        let update = """
+            <propertyupdate xmlns="DAV:"><set><prop><a xmlns="">1</a></prop></set></propertyupdate>
+            """
+        #expect(try client.send("PROPPATCH /", content: update).status == 207)
         #expect(size(of: state + "/state.sqlite-wal") ?? 0 > 0)
         server.shutdown()
         server.waitUntilStopped()
