@@ -12,6 +12,8 @@ package final class GroupWriter {
     private let logPages: LogPages
     private let checkpoints: Checkpoints
     private let onCommit: (@Sendable () -> Void)?
+    /// What commits survive from the second one on; nil once it has been set.
+    private var laterDurability: SQLiteStateStore.Durability?
 
     /// - Parameters:
     ///   - background: runs checkpoints.
@@ -20,6 +22,7 @@ package final class GroupWriter {
         path: String, durability: SQLiteStateStore.Durability, busyMilliseconds: Int32,
         background: BackgroundWork = .immediate, onCommit: (@Sendable () -> Void)?
     ) throws(StateError) {
+        let isLogNew = unsafe davit_is_missing_or_empty(path + "-wal") != 0
         let connection = try DatabaseConnection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         guard try connection.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
@@ -30,6 +33,12 @@ package final class GroupWriter {
         // Limits the disk space that the log keeps after a large transaction to 16 MiB.
         try connection.execute("PRAGMA journal_size_limit = 16777216")
         try Schema.migrate(connection)
+        if isLogNew, durability == .processDeath {
+            // With NORMAL, the first commit would wait twice for the disk, for the header and the name of the log. That
+            // protects from older content of the log, and a new one has none.
+            try connection.execute("PRAGMA synchronous = OFF")
+            laterDurability = durability
+        }
         rows = RowWriter(
             try WriteStatements(on: connection),
             lastLockNumber: try connection.integer("SELECT coalesce(max(number), 0) FROM lock"))
@@ -69,6 +78,9 @@ package final class GroupWriter {
             throw error
         }
         onCommit?()
+        if let durability = laterDurability, (try? connection.promise(durability)) != nil {
+            laterDurability = nil
+        }
         for (request, emptying) in zip(requests, emptying) { request.publish(emptying) }
         checkpoints.record(logPages: logPages.count)
     }
