@@ -87,8 +87,8 @@ def measure_all(options):
         compiled = programs.compile_all(disk)
         setup = Setup(os.path.abspath(options.davit), compiled, Client(compiled["client"], disk), memory, disk,
                       options.rounds, options.seconds)
-        run = {"rounds": options.rounds, "seconds": options.seconds, "machine": machine.describe(setup),
-               "servers": machine.versions(setup, options.rows)}
+        run = {"date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "seconds": options.seconds,
+               "machine": machine.describe(setup), "servers": machine.versions(setup, options.rows)}
         try:
             run["rows"], run["skipped"] = run_rows(options, setup)
         finally:

@@ -60,9 +60,10 @@ def machine_part(run, earlier):
     again = earlier.again + (run.get("again") or [result["row"] for result in run["rows"] if earlier.rows])
     later = f" These rows were run later than the others: {', '.join(again)}." if again else ""
     load = f" At the start of the last run, the load of the machine was {machine['load']:.0f}." if "load" in machine else ""
+    date = f"On {run['date']}, with " if "date" in run else ""
     return (f"""## The run
 
-{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['kernel']}, {machine['distribution']};
+{date}{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['kernel']}, {machine['distribution']};
 content on {machine['memory_volume']}, state on {machine['disk_volume']}; everything over loopback with segments of 1,460 bytes.
 {run['rounds']} rounds after a warm-up round; measurements of {run['seconds']:g} s where the work can be divided. Medians;
 ratios are computed within a round.{later}{load}""")
