@@ -60,8 +60,8 @@ package import DavitStore
             if davit_is_out_of_space(error) != 0 { throw .outOfSpace }
             throw .failed(reason: "cannot write \(path) (errno \(error))")
         }
-        // What is left of an earlier attempt, and the log of a database that was removed, which would be added to
-        // this one.
+        // Files of an interrupted attempt, and the log of a removed database, which SQLite would replay into this
+        // one.
         for file in [new, new + "-wal", new + "-journal", path + "-wal", path + "-journal"] {
             try check(unsafe davit_remove_file(file))
         }
