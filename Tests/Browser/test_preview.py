@@ -73,6 +73,28 @@ def images_are_fitted_and_zoomed(lab):
 
 
 @test
+def keys_work_while_a_file_is_loading(lab):
+    """The first file has no previous one: its button is disabled, and must not keep the focus."""
+    lab.write("a.png", png(40, 30))
+    lab.write("b.txt", "this is b.txt")
+    page = lab.page()
+    lab.wait_for_names(page, ["a.png", "b.txt"])
+    lab.held(page, "**/a.png")
+    page.locator(".name-link", has_text="a.png").click()
+    page.get_by_text("1 of 2").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("this is b.txt").wait_for()
+    # The last file has no next one.
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("1 of 2").wait_for()
+    page.get_by_role("button", name="Next file").click()
+    page.get_by_text("this is b.txt").wait_for()
+    expect(page.evaluate("document.activeElement.closest('dialog.preview') !== null && !document.activeElement.disabled"), True, "the focus")
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("1 of 2").wait_for()
+
+
+@test
 def previews_can_be_navigated_and_left(lab):
     for name in ("a.txt", "b.txt", "c.txt"):
         lab.write(name, f"this is {name}")

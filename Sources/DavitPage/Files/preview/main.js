@@ -44,7 +44,8 @@ export class Viewer {
         this.stage = element("div.preview-stage")
         this.back = iconButton("previous", t("preview.previous"), () => this.step(-1), "preview-step")
         this.next = iconButton("next", t("preview.next"), () => this.step(1), "preview-step")
-        this.fixed = element("div.preview-fixed")
+        this.closeButton = iconButton("close", t("core.close"), () => this.leave(), "preview-close")
+        this.fixed = element("div.preview-fixed", {}, this.closeButton)
         this.dialog = element("dialog.preview", { "aria-labelledby": "preview-title" },
             element("div.preview-header", {}, element("div.preview-name", {}, this.title, this.count), this.tools, this.fixed),
             element("div.preview-body", {}, this.back, this.stage, this.next))
@@ -88,13 +89,15 @@ export class Viewer {
             document.body.append(this.dialog)
             document.documentElement.classList.add("has-preview")
             this.dialog.showModal()
+            // Otherwise a button could be focused that is disabled soon, and keys would be lost.
+            this.closeButton.focus()
         }
         const name = visible(nameOf(href))
         fillName(this.title, name)
         // Let screen readers read a split name as one word.
         this.title.setAttribute("aria-label", name)
         this.tools.replaceChildren()
-        this.fixed.replaceChildren(this.closeButton())
+        this.showActions()
         this.stage.replaceChildren(element("p.preview-wait", { hidden: true }, t("core.loading")))
         const wait = this.stage.firstChild
         const timer = setTimeout(() => { wait.hidden = false }, 300)
@@ -130,10 +133,9 @@ export class Viewer {
     async fill(entry, signal) {
         this.entry = entry
         this.showPlace()
-        this.fixed.replaceChildren(
+        this.showActions(
             ...(may("read", entry) ? [iconButton("download", t("change.download"), () => this.app.run("download", this.app.context([entry])))] : []),
-            iconButton("more", t("core.actionsFor", { name: visible(entry.name) }), ({ currentTarget }) => this.menu(currentTarget)),
-            this.closeButton())
+            iconButton("more", t("core.actionsFor", { name: visible(entry.name) }), ({ currentTarget }) => this.menu(currentTarget)))
         const kind = this.isEdited ? "editor" : kindOf(entry)
         const view = {
             app: this.app, entry, stage: this.stage, tools: this.tools, signal,
@@ -148,10 +150,21 @@ export class Viewer {
         const shown = await module.show(view)
         if (signal.aborted) shown?.close?.()
         else this.shown = shown
-        if (!this.dialog.contains(document.activeElement)) this.fixed.lastChild.focus()
+        this.keepFocus()
     }
 
-    closeButton() { return iconButton("close", t("core.close"), () => this.leave(), "preview-close") }
+    /// Shows these buttons before the close button, which stays in the document and keeps the focus.
+    showActions(...buttons) {
+        while (this.fixed.firstChild !== this.closeButton) this.fixed.firstChild.remove()
+        this.fixed.prepend(...buttons)
+        this.keepFocus()
+    }
+
+    /// Focuses the close button if the focused button was removed or disabled.
+    keepFocus() {
+        const focused = document.activeElement
+        if (focused === document.body || focused.disabled) this.closeButton.focus()
+    }
 
     /// Shows the details and a download link for a file without a preview.
     showOther(entry, text = t("preview.noPreview")) {
@@ -182,6 +195,7 @@ export class Viewer {
         this.count.textContent = at >= 0 ? t("preview.place", { place: at + 1, total: files.length }) : ""
         this.back.disabled = at <= 0
         this.next.disabled = at < 0 || at === files.length - 1
+        this.keepFocus()
     }
 
     step(by) {
