@@ -15,8 +15,8 @@ enum VersionStamp {
     /// considered as well, because modification times in whole seconds are common in files that were unpacked
     /// or copied.
     static func isNeeded(for status: FileStatus) -> Bool {
-        status.kind == .regular && status.modified % UniqueTimeClock.coarseStep == 0
-            && (status.created ?? 0) % UniqueTimeClock.coarseStep == 0
+        status.modified % UniqueTimeClock.coarseStep == 0
+            && (status.created ?? 0) % UniqueTimeClock.coarseStep == 0 && status.kind == .regular
     }
 
     static func read(from file: borrowing FileDescriptor, status: FileStatus) -> UInt64 {
@@ -77,8 +77,8 @@ extension ResourceInfo {
             created: status.created.map { Timestamp(nanoseconds: $0) },
             identity: ResourceIdentity(inode: status.inode, birth: status.created ?? 0),
             volume: status.volume,
-            isExecutable: status.kind == .regular && status.mode & 0o100 != 0,
-            stamp: stamp, hasOtherNames: status.kind == .regular && status.linkCount > 1)
+            isExecutable: status.mode & 0o100 != 0 && status.kind == .regular,
+            stamp: stamp, hasOtherNames: status.linkCount > 1 && status.kind == .regular)
     }
 
     /// - Parameter file: the file with this status, open for reading.

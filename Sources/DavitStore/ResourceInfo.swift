@@ -89,10 +89,7 @@ extension ResourceInfo {
     /// the stamp, in hexadecimal. Every commit sets a distinct modification time or stamp and thus changes
     /// the tag.
     public var entityTag: EntityTag {
-        var text: [UInt8] = []
-        text.reserveCapacity(48)
-        appendTag(to: &text)
-        return EntityTag(opaque: text)
+        EntityTag(opaque: unsafe withTag { unsafe Array($0) })
     }
 
     /// Whether ``entityTag`` is the same for both.
@@ -111,12 +108,29 @@ extension ResourceInfo {
 
     /// Appends ``entityTag`` in its header field form without creating an ``EntityTag``.
     public func appendEncodedEntityTag(to text: inout [UInt8]) {
-        text.append(UInt8(ascii: "\""))
-        appendTag(to: &text)
-        text.append(UInt8(ascii: "\""))
+        unsafe withUnsafeTemporaryAllocation(byteCount: Self.longestEncodedEntityTag, alignment: 1) { room in
+            let count = unsafe writeEncodedEntityTag(to: room)
+            unsafe text.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
     }
 
-    private func appendTag(to text: inout [UInt8]) {
+    /// The maximum number of bytes of ``entityTag`` in its header field form.
+    package static let longestEncodedEntityTag = 2 + 4 * 16 + 3
+
+    /// Writes ``entityTag`` in its header field form.
+    /// - Parameter memory: room for ``longestEncodedEntityTag`` bytes.
+    /// - Returns: the number of bytes written.
+    package func writeEncodedEntityTag(to memory: UnsafeMutableRawBufferPointer) -> Int {
+        unsafe withTag { tag in
+            unsafe memory.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[1...]).copyMemory(from: tag)
+            unsafe memory.storeBytes(of: UInt8(ascii: "\""), toByteOffset: tag.count + 1, as: UInt8.self)
+            return tag.count + 2
+        }
+    }
+
+    @inline(__always)
+    private func withTag<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         // The text is written from its end, so that the text before a number overwrites its leading zeros.
         unsafe withUnsafeTemporaryAllocation(byteCount: 4 * 17 + 16, alignment: 1) { room in
             var start = room.count
@@ -138,7 +152,7 @@ extension ResourceInfo {
             prepend(UInt64(bitPattern: length))
             prependHyphen()
             prepend(identity.inode)
-            unsafe text.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[start...]))
+            return unsafe body(UnsafeRawBufferPointer(rebasing: room[start...]))
         }
     }
 

@@ -73,26 +73,43 @@ internal import CXML2
     /// Writes a complete element with a number in decimal digits.
     public func element(_ prefix: StaticString, _ local: StaticString, number: Int64) {
         let length = Self.length(of: number)
-        unsafe element(prefix, local, length: length) { unsafe Self.write(number, length, at: $0) }
-    }
-
-    private func element(_ prefix: StaticString, _ local: StaticString, _ text: UnsafeRawBufferPointer) {
-        unsafe element(prefix, local, length: text.count) { place in
-            if let start = text.baseAddress {
-                unsafe place.copyMemory(from: start, byteCount: text.count)
-            }
+        unsafe element(prefix, local, limit: length) { place in
+            unsafe Self.write(number, length, at: place)
+            return length
         }
     }
 
-    /// - Parameter content: writes exactly `length` bytes.
+    /// Writes a complete element whose text `body` writes; it needs no escaping.
+    /// - Parameters:
+    ///   - limit: the maximum number of bytes that `body` writes.
+    ///   - body: returns the number of bytes written.
+    package func element(
+        _ prefix: StaticString, _ local: StaticString, limit: Int,
+        _ body: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        unsafe element(prefix, local, limit: limit) { place in
+            let count = unsafe body(UnsafeMutableRawBufferPointer(start: place, count: limit))
+            return min(max(count, 0), limit)
+        }
+    }
+
+    private func element(_ prefix: StaticString, _ local: StaticString, _ text: UnsafeRawBufferPointer) {
+        unsafe element(prefix, local, limit: text.count) { place in
+            if let start = text.baseAddress {
+                unsafe place.copyMemory(from: start, byteCount: text.count)
+            }
+            return text.count
+        }
+    }
+
+    /// - Parameter content: writes at most `limit` bytes, and returns their number.
     @inline(__always)
     private func element(
-        _ prefix: StaticString, _ local: StaticString, length: Int,
-        content: (UnsafeMutableRawPointer) -> Void
+        _ prefix: StaticString, _ local: StaticString, limit: Int, content: (UnsafeMutableRawPointer) -> Int
     ) {
         // The 5 bytes of `<`, `>`, `</` and `>`.
         let nameLength = prefix.utf8CodeUnitCount + local.utf8CodeUnitCount
-        var place = unsafe room(for: 2 * nameLength + length + 5)
+        var place = unsafe room(for: 2 * nameLength + limit + 5)
         func put(_ byte: UInt8) {
             unsafe place.storeBytes(of: byte, as: UInt8.self)
             unsafe place += 1
@@ -104,7 +121,8 @@ internal import CXML2
         unsafe place.copyMemory(from: local.utf8Start, byteCount: local.utf8CodeUnitCount)
         unsafe place += local.utf8CodeUnitCount
         put(UInt8(ascii: ">"))
-        unsafe content(place)
+        let length = unsafe content(place)
+        end -= limit - length
         unsafe place += length
         put(UInt8(ascii: "<"))
         put(UInt8(ascii: "/"))

@@ -156,10 +156,10 @@ private struct PropFindWriter {
         if !hasStarted { return try begin() }
         switch try traversal.next() {
         case .member(let properties):
-            let member = traversal.member
             responses.writer.beginResponse(
-                href: traversal.collectionHref, member: member.name, isCollection: member.info.isCollection)
-            try responses.write(member, at: traversal.path, properties: properties)
+                href: traversal.collectionHref, member: traversal.member.name,
+                isCollection: traversal.member.info.isCollection)
+            try responses.write(traversal.member, at: traversal.path, properties: properties)
         case .none: break
         case .end: end()
         }

@@ -118,7 +118,9 @@ final class PropertyResponses {
             if plan.wantsDigests { digests = properties.digests(of: member.info) }
         }
         writer.beginPropStat()
-        for (position, property) in plan.live.enumerated() {
+        // An iterator would retain the array for each resource.
+        for position in plan.live.indices {
+            let property = plan.live[position]
             guard exists(property, of: member, at: path) else {
                 miss(position)
                 continue
@@ -171,7 +173,10 @@ final class PropertyResponses {
             }
             return
         }
-        guard !properties.isEmpty else { return missing.append(contentsOf: plan.deadNames) }
+        guard !properties.isEmpty else {
+            if !plan.deadNames.isEmpty { missing.append(contentsOf: plan.deadNames) }
+            return
+        }
         var next = 0
         for (position, name) in plan.dead.enumerated() {
             if let property = Self.find(name, in: properties, from: &next) {
@@ -223,9 +228,9 @@ final class PropertyResponses {
                 "getcontenttype",
                 markup: info.isCollection ? "httpd/unix-directory" : MediaType.forName(member.name))
         case .getetag:
-            scratch.removeAll(keepingCapacity: true)
-            info.appendEncodedEntityTag(to: &scratch)
-            writer.property("getetag", bytes: scratch)
+            unsafe writer.property("getetag", limit: ResourceInfo.longestEncodedEntityTag) {
+                unsafe info.writeEncodedEntityTag(to: $0)
+            }
         case .getlastmodified: writer.property("getlastmodified", bytes: text(of: info.modified))
         case .win32LastModifiedTime: writer.property(property.name, escaped: text(of: info.modified))
         case .lastmodified: writer.property("lastmodified", number: info.modified.seconds)

@@ -8,6 +8,17 @@ extension MultistatusWriter {
         output.element("D:", dav, bytes: bytes)
     }
 
+    /// Writes a live property of the `DAV:` namespace whose text `body` writes; it needs no escaping.
+    /// - Parameters:
+    ///   - limit: the maximum number of bytes that `body` writes.
+    ///   - body: returns the number of bytes written.
+    package func property(
+        _ dav: StaticString, limit: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        openPropStat()
+        unsafe output.element("D:", dav, limit: limit, body)
+    }
+
     public func property(_ dav: StaticString, number: Int64) {
         openPropStat()
         output.element("D:", dav, number: number)
