@@ -114,7 +114,9 @@ def conclude(options, run):
         if is_met is False:
             print(f"missed: {target.row}: {target.wording()}: {report.number(value)}")
     if options.markdown:
-        earlier = Earlier.read(options.markdown) if options.merge else None
+        earlier = Earlier.read(options.markdown)
+        if not options.merge:
+            earlier = earlier.of_other_scripts()
         with open(options.markdown, "w") as file:
             file.write(document.render(run, earlier))
 

@@ -83,13 +83,14 @@ def servers_part(servers, earlier):
 def targets_part(results, earlier):
     with open(REASONS) as file:
         reasons = json.load(file)
-    lines, missed = [], []
+    # `missed`: the wordings of the missed targets, by row and reason.
+    lines, missed = [], {}
 
     def add(row, wording, keys, measured, verdict):
         lines.append([row, wording, measured, verdict])
         if verdict == "**missed**":
             reason = next((reasons[key] for key in keys if key in reasons), "reason not known yet")
-            missed.append(f"- {row}, {wording}: {reason}")
+            missed.setdefault((row, reason), []).append(wording)
 
     for target, value, is_met in targets.check(results):
         verdict = "not run" if is_met is None else "met" if is_met else "**missed**"
@@ -111,7 +112,8 @@ def targets_part(results, earlier):
     text += (f"\n\n{equal.count(True)} of {len(equal)} rows with an equal peer are within {targets.EQUAL_LIMIT} × the best of"
              " them; the table lists the others.")
     if missed:
-        text += "\n\nReasons for missed targets:\n\n" + "\n".join(missed)
+        text += "\n\nReasons for missed targets:\n\n" + "\n".join(
+            f"- {row}, {', '.join(wordings)}: {reason}" for (row, reason), wordings in missed.items())
     return text
 
 

@@ -46,6 +46,12 @@ class Earlier:
         self.again = [name for name in self.again if name not in names]
         return self
 
+    def of_other_scripts(self):
+        """Returns the sections that other scripts than bench.py have written."""
+        other = Earlier()
+        other.parts = self.parts
+        return other
+
     def has_equal_peer(self):
         """Returns the rows with an equal peer."""
         return [name for name, values in self.summary.items() if values[5] != "–"]
