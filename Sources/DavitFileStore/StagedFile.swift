@@ -254,11 +254,10 @@ final class StagedFile: StagedContent {
         _ name: [UInt8], in directory: borrowing FileDescriptor, status current: FileStatus,
         created: FileStatus?
     ) throws(SystemError) {
+        // The owner and the mode are not enough: the access control lists of Apple systems, security modules, and
+        // FUSE and network volumes can refuse it, too.
+        try directory.checkWritable(name)
         let own = if let created { created } else { try file.status() }
-        // If the user of this process, who owns the new file, also owns the old one, the owner's bit of the mode
-        // suffices, unless another volume is mounted on the file.
-        let isOwn = own.owner == current.owner && own.volume == current.volume
-        if !isOwn || current.mode & 0o200 == 0 { try directory.checkWritable(name) }
         if own.owner != current.owner || own.group != current.group {
             // A process that may not change the owner can still set a group that it belongs to.
             if (try? file.setOwner(current.owner, group: current.group)) == nil {
