@@ -195,7 +195,7 @@ export class Viewer {
         this.count.textContent = at >= 0 ? t("preview.place", { place: at + 1, total: files.length }) : ""
         this.back.disabled = at <= 0
         this.next.disabled = at < 0 || at === files.length - 1
-        this.keepFocus()
+        if (document.activeElement.disabled) this.keepFocus()
     }
 
     step(by) {
