@@ -104,8 +104,9 @@ def targets_part(results, earlier):
         add(target.row, target.wording(), [target.key, target.row], measured, verdict)
     behind = [values for values in earlier.targets.values() if values[1].endswith("best equal peer")]
     for values in behind:
-        add(values[0], values[1], [f"{values[0]} {measure} best equal peer" for measure in targets.MEASURES
-                                   if values[1].startswith(targets.MEASURES[measure] + " ≤")], *values[2:])
+        keys = [f"{values[0]} {measure} best equal peer" for measure in targets.MEASURES
+                if values[1].startswith(targets.MEASURES[measure] + " ≤")]
+        add(values[0], values[1], [*keys, values[0]], *values[2:])
     equal = [is_met for target, _, is_met in targets.check(results) if target.peer == "best equal peer"]
     equal += [False] * len(behind) + [True] * (len(earlier.has_equal_peer()) - len(behind))
     text = "## Targets\n\n" + words_table(["row", "target", "measured", ""], lines)
