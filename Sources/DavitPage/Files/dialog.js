@@ -18,22 +18,30 @@ export const dialog = ({ title, body, actions = [], className = "" }) =>
                     event.preventDefault()
                     if (isReady && !isReady()) return
                     result = value
-                    node.close()
+                    close()
                 },
             }, label))
         const node = element(`dialog.dialog${className ? "." + className.split(" ").join(".") : ""}`, { "aria-labelledby": id },
             element("form", { method: "dialog" },
-                element("div.dialog-head", {}, element("h2", { id }, title), iconButton("close", t("core.close"), () => node.close())),
+                element("div.dialog-head", {}, element("h2", { id }, title), iconButton("close", t("core.close"), () => close())),
                 element("div.dialog-body", {}, body),
                 buttons.length > 0 && element("div.dialog-foot", {}, buttons)))
-        node.addEventListener("close", () => {
+        const end = () => {
             node.remove()
             resolve(result)
-        })
+        }
+        // The browser sends "close" only later. A key pressed until then must find the action ended, or it would be ignored as a
+        // repetition.
+        const close = () => {
+            node.close()
+            end()
+        }
+        node.addEventListener("cancel", (event) => { if (event.target === node) close() })
+        node.addEventListener("close", end)
         // A click outside the dialog closes it.
         node.addEventListener("pointerdown", (event) => {
             if (event.target !== node) return
-            node.addEventListener("pointerup", (up) => { if (up.target === node) node.close() }, { once: true })
+            node.addEventListener("pointerup", (up) => { if (up.target === node) close() }, { once: true })
         })
         document.body.append(node)
         node.showModal()
