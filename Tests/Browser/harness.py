@@ -366,6 +366,14 @@ def kill_browsers():
                 os.kill(process, signal.SIGKILL)
 
 
+def described(error):
+    """Returns the error and the lines of the tests, in order, that led to it. The first line suffices to find the cause."""
+    first, *rest = (str(error) or "no message").splitlines()
+    steps = [f"{pathlib.Path(step.filename).name}:{step.lineno}: {step.line}" for step in traceback.extract_tb(error.__traceback__)
+             if pathlib.Path(step.filename).parent == HERE and step.name != "run"]
+    return "\n".join([f"{steps[0] if steps else ''}: {type(error).__name__}: {first}", *rest, *steps])
+
+
 def run(arguments):
     """Runs the requested tests, and returns the numbers of passed and failed tests."""
     sys.path.insert(0, str(HERE))
@@ -407,20 +415,21 @@ def run(arguments):
                 body(lab)
             except Skipped as reason:
                 skipped = reason
-            except Exception:
-                problem = traceback.format_exc(limit=-4)
+            except Exception as error:
+                problem = described(error)
             try:
                 lab._close(problem)
-            except Exception:
-                problem = problem or traceback.format_exc(limit=-2)
+            except Exception as error:
+                problem = problem or described(error)
             net.cancel()
             if skipped and not problem:
                 print(f"SKIPPED: {name}: {skipped}")
             elif problem:
                 failed += 1
                 said = [one for one in lab.problems if not any(pattern in one for pattern in lab.allowed)]
-                print(f"FAILED: {name}")
-                print("    " + "\n    ".join((problem + "\n".join(said[:5])).strip().splitlines()[-30:]))
+                reason, *rest = (problem + "\n" + "\n".join(said[:5])).strip().splitlines()
+                print(f"FAILED: {name}: {reason:.300}")
+                print("\n".join(f"    {line}" for line in rest[:30]))
             else:
                 passed += 1
                 print(f"ok {name} ({time.monotonic() - begin:.1f} s){''.join('; ' + note for note in lab.notes)}")

@@ -267,6 +267,8 @@ def behind_proxy(lab, host="127.0.0.1", options=(), script="", signs_in=None, **
             lab.sign_in(page, *signs_in)
         ready(lab, page)
         yield proxy, page
+        # Before the proxy, whose end would otherwise break requests of the page and look like a problem.
+        context.close()
     finally:
         proxy.close()
 
