@@ -184,7 +184,9 @@ struct FaultTests {
                     step("MKCOL /d", [], nil, 201), step("PUT /d/stays", [], "x", 201),
                     step("PROPPATCH /d/stays", [], setProperty("p", "one"), 207),
                     lock("/d/stays", depth: "0"),
-                    step("DELETE /d", [("If", "</d/stays> (<$1>)")], nil, 207, holds: ["/d/stays<", "403"]),
+                    step(
+                        "DELETE /d", [("If", "</d/stays> (<$1>)")], nil, 207,
+                        holds: ["/d/stays<", "HTTP/1.1 403"]),
                     step("PROPFIND /d/stays", [("Depth", "0")], nil, 207, holds: [">one</", "$1"]),
                     step("PUT /d/stays", [], "y", 423), step("PUT /d/stays", [("If", "(<$1>)")], "y", 204),
                 ]))

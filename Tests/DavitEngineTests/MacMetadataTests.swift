@@ -210,7 +210,7 @@ struct MacMetadataTests {
             [
                 step("MKCOL /d", [], nil, 201), step("PUT /d/._a", [], "x", 201),
                 step("PUT /d/._b", [], "x", 201),
-                lock("/d/._a"), step("DELETE /d/", [], nil, 207, holds: ["/d/._a", "423"]),
+                lock("/d/._a"), step("DELETE /d/", [], nil, 207, holds: ["/d/._a", "HTTP/1.1 423"]),
                 step("GET /d/._a", [], nil, 200), step("GET /d/._b", [], nil, 404),
                 step("UNLOCK /d/._a", [("Lock-Token", "<$1>")], nil, 204), step("DELETE /d/", [], nil, 204),
                 step("GET /d/._a", [], nil, 404),

@@ -31,7 +31,7 @@ struct ResourceLanguageTests {
         if let language = get["Content-Language"] {
             #expect(found.contains(">\(language)</"), "\(found)")
         } else {
-            #expect(found.contains("404"), "\(found)")
+            #expect(found.contains("HTTP/1.1 404"), "\(found)")
         }
         return get["Content-Language"]
     }

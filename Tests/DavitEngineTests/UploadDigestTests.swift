@@ -135,7 +135,8 @@ struct UploadDigestTests {
         let append = ShareHooksTests.append
         let ask = { (path: String, isKnown: Bool) in
             step(
-                "PROPFIND \(path)", [("Depth", "0")], Self.ask, 207, holds: isKnown ? ["SHA256:"] : ["404"],
+                "PROPFIND \(path)", [("Depth", "0")], Self.ask, 207,
+                holds: isKnown ? ["SHA256:"] : ["HTTP/1.1 404"],
                 lacks: isKnown ? [] : ["SHA256:"])
         }
         try await TestShare.play(

@@ -97,7 +97,7 @@ extension Contract {
             [
                 ask(
                     "PROPFIND /", ["Depth: 0"], find("<D:quota-available-bytes/><D:quota-used-bytes/>"), 207,
-                    holds: ["<D:quota-available-bytes>", "200 OK"], lacks: ["404"]),
+                    holds: ["<D:quota-available-bytes>", "200 OK"], lacks: ["HTTP/1.1 404"]),
                 ask("PROPFIND /", ["Depth: 0"], 207, lacks: ["quota"]),
             ]),
         Contract(
@@ -145,7 +145,8 @@ extension Contract {
                     find("<A:executable xmlns:A=\"http://apache.org/dav/props/\"/>"), 207, holds: [">F<"]),
                 ask(
                     "PROPFIND /", ["Depth: 0"],
-                    find("<A:executable xmlns:A=\"http://apache.org/dav/props/\"/>"), 207, holds: ["404"]),
+                    find("<A:executable xmlns:A=\"http://apache.org/dav/props/\"/>"), 207,
+                    holds: ["HTTP/1.1 404"]),
             ]),
     ]
 

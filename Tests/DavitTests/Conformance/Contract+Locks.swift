@@ -118,8 +118,8 @@ extension Contract {
             text + [
                 ask(
                     "PROPPATCH /a", [], update(set("<x:p>1</x:p><D:getetag>1</D:getetag>")), 207,
-                    holds: ["403", "424"]),
-                ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: ["404"]),
+                    holds: ["HTTP/1.1 403", "HTTP/1.1 424"]),
+                ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: ["HTTP/1.1 404"]),
             ]),
         Contract(
             129, "properties survive PUT, COPY and MOVE",
@@ -161,7 +161,7 @@ extension Contract {
                 ask(
                     "PROPFIND /a", ["Depth: 0"],
                     find("<o:contentclass xmlns:o=\"urn:schemas-microsoft-com:office:office\"/>"), 207,
-                    holds: ["contentclass", "404"])
+                    holds: ["contentclass", "HTTP/1.1 404"])
             ]),
         Contract(
             135, "property names of all clients are accepted",

@@ -129,7 +129,7 @@ extension Contract {
                 ask(
                     "PROPFIND /", ["Depth: 0"],
                     "<propfind xmlns=\"DAV:\"><prop><a xmlns=\"\"/><resourcetype/></prop></propfind>", 207,
-                    holds: ["<D:collection/>", "404"]),
+                    holds: ["<D:collection/>", "HTTP/1.1 404"]),
             ]),
         Contract(
             55, "propname",

@@ -9,13 +9,20 @@ extension WebDAVExchange {
             clauses, title,
             [
                 ask("PUT /a", [], "x", 201),
-                ask("PROPPATCH /a", [], sent, 207, holds: ["200 OK"], lacks: ["403", "424"]),
-                ask("PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: held, lacks: lacks + ["404"]),
+                ask(
+                    "PROPPATCH /a", [], sent, 207, holds: ["200 OK"], lacks: ["HTTP/1.1 403", "HTTP/1.1 424"]),
+                ask(
+                    "PROPFIND /a", ["Depth: 0"], find("<x:p/>"), 207, holds: held,
+                    lacks: lacks + ["HTTP/1.1 404"]),
                 ask("PROPFIND /a", ["Depth: 0"], 207, holds: held),
                 ask("COPY /a", ["Destination: /b"], 201),
-                ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: held, lacks: lacks + ["404"]),
+                ask(
+                    "PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: held,
+                    lacks: lacks + ["HTTP/1.1 404"]),
                 ask("MOVE /b", ["Destination: /c"], 201),
-                ask("PROPFIND /c", ["Depth: 0"], find("<x:p/>"), 207, holds: held, lacks: lacks + ["404"]),
+                ask(
+                    "PROPFIND /c", ["Depth: 0"], find("<x:p/>"), 207, holds: held,
+                    lacks: lacks + ["HTTP/1.1 404"]),
             ])
     }
 

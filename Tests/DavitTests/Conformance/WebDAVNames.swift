@@ -151,7 +151,7 @@ extension WebDAVExchange {
                 ask("MOVE /c", ["Destination: /c", "Overwrite: F"], 403),
                 // A new resource with the old name does not have the properties of the moved one.
                 ask("PUT /b", [], "x", 201),
-                ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: ["404"]),
+                ask("PROPFIND /b", ["Depth: 0"], find("<x:p/>"), 207, holds: ["HTTP/1.1 404"]),
                 ask("MOVE /none", ["Destination: /x"], 404), ask("MOVE /", ["Destination: /x"], 403),
             ]),
         WebDAVExchange(
