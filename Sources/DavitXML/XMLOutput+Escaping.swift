@@ -3,7 +3,7 @@ internal import CXML2
 extension XMLOutput {
     /// Writes character data. Bytes that are not UTF-8 and characters that XML 1.0 §2.2 forbids become U+FFFD.
     public func escaped(_ text: ArraySlice<UInt8>) {
-        if text.allSatisfy(Self.isPlain) { return bytes(text) }
+        if isPlain(text.span) { return bytes(text) }
         writeEscaped(Self.permitted(text))
     }
 
@@ -12,8 +12,17 @@ extension XMLOutput {
     public func escaped(_ text: String) { escaped(Array(text.utf8)) }
 
     /// Writes a complete element with ``escaped(_:)-(ArraySlice<UInt8>)`` text.
+    @inlinable @inline(__always)
     public func element(_ prefix: StaticString, _ local: StaticString, escaped text: [UInt8]) {
-        if text.allSatisfy(Self.isPlain) { return element(prefix, local, bytes: text) }
+        if isPlain(text.span) {
+            element(prefix, local, bytes: text)
+        } else {
+            elementWithEscapes(prefix, local, text)
+        }
+    }
+
+    @inline(never) @usableFromInline
+    func elementWithEscapes(_ prefix: StaticString, _ local: StaticString, _ text: [UInt8]) {
         markup("<")
         markup(prefix)
         markup(local)
@@ -29,7 +38,7 @@ extension XMLOutput {
     /// same characters. Invalid bytes are treated as in ``escaped(_:)-(ArraySlice<UInt8>)``.
     public func attributeValue(_ text: String) {
         let text = Array(text.utf8)
-        if text.allSatisfy({ Self.isPlain($0) && $0 != UInt8(ascii: "\"") }) { return bytes(text) }
+        if isPlain(text.span), !text.contains(UInt8(ascii: "\"")) { return bytes(text) }
         guard let buffer = unsafe xmlBufferCreate() else { fatalError("libxml2 is out of memory") }
         defer { unsafe xmlBufferFree(buffer) }
         unsafe Self.permitted(text[...]).withUnsafeBufferPointer {
@@ -42,10 +51,39 @@ extension XMLOutput {
         }
     }
 
-    /// Whether a byte is printable ASCII that needs no escaping in character data.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "<") && byte != UInt8(ascii: ">")
-            && byte != UInt8(ascii: "&")
+    /// Whether all bytes are printable ASCII that needs no escaping in character data.
+    // Not static: a method is inlined into other modules only if it calls no static method that is not inlined itself.
+    @usableFromInline
+    func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
+        let bytes = unsafe text.bytes
+        var offset = 0
+        while offset + 8 <= bytes.byteCount {
+            let eight = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard Self.isPlain(eight) else { return false }
+            offset += 8
+        }
+        // The remaining bytes, after letters.
+        var rest = Self.ones &* UInt64(UInt8(ascii: "a"))
+        while offset < bytes.byteCount {
+            rest = rest << 8 | UInt64(text[offset])
+            offset += 1
+        }
+        return Self.isPlain(rest)
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let highBits = 0x80 &* ones
+
+    /// Same as ``isPlain(_:)-(Span<UInt8>)``, for 8 bytes together. `below` sets the high bit of each byte that is below the
+    /// limit. It may also set that of higher bytes, but only if it sets at least one correctly.
+    @inline(__always)
+    private static func isPlain(_ eight: UInt64) -> Bool {
+        func below(_ bytes: UInt64, _ limit: UInt8) -> UInt64 { (bytes &- ones &* UInt64(limit)) & ~bytes }
+        func equal(_ byte: UInt8) -> UInt64 { below(eight ^ ones &* UInt64(byte), 1) }
+        let unsuitable =
+            eight | below(eight, 0x20) | equal(0x7F) | equal(UInt8(ascii: "<")) | equal(UInt8(ascii: ">"))
+            | equal(UInt8(ascii: "&"))
+        return unsuitable & highBits == 0
     }
 
     /// Returns the text as valid UTF-8 with only characters that XML permits, followed by a NUL.

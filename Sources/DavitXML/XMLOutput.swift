@@ -8,9 +8,9 @@ internal import CXML2
 @safe public final class XMLOutput {
     /// The buffer; the bytes `taken..<end` have been written and not yet taken.
     // Used by one task at a time; dynamic exclusivity checks took a tenth of the time of a listing.
-    @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
-    @safe @exclusivity(unchecked) private var capacity = 2048
-    @safe @exclusivity(unchecked) private var end = 0
+    @usableFromInline @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
+    @safe @usableFromInline @exclusivity(unchecked) var capacity = 2048
+    @safe @usableFromInline @exclusivity(unchecked) var end = 0
     @safe @exclusivity(unchecked) private var taken = 0
     /// libxml2's output buffer; created on first use.
     @exclusivity(unchecked) private var handle: xmlOutputBufferPtr?
@@ -24,9 +24,14 @@ internal import CXML2
         unsafe memory.deallocate()
     }
 
+    // Methods that write constants are inlined, so that the compiler writes a literal with a few stores. A call of memcpy takes
+    // several times as long, and a listing writes twenty literals for each member.
+
     /// Writes constant markup unchanged.
+    @inlinable @inline(__always)
     public func markup(_ text: StaticString) {
-        unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        let place = unsafe room(for: text.utf8CodeUnitCount)
+        unsafe Self.put(text, at: place)
     }
 
     /// Writes text that needs no escaping: percent-encoded paths, digits, dates, stored elements.
@@ -52,37 +57,46 @@ internal import CXML2
 
     /// Writes a number in decimal digits.
     public func number(_ value: Int64) {
-        let length = Self.length(of: value)
-        unsafe Self.write(value, length, at: room(for: length))
+        let place = unsafe room(for: Self.longestNumber)
+        let length = unsafe write(value, at: place)
+        end -= Self.longestNumber - length
     }
 
     /// Writes a complete element with a start tag, text that needs no escaping, and an end tag; much cheaper
     /// than separate calls.
     /// - Parameter prefix: the prefix with its colon, or empty.
+    @inlinable @inline(__always)
     public func element(_ prefix: StaticString, _ local: StaticString, bytes text: [UInt8]) {
-        unsafe text.withUnsafeBytes { text in unsafe element(prefix, local, text) }
+        unsafe element(prefix, local, limit: text.count) { place in
+            unsafe text.withUnsafeBytes { text in
+                if let start = text.baseAddress {
+                    unsafe place.copyMemory(from: start, byteCount: text.count)
+                }
+                return text.count
+            }
+        }
     }
 
     /// Writes a complete element with constant markup as its content.
+    @inlinable @inline(__always)
     public func element(_ prefix: StaticString, _ local: StaticString, markup: StaticString) {
-        unsafe element(
-            prefix, local,
-            UnsafeRawBufferPointer(start: markup.utf8Start, count: markup.utf8CodeUnitCount))
+        unsafe element(prefix, local, limit: markup.utf8CodeUnitCount) { place in
+            unsafe Self.put(markup, at: place)
+            return markup.utf8CodeUnitCount
+        }
     }
 
     /// Writes a complete element with a number in decimal digits.
+    @inlinable @inline(__always)
     public func element(_ prefix: StaticString, _ local: StaticString, number: Int64) {
-        let length = Self.length(of: number)
-        unsafe element(prefix, local, limit: length) { place in
-            unsafe Self.write(number, length, at: place)
-            return length
-        }
+        unsafe element(prefix, local, limit: Self.longestNumber) { unsafe write(number, at: $0) }
     }
 
     /// Writes a complete element whose text `body` writes; it needs no escaping.
     /// - Parameters:
     ///   - limit: the maximum number of bytes that `body` writes.
     ///   - body: returns the number of bytes written.
+    @inlinable @inline(__always)
     package func element(
         _ prefix: StaticString, _ local: StaticString, limit: Int,
         _ body: (UnsafeMutableRawBufferPointer) -> Int
@@ -93,58 +107,51 @@ internal import CXML2
         }
     }
 
-    private func element(_ prefix: StaticString, _ local: StaticString, _ text: UnsafeRawBufferPointer) {
-        unsafe element(prefix, local, limit: text.count) { place in
-            if let start = text.baseAddress {
-                unsafe place.copyMemory(from: start, byteCount: text.count)
-            }
-            return text.count
-        }
-    }
-
     /// - Parameter content: writes at most `limit` bytes, and returns their number.
-    @inline(__always)
-    private func element(
+    @inlinable @inline(__always)
+    func element(
         _ prefix: StaticString, _ local: StaticString, limit: Int, content: (UnsafeMutableRawPointer) -> Int
     ) {
-        // The 5 bytes of `<`, `>`, `</` and `>`.
         let nameLength = prefix.utf8CodeUnitCount + local.utf8CodeUnitCount
-        var place = unsafe room(for: 2 * nameLength + limit + 5)
-        func put(_ byte: UInt8) {
-            unsafe place.storeBytes(of: byte, as: UInt8.self)
-            unsafe place += 1
+        var place = unsafe room(for: 2 * nameLength + limit + "<></>".utf8.count)
+        func put(_ text: StaticString) {
+            unsafe Self.put(text, at: place)
+            unsafe place += text.utf8CodeUnitCount
         }
-        put(UInt8(ascii: "<"))
-        let name = unsafe place
-        // A prefix usually has two bytes, for which a call of memcpy is too expensive.
-        for index in 0..<prefix.utf8CodeUnitCount { unsafe put(prefix.utf8Start[index]) }
-        unsafe place.copyMemory(from: local.utf8Start, byteCount: local.utf8CodeUnitCount)
-        unsafe place += local.utf8CodeUnitCount
-        put(UInt8(ascii: ">"))
+        put("<")
+        put(prefix)
+        put(local)
+        put(">")
         let length = unsafe content(place)
         end -= limit - length
         unsafe place += length
-        put(UInt8(ascii: "<"))
-        put(UInt8(ascii: "/"))
-        unsafe place.copyMemory(from: name, byteCount: nameLength)
-        unsafe place += nameLength
-        put(UInt8(ascii: ">"))
+        put("</")
+        put(prefix)
+        put(local)
+        put(">")
     }
 
-    /// Returns the number of characters in a decimal number.
-    private static func length(of value: Int64) -> Int {
-        var rest = value.magnitude
+    @inlinable @inline(__always)
+    static func put(_ text: StaticString, at place: UnsafeMutableRawPointer) {
+        unsafe place.copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+    }
+
+    /// The maximum number of characters of a number.
+    @inlinable static var longestNumber: Int { 20 }
+
+    /// Writes a number in decimal digits.
+    /// - Returns: the number of characters.
+    // Not static, as ``isPlain(_:)-(Span<UInt8>)``.
+    @usableFromInline
+    func write(_ value: Int64, at place: UnsafeMutableRawPointer) -> Int {
         var length = value < 0 ? 2 : 1
+        var rest = value.magnitude
         while rest >= 10 {
             rest /= 10
             length += 1
         }
-        return length
-    }
-
-    private static func write(_ value: Int64, _ length: Int, at place: UnsafeMutableRawPointer) {
         if value < 0 { unsafe place.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
-        var rest = value.magnitude
+        rest = value.magnitude
         var offset = length
         repeat {
             offset -= 1
@@ -152,6 +159,7 @@ internal import CXML2
                 of: UInt8(ascii: "0") + UInt8(rest % 10), toByteOffset: offset, as: UInt8.self)
             rest /= 10
         } while rest > 0
+        return length
     }
 
     /// The number of bytes written and not yet taken.
@@ -210,8 +218,8 @@ internal import CXML2
     }
 
     /// Returns the position for the next `count` bytes, which count as written.
-    @inline(__always)
-    private func room(for count: Int) -> UnsafeMutableRawPointer {
+    @inlinable @inline(__always)
+    func room(for count: Int) -> UnsafeMutableRawPointer {
         if count > capacity - end { grow(by: count, doubles: true) }
         defer { end += count }
         return unsafe memory + end
@@ -228,8 +236,8 @@ internal import CXML2
         unsafe memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     }
 
-    @inline(never)
-    private func grow(by count: Int, doubles: Bool) {
+    @inline(never) @usableFromInline
+    func grow(by count: Int, doubles: Bool) {
         let needed = self.count + count
         // If possible, reuse the space of taken bytes instead of growing.
         var target = unsafe memory

@@ -22,10 +22,15 @@ struct FileCallTests {
         for name in names { try folder.root.makeDirectory(Array(name.utf8), mode: 0o755) }
         var block = DirectoryBlock(capacity: 4096)
         var found: [String] = []
+        var reused: [UInt8] = []
         var blocks = 0
         while try block.read(from: folder.root, limitBytes: 1024) {
             blocks += 1
-            block.scan { entry in found.append(String(decoding: entry.bytes, as: UTF8.self)) }
+            block.scan { entry in
+                found.append(String(decoding: entry.bytes, as: UTF8.self))
+                entry.copy(to: &reused)
+                #expect(reused == entry.bytes)
+            }
         }
         #expect(blocks > 10)
         #expect(found.count == names.count)

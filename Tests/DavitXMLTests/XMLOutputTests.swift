@@ -68,6 +68,29 @@ struct XMLOutputTests {
         }
     }
 
+    /// Text is examined 8 bytes at a time.
+    @Test func everyByteIsEscapedAtEveryPosition() {
+        let special: [UInt8: String] = [
+            0x09: "\t", 0x0A: "\n", 0x0D: "&#13;", UInt8(ascii: "<"): "&lt;", UInt8(ascii: ">"): "&gt;",
+            UInt8(ascii: "&"): "&amp;",
+        ]
+        for length in 1...17 {
+            for position in 0..<length {
+                for byte in UInt8.min...UInt8.max {
+                    var text = [UInt8](repeating: UInt8(ascii: "z"), count: length)
+                    text[position] = byte
+                    let isASCII = (0x20..<0x80).contains(byte)
+                    let own = special[byte] ?? (isASCII ? String(Unicode.Scalar(byte)) : "\u{FFFD}")
+                    let wanted =
+                        String(repeating: "z", count: position) + own
+                        + String(repeating: "z", count: length - 1 - position)
+                    let written = Self.text { $0.element("", "a", escaped: text) }
+                    if written != "<a>\(wanted)</a>" { Issue.record("\(text): \(written)") }
+                }
+            }
+        }
+    }
+
     static let attributeValues: [(String, written: String)] = [
         ("", ""), ("urn:x", "urn:x"), ("a'b c", "a'b c"),
         ("a\"b<c>d&e", "a&quot;b&lt;c&gt;d&amp;e"),

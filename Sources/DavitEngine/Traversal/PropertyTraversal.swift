@@ -40,6 +40,8 @@ struct PropertyTraversal {
     /// The canonical path of the current resource; may be the path of its collection if no requested property
     /// depends on the path of a resource.
     private(set) var path = ResourcePath.root
+    /// Whether ``path`` is already the path of the current collection.
+    private var isPathOfCollection = false
 
     init(_ responses: PropertyResponses) {
         self.responses = responses
@@ -89,10 +91,12 @@ struct PropertyTraversal {
         case .member:
             // The properties of a link are those of its target, which is a member of another collection.
             if hasProperties || member.canonicalPath != nil { return try collect() }
-            path = traversal.path
             if responses.needsPath {
-                guard let own = path.appending(member.name) else { return .none }
+                guard let own = traversal.path.appending(member.name) else { return .none }
                 path = own
+            } else if !isPathOfCollection {
+                path = traversal.path
+                isPathOfCollection = true
             }
             return .member([])
         case .listed, .passed: return .none
@@ -101,6 +105,7 @@ struct PropertyTraversal {
             return .none
         case .left:
             hrefs.removeLast()
+            isPathOfCollection = false
             return .none
         case .interrupted(let error): throw WebDAVError(store: error)
         case .inaccessible(_, let error):
@@ -114,6 +119,7 @@ struct PropertyTraversal {
 
     private mutating func enter(href: [UInt8]) {
         hrefs.append(href)
+        isPathOfCollection = false
         hasProperties = responses.hasProperties(below: traversal.path)
     }
 
@@ -143,6 +149,7 @@ struct PropertyTraversal {
         if ready.isEmpty { try storing { () throws(StoreError) in try readProperties() } }
         guard let next = ready.popLast() else { return .none }
         (member, path) = (next.located.member, next.located.path)
+        isPathOfCollection = false
         return .member(next.properties)
     }
 

@@ -11,10 +11,15 @@ extension [UInt8]: HeadSink {
     mutating func writeDecimal(_ value: Int64) { appendDecimal(value) }
 }
 
-/// The caller must ensure sufficient space; excess bytes are discarded.
+/// The caller must ensure sufficient space; what exceeds it is discarded.
 extension IOBuffer: HeadSink {
+    // Inlined, so that the compiler writes a literal with a few stores instead of a call of memcpy.
+    @inline(__always)
     func write(_ text: StaticString) {
-        _ = unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        let count = text.utf8CodeUnitCount
+        guard freeCount >= count else { return }
+        unsafe (storage + filled).copyMemory(from: text.utf8Start, byteCount: count)
+        filled += count
     }
 
     func write(_ bytes: [UInt8]) { _ = append(bytes) }

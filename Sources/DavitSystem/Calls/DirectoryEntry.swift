@@ -30,8 +30,14 @@ internal import Darwin
 
     /// Copies the name to `buffer`, reusing its storage.
     package func copy(to buffer: inout [UInt8]) {
-        buffer.removeAll(keepingCapacity: true)
-        unsafe buffer.append(contentsOf: UnsafeRawBufferPointer(start: name, count: count))
+        let bytes = unsafe UnsafeRawBufferPointer(start: name, count: count)
+        // Names in a directory often have the same length. Assigning them is much cheaper than replacing a range.
+        if buffer.count == count {
+            unsafe buffer.withUnsafeMutableBytes { unsafe $0.copyMemory(from: bytes) }
+        } else {
+            buffer.removeAll(keepingCapacity: true)
+            unsafe buffer.append(contentsOf: bytes)
+        }
     }
 
     package var isASCII: Bool {

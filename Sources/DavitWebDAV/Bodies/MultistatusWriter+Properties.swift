@@ -1,8 +1,9 @@
-internal import DavitXML
+public import DavitXML
 
 extension MultistatusWriter {
     /// Writes a live property of the `DAV:` namespace whose value needs no escaping in XML: digits, dates,
     /// tags.
+    @inlinable @inline(__always)
     public func property(_ dav: StaticString, bytes: [UInt8]) {
         openPropStat()
         output.element("D:", dav, bytes: bytes)
@@ -12,6 +13,7 @@ extension MultistatusWriter {
     /// - Parameters:
     ///   - limit: the maximum number of bytes that `body` writes.
     ///   - body: returns the number of bytes written.
+    @inlinable @inline(__always)
     package func property(
         _ dav: StaticString, limit: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int
     ) {
@@ -19,18 +21,21 @@ extension MultistatusWriter {
         unsafe output.element("D:", dav, limit: limit, body)
     }
 
+    @inlinable @inline(__always)
     public func property(_ dav: StaticString, number: Int64) {
         openPropStat()
         output.element("D:", dav, number: number)
     }
 
     /// Writes a live property with arbitrary text; see ``XMLOutput`` for bytes that XML does not allow.
+    @inlinable @inline(__always)
     public func property(_ dav: StaticString, escaped text: [UInt8]) {
         openPropStat()
         output.element("D:", dav, escaped: text)
     }
 
     /// Writes a live property whose value is constant XML; the prefix `D` is bound to the `DAV:` namespace.
+    @inlinable @inline(__always)
     public func property(_ dav: StaticString, markup: StaticString) {
         openPropStat()
         output.element("D:", dav, markup: markup)

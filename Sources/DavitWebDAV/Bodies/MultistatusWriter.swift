@@ -1,5 +1,5 @@
 public import DavitHTTP
-internal import DavitXML
+public import DavitXML
 
 /// Writes a multistatus body (RFC 4918 §13) incrementally, so that it can be sent while it is being
 /// generated.
@@ -10,11 +10,11 @@ internal import DavitXML
 /// of the `DAV:` namespace have the prefix `D`, which Windows requires; hrefs, dates, numbers and tokens are
 /// written without white space or references, as Finder requires. Used by one task at a time.
 public final class MultistatusWriter {
-    let output = XMLOutput()
+    @usableFromInline let output = XMLOutput()
     /// Whether a propstat has been begun but its start tag has not been written yet; the tag is deferred
     /// until the first property.
-    @safe @exclusivity(unchecked) private var isPropStatPending = false
-    @safe @exclusivity(unchecked) private var isPropStatOpen = false
+    @safe @usableFromInline @exclusivity(unchecked) var isPropStatPending = false
+    @safe @usableFromInline @exclusivity(unchecked) var isPropStatOpen = false
     /// Whether the response has a propstat or a status.
     @safe @exclusivity(unchecked) private var hasResult = false
 
@@ -106,6 +106,7 @@ public final class MultistatusWriter {
     }
 
     /// Writes a deferred propstat start tag. Called before each property.
+    @inlinable @inline(__always)
     func openPropStat() {
         guard isPropStatPending else { return }
         isPropStatPending = false
