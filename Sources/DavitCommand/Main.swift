@@ -9,6 +9,9 @@ internal import Darwin
 /// The `davit` executable.
 @main struct Main {
     static func main() {
-        exit(Command.run(Array(CommandLine.arguments.dropFirst())))
+        let status = Command.run(Array(CommandLine.arguments.dropFirst()))
+        // Not `exit`, which runs the exit handlers of libraries. That of OpenSSL frees state of threads, while the last threads
+        // of the server, whose work is done, may still be ending. davit itself buffers no output.
+        _exit(status)
     }
 }

@@ -185,10 +185,18 @@ sees_only_own() {
     [ "$hrefs" = '<D:href>/ <D:href>/team/ ' ] || { echo "$hrefs"; return 1; }
 }
 
+# stops: stops the server; shows the end of its log if its status is not 0.
+stops() {
+    local status=0
+    stop_server || status=$?
+    [ "$status" -eq 0 ] || { echo "status $status"; tail -n 20 "$server_log"; }
+    return "$status"
+}
+
 finish() {
     [ -z "$limited" ] || check "the root shows only the way to the account's folder" sees_only_own
     check "the server leaves nothing in the share" no_leftovers
-    check "the server exits with status 0" stop_server
+    check "the server exits with status 0" stops
     [ "$recorded" = no ] || check "a replay of the session gets the same answers" play_again
     is_finished=yes
     echo "$client$(as_user): $passed passed, $failed failed"

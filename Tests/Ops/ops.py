@@ -235,6 +235,14 @@ def ignored_children(work, report):
         signal.signal(signal.SIGCHLD, former)
 
 
+def exit_handlers(_, report):
+    """Exit handlers of libraries do not run, because threads of the server may still be ending."""
+    run = subprocess.run([deployment.DAVIT, "--version"], env={**os.environ, "LD_DEBUG": "files"}, capture_output=True, text=True,
+                         timeout=LIMIT_SECONDS)
+    report.check("the loader reports the libraries", run.returncode == 0 and "calling init" in run.stderr, run.stderr[-300:])
+    report.check("no exit handler of a library runs", "calling fini" not in run.stderr)
+
+
 def rules(names, report):
     """Checks the files in deploy/, also that they use no metric that davit does not have, and that all are documented."""
     code, output = promtool("check", "rules", str(DEPLOY / "prometheus-alerts.yml"))
@@ -262,7 +270,7 @@ def main():
     else:
         with tempfile.TemporaryDirectory(prefix="davit-ops.") as folder:
             names = set()
-            for number, test in enumerate([listener, media, tls, addresses, ignored_children]):
+            for number, test in enumerate([listener, media, tls, addresses, ignored_children, exit_handlers]):
                 work = pathlib.Path(folder) / str(number)
                 work.mkdir()
                 names |= test(work, report) or set()
