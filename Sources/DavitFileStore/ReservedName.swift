@@ -10,7 +10,6 @@ struct ReservedName: Hashable, Sendable {
     let bytes: [UInt8]
 
     private static let prefix = Array(".davit-".utf8)
-    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let randomCount = 16
 
     /// The name of the trash folder at the root of each volume. Sweeps never remove this folder.
@@ -28,12 +27,19 @@ struct ReservedName: Hashable, Sendable {
         // Call the generator only once, because each call is a system call.
         var bits = UInt128(generator.next()) << 16
         bits |= UInt128(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFFFF)
-        var bytes = prefix
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(prefix.count + randomCount)
+        bytes += prefix
         for _ in 0..<randomCount {
-            bytes.append(alphabet[Int(bits & 31)])
+            bytes.append(character(UInt8(truncatingIfNeeded: bits & 31)))
             bits >>= 5
         }
         return ReservedName(bytes: bytes)
+    }
+
+    /// - Parameter value: below 32.
+    private static func character(_ value: UInt8) -> UInt8 {
+        value < 26 ? UInt8(ascii: "a") + value : UInt8(ascii: "2") + (value - 26)
     }
 
     /// Returns nil if `segment` is an ordinary name.

@@ -5,7 +5,7 @@ internal import DavitStore
 
 /// The browser page of a share. Without scripts, it is plain HTML with forms for all basic actions. When the
 /// scripts load, they replace it.
-public struct BrowserPage: CollectionPage {
+public final class BrowserPage: CollectionPage {
     /// The maximum number of subfolders offered as the destination of a move or copy, in addition to the
     /// ancestors.
     private static let knownFolderLimit = 200

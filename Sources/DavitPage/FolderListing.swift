@@ -3,7 +3,7 @@ public import DavitHTTP
 internal import DavitListing
 
 /// Responds to GET on a collection with a page of its members.
-public struct FolderListing: CollectionPage {
+public final class FolderListing: CollectionPage {
     private let queries = FolderQueries()
 
     public init() {}

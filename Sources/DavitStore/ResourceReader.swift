@@ -3,7 +3,7 @@ public import DavitHTTP
 /// Read access to the resources of a share or a website. A type that does not also conform to
 /// ``ResourceStore`` never modifies or removes what it reads. All calls are synchronous and may block, except
 /// with ``Wait/never``.
-public protocol ResourceReader: Sendable {
+public protocol ResourceReader: AnyObject, Sendable {
     /// Resolves any path, including symbolic links.
     /// - Throws: `wouldBlock`, `forbidden` (reserved name or no search permission), `invalidName`,
     ///   `nameTooLong`, `loop`, `busy`, `failed`. A missing resource is not an error but a ``Lookup/State``.

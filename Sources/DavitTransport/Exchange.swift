@@ -59,8 +59,10 @@ final class Exchange {
     /// Returns borrowed memory to the loop, and records a response as incomplete if only a part of its
     /// content was sent. No other method may be called afterwards.
     func giveBack() {
-        if case .rest = remaining { _ = ended(isComplete: false) }
-        remaining = nil
+        if remaining != nil {
+            if case .rest = remaining { _ = ended(isComplete: false) }
+            remaining = nil
+        }
         request.didEnd()
         endContent()
         giveInput()
@@ -128,9 +130,21 @@ final class Exchange {
     private func answerWithoutTask() -> Bool {
         guard remaining == nil else { return false }
         beginAnswer()
-        let result = callHandler()
-        guard case .response(let response) = result, hasContentArrived, !response.body.isStream else {
-            remaining = result
+        // Only work that is left is stored in `remaining`: storing and clearing it costs more than a small response.
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            switch try server.handler.respond(to: request) {
+            case .ready(let ready): response = ready
+            case .pending(let work):
+                remaining = .work(work)
+                return false
+            }
+        } catch {
+            remaining = .error(error)
+            return false
+        }
+        guard hasContentArrived, !response.body.isStream else {
+            remaining = .response(response)
             return false
         }
         content?.dropArrived()
@@ -140,24 +154,13 @@ final class Exchange {
             remaining = .rest(rest)
             return false
         case .impossible:
-            remaining = result
+            remaining = .response(response)
             return false
         }
         _ = ended(isComplete: true)
         endContent()
         renewRequest()
         return true
-    }
-
-    private func callHandler() -> Remaining {
-        do throws(HTTPError) {
-            switch try server.handler.respond(to: request) {
-            case .ready(let response): return .response(response)
-            case .pending(let work): return .work(work)
-            }
-        } catch {
-            return .error(error)
-        }
     }
 
     /// Whether all content of the request has arrived; always false for chunked content, whose end is not
@@ -249,8 +252,13 @@ final class Exchange {
     private func beginAnswer() {
         isAnswering = true
         request.endpoints = connection.endpoints
-        request.isSecure = connection.channel.tls != nil
-        request.clientCertificate = connection.channel.tls?.clientCertificate
+        if let tls = connection.channel.tls {
+            request.isSecure = true
+            request.clientCertificate = tls.clientCertificate
+        } else {
+            request.isSecure = false
+            request.clientCertificate = nil
+        }
         progress = ResponseProgress(start: server.accessLog == nil ? loop.now : Clock.now())
         guard request.framing != .none else { return }
         let reader = ContentReader(of: request, in: self)
@@ -355,7 +363,6 @@ final class Exchange {
     /// it.
     private func renewRequest() {
         isAnswering = false
-        remaining = nil
         if isKnownUniquelyReferenced(&request) {
             request.body = EmptyRequestBody.shared
         } else {

@@ -7,7 +7,7 @@ import Testing
 /// Traversing a tree keeps a single collection open, whatever the depth.
 struct DownloadTraversalTests {
     /// Writes each visited path on a line.
-    private struct TraversingPage: CollectionPage {
+    private final class TraversingPage: CollectionPage {
         func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse {
             let traversal = try await visit.traversal()
             let lines = try await visit.offload {

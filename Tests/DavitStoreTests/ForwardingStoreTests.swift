@@ -6,8 +6,10 @@ import Testing
 
 /// A wrapper passes every call on to the wrapped store, unless it implements the call itself.
 struct ForwardingStoreTests {
-    private struct Wrapper: ForwardingStore {
+    private final class Wrapper: ForwardingStore {
         let base: any ResourceStore
+
+        init(base: any ResourceStore) { self.base = base }
     }
 
     /// The compiler does not report a missing forward for a requirement with a default implementation, so the

@@ -5,7 +5,7 @@ public import DavitStore
 
 /// Generates the responses that a browser receives for GET of a collection and for forms sent to it. Archives,
 /// separate files, responses to forms and error pages are optional.
-public protocol CollectionPage: Sendable {
+public protocol CollectionPage: AnyObject, Sendable {
     /// Returns the response to GET or HEAD of a collection.
     func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse
     /// Returns an archive of selected members of a collection, in response to a form.

@@ -12,16 +12,14 @@ final class RequestContext: Sendable {
     let endsInSlash: Bool
     /// Whether the target is the prefix of the mount without a trailing slash.
     let isMountItself: Bool
-    /// The prefix at which the share is mounted; the root if it is not mounted.
-    let mount: ResourcePath
-    /// ``mount`` as an href, without a trailing slash; empty if the share is not mounted.
-    let mountHref: [UInt8]
-    /// The part of the target below ``mount`` as the client sent it, escaped for use in an href.
-    let localHref: [UInt8]
+    /// Where the share is mounted; nil if it is not. Most shares are not, and copying nothing costs nothing.
+    private let mountPoint: MountPoint?
+    /// The part of the target below ``mount`` as the client sent it.
+    private let rawPath: [UInt8]
     let principal: String?
     let ifHeader: IfHeader?
-    /// All state tokens that occur in `If` (RFC 4918 §10.4).
-    let submittedTokens: Set<String>
+    /// ``submittedTokens``; nil if there are none.
+    private let tokens: Set<String>?
     /// The time at which the head of the request arrived or, while path locks are held, at which they were
     /// acquired: WebDAV locks can expire while a body is being received.
     let now: Timestamp
@@ -35,19 +33,28 @@ final class RequestContext: Sendable {
             throw .codedContent
         }
         let rawPath = request.rawPath
-        let mountPath = request.mountPath
         do throws(HTTPError) {
             (path, endsInSlash) = try ResourcePath.parse(rawPath: rawPath)
-            mount = mountPath.isEmpty ? .root : try ResourcePath.parse(rawPath: mountPath).path
+            mountPoint = try request.isMounted ? MountPoint(rawPath: request.mountPath) : nil
         } catch {
             throw WebDAVError(error.status)
         }
-        isMountItself = rawPath.isEmpty && !mountPath.isEmpty
-        mountHref = mountPath.isEmpty ? [] : Href.path(mountPath)
-        localHref = Href.path(rawPath)
+        isMountItself = rawPath.isEmpty && mountPoint != nil
+        self.rawPath = rawPath
         principal = request.principal
         ifHeader = try Self.ifHeader(of: request)
-        submittedTokens = ifHeader?.submittedTokens ?? []
+        tokens = ifHeader?.submittedTokens
+    }
+
+    private struct MountPoint {
+        let path: ResourcePath
+        /// The path as an href, without a trailing slash.
+        let href: [UInt8]
+
+        init(rawPath: [UInt8]) throws(HTTPError) {
+            path = try ResourcePath.parse(rawPath: rawPath).path
+            href = Href.path(rawPath)
+        }
     }
 
     /// Derives a context from another one, for the same client and the same mount.
@@ -56,28 +63,36 @@ final class RequestContext: Sendable {
     ///   - conditions: the parsed `If` field and the submitted tokens.
     private init(
         _ other: RequestContext, _ request: HTTPRequest, at path: ResourcePath?, endsInSlash: Bool,
-        conditions: (header: IfHeader?, tokens: Set<String>), now: Timestamp
+        conditions: (header: IfHeader?, tokens: Set<String>?), now: Timestamp
     ) {
         self.request = request
         self.path = path ?? other.path
         self.endsInSlash = endsInSlash
         isMountItself = path == nil && other.isMountItself
-        mount = other.mount
-        mountHref = other.mountHref
+        mountPoint = other.mountPoint
         if let path {
-            var href: [UInt8] = []
-            PercentCoding.append(path, to: &href)
-            localHref = href
+            var encoded: [UInt8] = []
+            PercentCoding.append(path, to: &encoded)
+            rawPath = encoded
         } else {
-            localHref = other.localHref
+            rawPath = other.rawPath
         }
         principal = other.principal
         ifHeader = conditions.header
-        submittedTokens = conditions.tokens
+        tokens = conditions.tokens
         self.now = now
     }
 
-    private var conditions: (header: IfHeader?, tokens: Set<String>) { (ifHeader, submittedTokens) }
+    private var conditions: (header: IfHeader?, tokens: Set<String>?) { (ifHeader, tokens) }
+
+    /// All state tokens that occur in `If` (RFC 4918 §10.4).
+    var submittedTokens: Set<String> { tokens ?? [] }
+
+    /// The prefix at which the share is mounted; the root if it is not mounted.
+    var mount: ResourcePath { mountPoint?.path ?? .root }
+
+    /// ``mount`` as an href, without a trailing slash; empty if the share is not mounted.
+    var mountHref: [UInt8] { mountPoint?.href ?? [] }
 
     /// Returns a copy of this context with another time.
     func at(_ now: Timestamp) -> RequestContext {
@@ -92,7 +107,7 @@ final class RequestContext: Sendable {
     ) -> RequestContext {
         RequestContext(
             self, request.bare(with: content), at: path, endsInSlash: false,
-            conditions: (nil, submittedTokens), now: now)
+            conditions: (nil, tokens), now: now)
     }
 
     /// Returns a context for another request and path of the same client.
@@ -106,7 +121,7 @@ final class RequestContext: Sendable {
         let header = try Self.ifHeader(of: request)
         return RequestContext(
             self, request, at: path, endsInSlash: endsInSlash,
-            conditions: (header, header?.submittedTokens ?? []), now: now)
+            conditions: (header, header?.submittedTokens), now: now)
     }
 
     private static func ifHeader(of request: HTTPRequest) throws(WebDAVError) -> IfHeader? {
@@ -116,13 +131,16 @@ final class RequestContext: Sendable {
         }
     }
 
+    /// The part of the target below ``mount`` as the client spelled it, escaped for use in an href.
+    var localHref: [UInt8] { Href.path(rawPath) }
+
     /// The target as the client spelled it, escaped for use in an href.
-    var href: [UInt8] { mountHref.isEmpty ? localHref : mountHref + localHref }
+    var href: [UInt8] { mountPoint.map { $0.href + localHref } ?? localHref }
 
     /// Returns the href of the root of a lock for this client. Locks are stored with paths relative to the
     /// share, because they outlive the server, and the next one may mount the share at another prefix.
     func href(ofRootOf lock: Lock) -> [UInt8] {
-        mountHref.isEmpty ? lock.rootHref : mountHref + lock.rootHref
+        mountPoint.map { $0.href + lock.rootHref } ?? lock.rootHref
     }
 
     /// Returns the hrefs of the roots of several locks, each root once.
@@ -136,7 +154,8 @@ final class RequestContext: Sendable {
     /// - Throws: 400 for an invalid path.
     func path(at rawPath: [UInt8]) throws(HTTPError) -> ResourcePath? {
         let path = try ResourcePath.parse(rawPath: rawPath).path
-        return mount.isRoot ? path : path.rebased(from: mount, to: .root)
+        guard let mountPoint else { return path }
+        return path.rebased(from: mountPoint.path, to: .root)
     }
 
     /// Returns the current entity tag and modification time of a resource, for the preconditions of RFC 9110

@@ -76,6 +76,8 @@ public final class HTTPRequest: @unchecked Sendable {
     package var targetForm: RequestTarget.Form { parsedTarget.form }
     package var namesSecureScheme: Bool { parsedTarget.namesSecureScheme }
     package var rawPath: [UInt8] { parsedTarget.rawPath }
+    /// Whether the handler is mounted below the root: whether ``mountPath`` is not empty.
+    package var isMounted: Bool { !parsedMountPath.isEmpty }
     /// Whether the target has a query, which may be empty.
     package var hasQuery: Bool { parsedTarget.rawQuery != nil }
     package var authority: [UInt8]? { parsedTarget.authority }
@@ -275,17 +277,14 @@ extension HTTPRequest {
         values.keepsAlive = false
     }
 
-    /// Returns the kind of host in the only Host field; nil if it is malformed.
-    func kindOfHost() -> HostField.Kind? {
-        let kind = withValue(of: .host) { value -> HostField.Kind? in
-            if let knownHostKind, value.hasSameBytes(as: knownHost) { return knownHostKind }
-            guard let kind = HostField.Parts(parsing: value)?.kind else { return nil }
-            knownHost.removeAll(keepingCapacity: true)
-            knownHost.append(copying: value)
-            knownHostKind = kind
-            return kind
-        }
-        return kind ?? nil
+    /// Returns the kind of host in the value of a Host field; nil if the value is malformed.
+    func kindOfHost(_ value: borrowing Span<UInt8>) -> HostField.Kind? {
+        if let knownHostKind, value.hasSameBytes(as: knownHost) { return knownHostKind }
+        guard let kind = HostField.Parts(parsing: value)?.kind else { return nil }
+        knownHost.removeAll(keepingCapacity: true)
+        knownHost.append(copying: value)
+        knownHostKind = kind
+        return kind
     }
 
     /// Returns the number of field lines with this name.
@@ -305,11 +304,10 @@ extension HTTPRequest {
         of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R? {
         guard contains(name) else { return nil }
-        for line in lines where line.name == name {
-            let head = head
-            return try body(head.span.extracting(line.valueRange))
-        }
-        return nil
+        guard let index = lines.firstIndex(where: { $0.name == name }) else { return nil }
+        let range = lines[index].valueRange
+        let head = head
+        return try body(head.span.extracting(range))
     }
 
     /// Like ``withValue(of:_:)``, but nil also if there are several fields with this name.
@@ -317,12 +315,14 @@ extension HTTPRequest {
         of name: FieldName, _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R? {
         guard contains(name) else { return nil }
-        var only: Range<Int>?
-        for line in lines where line.name == name {
-            if only != nil { return nil }
-            only = line.valueRange
+        // By index, because iterating over the array would retain it.
+        var found: Int?
+        for index in lines.indices where lines[index].name == name {
+            if found != nil { return nil }
+            found = index
         }
-        guard let only else { return nil }
+        guard let found else { return nil }
+        let only = lines[found].valueRange
         let head = head
         return try body(head.span.extracting(only))
     }

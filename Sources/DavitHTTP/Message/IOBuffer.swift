@@ -15,7 +15,9 @@
     public init(capacity: Int) {
         precondition(capacity >= 0, "the capacity must not be negative")
         self.capacity = capacity
-        unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 64)
+        // Large buffers are aligned to cache lines, so that the kernel copies them faster. The default alignment costs less.
+        unsafe storage = UnsafeMutableRawPointer.allocate(
+            byteCount: capacity, alignment: capacity < 16 * 1024 ? 16 : 64)
     }
 
     deinit { unsafe storage.deallocate() }

@@ -36,15 +36,15 @@ extension HTTPRequest {
     /// Validates Host. RFC 9112 §3.2: HTTP/1.1 requires exactly one valid Host. An empty Host would yield an
     /// `http` URI without a host, which recipients must reject (RFC 9110 §4.2.1).
     private func checkHost() throws(HTTPError) {
-        switch count(of: .host) {
-        case 0:
+        guard contains(.host) else {
             if minorVersion >= 1 { throw HTTPError(.badRequest, "Missing Host field.") }
-        case 1:
-            hostKind = kindOfHost()
-            if hostKind == nil { throw HTTPError(.badRequest, "Malformed Host field.") }
-        default:
+            return
+        }
+        guard let kind = withOnlyValue(of: .host, kindOfHost) else {
             throw HTTPError(.badRequest, "Multiple Host fields.")
         }
+        guard let kind else { throw HTTPError(.badRequest, "Malformed Host field.") }
+        hostKind = kind
     }
 
     /// Interprets Expect (RFC 9110 §10.1.1), which is ignored in HTTP/1.0.

@@ -33,8 +33,11 @@ public struct Compression: Middleware {
 
     public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         // `map` would allocate a closure even for responses that are ready.
-        switch try next.respond(to: request) {
-        case .ready(let response): return .ready(encode(response, for: request))
+        let reply = try next.respond(to: request)
+        switch reply {
+        case .ready(let response):
+            // Most replies are passed on unchanged, which is cheaper than creating them again.
+            return mayChange(response) ? .ready(encode(response, for: request)) : reply
         case .pending(let work):
             guard mayEncode(request) else { return .pending(work) }
             return .pending { () async throws(HTTPError) in encode(try await work(), for: request) }
@@ -51,7 +54,7 @@ public struct Compression: Middleware {
         if response.status == .notModified {
             return isWanted(by: request) ? unmodified(response, for: request) : response
         }
-        // Inspect the response first: that is cheaper than parsing Accept-Encoding.
+        // Inspects the response first: that is cheaper than parsing Accept-Encoding.
         guard isCodable(response), mayEncode(request) else { return response }
         let isWanted = isWanted(by: request)
         var response = response
@@ -63,6 +66,11 @@ public struct Compression: Middleware {
         response.fields.append(.contentEncoding, "gzip")
         response.fields.weakenEntityTag()
         return response
+    }
+
+    /// Whether ``encode(_:for:)`` may change this response.
+    private func mayChange(_ response: borrowing HTTPResponse) -> Bool {
+        response.status == .notModified || isCodable(response)
     }
 
     /// Whether ``encode(_:for:)`` may change the response to this request. Responses are compressed if the

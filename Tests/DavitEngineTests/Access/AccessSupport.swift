@@ -18,7 +18,7 @@ struct IdentityHandler<Base: Handler>: Handler {
 }
 
 /// Writes the path of each content in a collection on a line.
-struct DownloadPage: CollectionPage {
+final class DownloadPage: CollectionPage {
     func archive(
         of members: [[UInt8]], _ visit: PageContext
     ) async throws(HTTPError) -> HTTPResponse? {
