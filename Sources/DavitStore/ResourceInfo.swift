@@ -98,14 +98,6 @@ extension ResourceInfo {
             && stamp == other.stamp
     }
 
-    /// ``entityTag`` in its header field form.
-    public var encodedEntityTag: [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(56)
-        appendEncodedEntityTag(to: &text)
-        return text
-    }
-
     /// Appends ``entityTag`` in its header field form without creating an ``EntityTag``.
     public func appendEncodedEntityTag(to text: inout [UInt8]) {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.longestEncodedEntityTag, alignment: 1) { room in

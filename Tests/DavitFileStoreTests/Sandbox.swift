@@ -116,8 +116,11 @@ final class Sandbox {
     }
 
     /// Returns the sorted names in a folder of the share, including reserved ones.
-    func names(_ folder: String = ".") -> [String] {
-        guard let directory = unsafe opendir(path(folder)) else { return [] }
+    func names(_ folder: String = ".") -> [String] { Self.names(in: path(folder)) }
+
+    /// Returns the sorted names in any folder.
+    static func names(in folder: String) -> [String] {
+        guard let directory = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(directory) }
         var names: [String] = []
         while let entry = unsafe readdir(directory) {

@@ -64,6 +64,16 @@ struct HTTPFieldsTests {
         #expect(text(bytes) == "n=\(number)")
     }
 
+    @Test func datesAndWrittenValuesAreFields() {
+        var fields = HTTPFields()
+        fields.append(.lastModified, Timestamp(seconds: 784_111_777))
+        fields.append(.etag) { $0 += Array("\"a-1\"".utf8) }
+        #expect(
+            text(fields.encoded)
+                == "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"a-1\"\r\n")
+        #expect(fields.contains(.lastModified) && fields.first(.etag) == "\"a-1\"")
+    }
+
     @Test func allFieldsOfANameAreRemoved() {
         var fields = HTTPFields()
         fields.append(.vary, "a")

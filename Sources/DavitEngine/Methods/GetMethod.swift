@@ -166,7 +166,7 @@ struct GetMethod: Sendable {
             }
         }
         var response = HTTPResponse(status: .ok)
-        if !info.isPassage { response.fields.append(.lastModified, HTTPDate.imf(info.modified)) }
+        if !info.isPassage { response.fields.append(.lastModified, info.modified) }
         return response
     }
 }

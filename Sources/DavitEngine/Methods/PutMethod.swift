@@ -224,8 +224,8 @@ struct PutMethod: InlineCommitMethod {
 
     private func response(to outcome: Outcome) -> HTTPResponse {
         var response = HTTPResponse(status: outcome.isNew ? .created : .noContent)
-        response.fields.append(.etag, outcome.info.encodedEntityTag)
-        response.fields.append(.lastModified, HTTPDate.imf(outcome.info.modified))
+        response.fields.append(.etag) { outcome.info.appendEncodedEntityTag(to: &$0) }
+        response.fields.append(.lastModified, outcome.info.modified)
         // The file system may have stored another time if this one is out of range. FAT stores only even seconds, so
         // accept a deviation of one second.
         if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {

@@ -31,7 +31,7 @@ public final class ContentHead: Sendable {
         let encodedTag = tag.encoded
         var fields = HTTPFields()
         fields.append(.etag, encodedTag)
-        fields.append(.lastModified, HTTPDate.imf(modified))
+        fields.append(.lastModified, modified)
         fields.append(.acceptRanges, "bytes")
         fields.append(.xContentTypeOptions, "nosniff")
         let kind = rules.appendType(of: name, to: &fields)

@@ -241,3 +241,10 @@ public enum HTTPDate {
         return false
     }
 }
+
+extension HTTPFields {
+    /// Appends a field with a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    public mutating func append(_ name: FieldName, _ date: Timestamp) {
+        append(name) { HTTPDate.appendIMF(date, to: &$0) }
+    }
+}

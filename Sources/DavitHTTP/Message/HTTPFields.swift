@@ -40,6 +40,14 @@ public struct HTTPFields: Sendable {
         end()
     }
 
+    /// Appends a field whose value `write` appends to its argument, without creating an array for it.
+    /// - Parameter write: must not append CR, LF or NUL, nor change the existing content.
+    package mutating func append(_ name: FieldName, writing write: (inout [UInt8]) -> Void) {
+        begin(name)
+        write(&encoded)
+        end()
+    }
+
     /// Appends a field whose name has no case in ``FieldName``.
     ///
     /// If the name does have a case, ``contains(_:)`` and the other methods find the field by that case.

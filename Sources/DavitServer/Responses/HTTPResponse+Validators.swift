@@ -23,7 +23,7 @@ extension HTTPResponse {
     public func lastModified(_ time: Timestamp) -> HTTPResponse {
         var response = self
         response.fields.remove(.lastModified)
-        response.fields.append(.lastModified, HTTPDate.imf(time))
+        response.fields.append(.lastModified, time)
         return response
     }
 
