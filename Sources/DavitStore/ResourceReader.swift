@@ -3,6 +3,8 @@ public import DavitHTTP
 /// Read access to the resources of a share or a website. A type that does not also conform to
 /// ``ResourceStore`` never modifies or removes what it reads. All calls are synchronous and may block, except
 /// with ``Wait/never``.
+///
+/// Only classes can conform: each request copies a reference to the store.
 public protocol ResourceReader: AnyObject, Sendable {
     /// Resolves any path, including symbolic links.
     /// - Throws: `wouldBlock`, `forbidden` (reserved name or no search permission), `invalidName`,

@@ -130,7 +130,7 @@ final class Exchange {
     private func answerWithoutTask() -> Bool {
         guard remaining == nil else { return false }
         beginAnswer()
-        // Only work that is left is stored in `remaining`: storing and clearing it costs more than a small response.
+        // A response that is written now is not stored in `remaining`, which would copy it twice.
         let response: HTTPResponse
         do throws(HTTPError) {
             switch try server.handler.respond(to: request) {

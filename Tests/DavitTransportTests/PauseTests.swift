@@ -83,7 +83,7 @@ struct PauseTests {
     }
 
     private static func copyOfListener(at port: UInt16) throws -> FileDescriptor {
-        for number in Int32(3)..<4096 {
+        for number in 3..<Int32(clamping: ResourceLimits.descriptorLimit) {
             guard let copy = try? Socket.adoptListener(number) else { continue }
             if try Socket.localAddress(of: copy.rawValue).port == port { return copy }
         }

@@ -5,6 +5,8 @@ public import DavitStore
 
 /// Generates the responses that a browser receives for GET of a collection and for forms sent to it. Archives,
 /// separate files, responses to forms and error pages are optional.
+///
+/// Only classes can conform: each request copies a reference to the page.
 public protocol CollectionPage: AnyObject, Sendable {
     /// Returns the response to GET or HEAD of a collection.
     func response(to visit: PageContext) async throws(HTTPError) -> HTTPResponse

@@ -12,9 +12,9 @@ final class RequestContext: Sendable {
     let endsInSlash: Bool
     /// Whether the target is the prefix of the mount without a trailing slash.
     let isMountItself: Bool
-    /// Where the share is mounted; nil if it is not. Most shares are not, and copying nothing costs nothing.
+    /// Where the share is mounted; nil if it is not mounted.
     private let mountPoint: MountPoint?
-    /// The part of the target below ``mount`` as the client sent it.
+    /// The part of the target below ``mount``, as the client sent it or, for another target, percent-encoded.
     private let rawPath: [UInt8]
     let principal: String?
     let ifHeader: IfHeader?
@@ -23,6 +23,17 @@ final class RequestContext: Sendable {
     /// The time at which the head of the request arrived or, while path locks are held, at which they were
     /// acquired: WebDAV locks can expire while a body is being received.
     let now: Timestamp
+
+    private struct MountPoint {
+        let path: ResourcePath
+        /// The path as an href, without a trailing slash.
+        let href: [UInt8]
+
+        init(rawPath: [UInt8]) throws(HTTPError) {
+            path = try ResourcePath.parse(rawPath: rawPath).path
+            href = Href.path(rawPath)
+        }
+    }
 
     init(_ request: HTTPRequest, now: Timestamp) throws(WebDAVError) {
         self.request = request
@@ -44,17 +55,6 @@ final class RequestContext: Sendable {
         principal = request.principal
         ifHeader = try Self.ifHeader(of: request)
         tokens = ifHeader?.submittedTokens
-    }
-
-    private struct MountPoint {
-        let path: ResourcePath
-        /// The path as an href, without a trailing slash.
-        let href: [UInt8]
-
-        init(rawPath: [UInt8]) throws(HTTPError) {
-            path = try ResourcePath.parse(rawPath: rawPath).path
-            href = Href.path(rawPath)
-        }
     }
 
     /// Derives a context from another one, for the same client and the same mount.
@@ -131,7 +131,8 @@ final class RequestContext: Sendable {
         }
     }
 
-    /// The part of the target below ``mount`` as the client spelled it, escaped for use in an href.
+    /// The part of the target below ``mount`` as the client spelled it, escaped for use in an href. Computed on each
+    /// access.
     var localHref: [UInt8] { Href.path(rawPath) }
 
     /// The target as the client spelled it, escaped for use in an href.

@@ -15,7 +15,7 @@
     public init(capacity: Int) {
         precondition(capacity >= 0, "the capacity must not be negative")
         self.capacity = capacity
-        // Large buffers are aligned to cache lines, so that the kernel copies them faster. The default alignment costs less.
+        // Large buffers are aligned to cache lines. For small ones, the default alignment is enough, and costs less.
         unsafe storage = UnsafeMutableRawPointer.allocate(
             byteCount: capacity, alignment: capacity < 16 * 1024 ? 16 : 64)
     }

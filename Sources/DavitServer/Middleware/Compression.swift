@@ -37,7 +37,7 @@ public struct Compression: Middleware {
         switch reply {
         case .ready(let response):
             // Most replies are passed on unchanged, which is cheaper than creating them again.
-            return mayChange(response) ? .ready(encode(response, for: request)) : reply
+            return mayChange(response) ? .ready(changed(response, for: request)) : reply
         case .pending(let work):
             guard mayEncode(request) else { return .pending(work) }
             return .pending { () async throws(HTTPError) in encode(try await work(), for: request) }
@@ -51,11 +51,16 @@ public struct Compression: Middleware {
     }
 
     package func encode(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+        // The response first: inspecting it is cheaper than parsing Accept-Encoding.
+        mayChange(response) ? changed(response, for: request) : response
+    }
+
+    /// - Parameter response: one that ``mayChange(_:)`` accepts.
+    private func changed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
         if response.status == .notModified {
             return isWanted(by: request) ? unmodified(response, for: request) : response
         }
-        // Inspects the response first: that is cheaper than parsing Accept-Encoding.
-        guard isCodable(response), mayEncode(request) else { return response }
+        guard mayEncode(request) else { return response }
         let isWanted = isWanted(by: request)
         var response = response
         response.fields.vary(on: .acceptEncoding)
