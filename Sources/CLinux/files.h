@@ -94,6 +94,16 @@ static inline long davit_listxattrat(int directory, const char *path) {
     return syscall(465, directory, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, (char *)0, (size_t)0);
 }
 
+/* Reads an attribute of a member of a directory, without following links. Requires Linux 6.13. */
+static inline long davit_getxattrat(int directory, const char *path, const char *name, void *value, uint32_t capacity) {
+    struct {
+        uint64_t value;
+        uint32_t size;
+        uint32_t flags;
+    } arguments = {(uint64_t)(uintptr_t)value, capacity, 0};
+    return syscall(464, directory, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, name, &arguments, sizeof arguments);
+}
+
 static inline long davit_fgetxattr(int file, const char *name, void *value, size_t capacity) {
     return syscall(SYS_fgetxattr, file, name, value, capacity);
 }

@@ -132,6 +132,11 @@ extension FileResourceStore {
         try share.sync.names(in: parent)
     }
 
+    public func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        guard !info.isCollection, let folder = try? share.folder(of: location) else { return [] }
+        return DigestAttribute.read(of: Array(location.path.name), in: folder.directory, of: info)
+    }
+
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         let space = try space(at: path)
         return (max(0, space.available - (share.keepsFree ?? 0)), space.used)

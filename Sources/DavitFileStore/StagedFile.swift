@@ -9,6 +9,8 @@ final class StagedFile: StagedContent {
     /// The minimum length of content for which space and permissions are checked before the bytes arrive.
     /// They are also checked if the length is unknown.
     private static let earlyCheckBytes: Int64 = 1 << 16
+    /// The attributes that describe one version of content, and that other content must not have.
+    static let ownAttributes = [VersionStamp.attribute, DigestAttribute.name]
 
     struct State {
         var location: ResourceLocation
@@ -233,6 +235,10 @@ final class StagedFile: StagedContent {
         }
     }
 
+    func record(_ digests: [ContentDigest], of info: ResourceInfo) -> Bool {
+        DigestAttribute.write(digests, of: info, to: file)
+    }
+
     /// Copies the mode, owner, group and extended attributes of the content to be replaced. Also checks that
     /// the content to be replaced is writable, because a rename does not require write permission.
     /// - Returns: false if the content to be replaced was removed in the meantime.
@@ -267,7 +273,7 @@ final class StagedFile: StagedContent {
         // Set the mode last: until the file has its group and its access control list, a file with a hidden name
         // must be accessible only to its owner.
         if directory.mayHaveAttributes(name), let old = try? directory.open(name, for: .content) {
-            try old.copyAttributes(to: file, except: VersionStamp.attribute)
+            try old.copyAttributes(to: file, except: Self.ownAttributes)
         }
         // Do not copy the set-user-ID and set-group-ID bits, which were granted to the old bytes; write(2)
         // clears them as well.

@@ -281,7 +281,7 @@ final class TreeCopy {
     ) throws(SystemError) {
         try file.copyContent(to: copy, status: status, canShare: &canShare)
         try copy.setMode(status.mode & 0o777)
-        try file.copyAttributes(to: copy, except: VersionStamp.attribute)
+        try file.copyAttributes(to: copy, except: StagedFile.ownAttributes)
         if keepsTime {
             let time = Timestamp(nanoseconds: status.modified)
             _ = try VersionStamp.renew(copy, within: Timestamp(seconds: time.seconds), unlike: nil)

@@ -69,6 +69,10 @@ final class UploadFile: UploadContent {
         try file.seal(replacing: old, modified: modified)
     }
 
+    func record(_ digests: [ContentDigest], of info: ResourceInfo) -> Bool {
+        file.record(digests, of: info)
+    }
+
     func publish(isReplacing: Bool) throws(StoreError) { try file.publish(isReplacing: isReplacing) }
 
     /// Publishes the content without an exchange of names, for which it would first need a name in the trash.

@@ -64,7 +64,7 @@ extension SystemCallRule {
             """
             stat fstat lstat stat64 fstat64 lstat64 newfstatat fstatat64 statx statfs statfs64 fstatfs fstatfs64 access faccessat \
             faccessat2 chmod fchmod fchmodat fchmodat2 fchown fchown32 fchownat utimensat utimensat_time64 umask getxattr \
-            fgetxattr fsetxattr fremovexattr listxattr flistxattr listxattrat
+            getxattrat fgetxattr fsetxattr fremovexattr listxattr flistxattr listxattrat
             """),
         Self(
             "changes by other programs", "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch"),

@@ -37,6 +37,10 @@ extension ForwardingStore {
         try base.refersToSameEntry(a, b)
     }
 
+    package func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        base.recordedDigests(of: info, at: location)
+    }
+
     package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try base.quota(at: path)
     }

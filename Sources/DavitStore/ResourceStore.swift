@@ -189,6 +189,11 @@ public protocol StagedContent: AnyObject, Sendable {
     /// the current time. No writes are allowed afterwards.
     /// - Returns: the metadata of the content once published, with its final entity tag.
     func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo
+    /// Stores verified digests with the sealed content, which are published and moved together with it.
+    /// - Parameter info: the result of ``seal(replacing:modified:)``.
+    /// - Returns: whether ``ResourceStore/recordedDigests(of:at:)`` returns them once the content is published. False by
+    ///   default.
+    func record(_ digests: [ContentDigest], of info: ResourceInfo) -> Bool
     /// Publishes the sealed content under its name, atomically.
     /// - Throws: ``StoreError/alreadyExists`` if `isReplacing` is false and the name is taken.
     func publish(isReplacing: Bool) throws(StoreError)
@@ -196,6 +201,11 @@ public protocol StagedContent: AnyObject, Sendable {
     /// - Returns: false if the content was published but the replaced resource was not kept, because it cannot
     ///   be moved to this trash; for example, if the volume supports neither exchanging names nor hard links.
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool
+}
+
+extension StagedContent {
+    /// Returns false, for stores that do not keep digests.
+    public func record(_ digests: [ContentDigest], of info: ResourceInfo) -> Bool { false }
 }
 
 /// A copy of a resource, or a new empty collection, built under a reserved name in the destination's
@@ -346,6 +356,10 @@ public protocol ResourceStore: ResourceReader {
     ///   the resource.
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError)
 
+    /// Returns the digests that ``StagedContent/record(_:of:)`` has stored with content; none if it has changed since, or if
+    /// they cannot be read. May block.
+    func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest]
+
     /// Returns the maximum number of bytes that content may still use on the volume of `path` (the space
     /// available to this process minus the reserved free space), and the number of bytes used on the volume.
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64)
@@ -392,8 +406,12 @@ public protocol ResourceStore: ResourceReader {
     func measure(_ path: ResourcePath) throws(StoreError) -> Int64
 }
 
-/// Default implementations for stores without a trash and without mounts.
+/// Default implementations for stores without a trash, without mounts, and that keep no digests.
 extension ResourceStore {
+    /// Returns an empty list.
+    public func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        []
+    }
     /// Returns an empty list.
     public var mountPoints: [ResourcePath] { [] }
     /// Returns nil.

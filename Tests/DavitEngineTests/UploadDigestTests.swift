@@ -165,9 +165,11 @@ struct UploadDigestTests {
         try #require(ResourcePath.root.appending(Array(name.utf8)))
     }
 
-    @Test(arguments: folders)
-    func digestIsDroppedWhenTheContentChanges(folder: String) async throws {
+    /// Both if the volume keeps the digest with the file, and if it is in a row.
+    @Test(arguments: folders, [false, true])
+    func digestIsDroppedWhenTheContentChanges(folder: String, isInRow: Bool) async throws {
         let share = try TestShare(TemporaryFolder(in: folder))
+        share.resources.keepsNoDigests.store(isInRow, ordering: .relaxed)
         let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
         let known = "SHA1:\(Short.sha1)"
         func put(_ fields: [(String, String)] = [field]) async throws {
@@ -175,6 +177,7 @@ struct UploadDigestTests {
         }
         try await put()
         #expect(try await checksums(share, "/a") == known)
+        #expect(share.state.hasProperties(below: .root) == isInRow)
         // Without a digest in the request, the digest of the new bytes is unknown.
         try await put([])
         #expect(try await checksums(share, "/a") == nil)
@@ -195,6 +198,44 @@ struct UploadDigestTests {
         #expect(try await share.client.send("DELETE", "/b").status == 204)
         try await share.play(Scenario("a new one", [step("PUT /b", [], "hello", 201)]))
         #expect(try await checksums(share, "/b") == nil)
+    }
+
+    /// A row that was written when the volume could not keep digests does not outlive a digest in the file, nor the other way
+    /// round.
+    @Test(arguments: folders)
+    func digestsOfOneVersionReplaceThoseOfAnother(folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        for (isInRow, text) in [(true, "hello"), (false, "Hello"), (true, "hello"), (false, "hello")] {
+            share.resources.keepsNoDigests.store(isInRow, ordering: .relaxed)
+            let digest = text == "hello" ? "SHA1:\(Short.sha1)" : "ADLER32:058c01f5"
+            #expect(
+                try await share.client.send("PUT", "/a", [("OC-Checksum", digest)], text: text).status < 300)
+            #expect(try await checksums(share, "/a") == digest)
+        }
+    }
+
+    /// Members of one listing are in different folders, some are links, and their digests are in both places.
+    @Test(arguments: folders)
+    func listingAndSearchReturnDigests(folder: String) async throws {
+        let share = try TestShare(TemporaryFolder(in: folder))
+        #expect(share.shell("mkdir -p d/e; ln -s ../d/e/b d/link") == 0)
+        let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
+        for (name, isInRow) in [("/a", false), ("/d/e/b", false), ("/d/c", true), ("/d/e/f", true)] {
+            share.resources.keepsNoDigests.store(isInRow, ordering: .relaxed)
+            #expect(try await share.client.send("PUT", name, [field], text: "hello").status == 201)
+        }
+        #expect(try await share.client.send("PUT", "/d/none", text: "hello").status == 201)
+        let listing = try await share.client.send("PROPFIND", "/", [("Depth", "infinity")], text: Self.ask)
+        #expect(listing.text.matches(of: /SHA1:aaf4c61d/).count == 5)
+        let query = """
+            <D:searchrequest xmlns:D="DAV:" xmlns:o="http://owncloud.org/ns"><D:basicsearch><D:select><D:prop><o:checksums/>\
+            </D:prop></D:select><D:from><D:scope><D:href>/</D:href><D:depth>infinity</D:depth></D:scope></D:from>\
+            <D:where><D:is-defined><D:prop><o:checksums/></D:prop></D:is-defined></D:where></D:basicsearch></D:searchrequest>
+            """
+        let found = try await share.client.send("SEARCH", "/", text: query)
+        #expect(found.status == 207)
+        #expect(found.text.matches(of: /<D:response>/).count == 5)
+        #expect(found.text.matches(of: /SHA1:aaf4c61d/).count == 5)
     }
 
     /// Storing digests does not affect the other properties and the locks of the resource.
@@ -252,6 +293,7 @@ struct UploadDigestTests {
     @Test func contentIsStoredEvenIfItsDigestCannotBe() async throws {
         let store = FullStore()
         let share = try TestShare(state: store)
+        share.resources.keepsNoDigests.store(true, ordering: .relaxed)
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
         let field = ("OC-Checksum", "SHA1:\(Short.sha1)")
         #expect(try await share.client.send("PUT", "/a", [field], text: "hello").status == 201)

@@ -27,6 +27,8 @@ final class WatchedStore: ForwardingStore {
 
     let base: any ResourceStore
     private let watcher = Mutex<(@Sendable (Call) -> StoreError?)?>(nil)
+    /// Whether staged content keeps no digests, like that of a volume without extended attributes.
+    let keepsNoDigests = Atomic(false)
 
     /// The current and the maximum number of open cursors.
     let cursors = CursorCount()
@@ -52,7 +54,9 @@ final class WatchedStore: ForwardingStore {
         for location: ResourceLocation, expectedLength: Int64?, replaces: Bool
     ) throws(StoreError) -> any StagedContent {
         try pass(.stageContent)
-        return try base.stageContent(for: location, expectedLength: expectedLength, replaces: replaces)
+        let content = try base.stageContent(
+            for: location, expectedLength: expectedLength, replaces: replaces)
+        return keepsNoDigests.load(ordering: .relaxed) ? ContentWithoutDigests(content) : content
     }
 
     func stageUpload(
@@ -143,6 +147,10 @@ final class WatchedStore: ForwardingStore {
         return try base.read(content, at: offset, into: buffer)
     }
 
+    func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        base.recordedDigests(of: info, at: location)
+    }
+
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         try pass(.quota)
         return try base.quota(at: path)
@@ -203,4 +211,36 @@ private final class CountedCursor: MemberCursor {
     deinit { count.add(-1) }
 
     func next(_ member: inout Member) throws(StoreError) -> Bool { try cursor.next(&member) }
+}
+
+/// Content of a volume without extended attributes: does not implement ``StagedContent/record(_:of:)``.
+private final class ContentWithoutDigests: StagedContent {
+    private let content: any StagedContent
+
+    init(_ content: any StagedContent) { self.content = content }
+
+    var length: Int64 { content.length }
+    var location: ResourceLocation {
+        get { content.location }
+        set { content.location = newValue }
+    }
+    func write(_ buffer: IOBuffer, wait: Wait) throws(StoreError) { try content.write(buffer, wait: wait) }
+    func write(_ buffer: IOBuffer, at offset: Int64) throws(StoreError) {
+        try content.write(buffer, at: offset)
+    }
+    func write(contentOf other: any StagedContent, at offset: Int64) throws(StoreError) {
+        try content.write(contentOf: other, at: offset)
+    }
+    func read(at offset: Int64, into buffer: IOBuffer) throws(StoreError) -> Int {
+        try content.read(at: offset, into: buffer)
+    }
+    var needsSync: Bool { content.needsSync }
+    func sync() throws(StoreError) { try content.sync() }
+    func seal(replacing old: ResourceInfo?, modified: Timestamp?) throws(StoreError) -> ResourceInfo {
+        try content.seal(replacing: old, modified: modified)
+    }
+    func publish(isReplacing: Bool) throws(StoreError) { try content.publish(isReplacing: isReplacing) }
+    func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {
+        try content.publish(keepingReplacedAt: trash)
+    }
 }

@@ -66,6 +66,7 @@ struct ForwardingStoreTests {
         _ = try? store.detach(path)
         try? store.removeEmptyCollection(at: path)
         try? store.setAttributes(ResourceAttributes(), at: path)
+        _ = store.recordedDigests(of: Member().info, at: location)
         _ = try? store.quota(at: path)
         _ = try? store.room(at: path)
         _ = try? store.identity(at: path)
@@ -201,6 +202,10 @@ private final class RecordingStore: ResourceStore {
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError) { return try fail() }
     func setAttributes(_ attributes: ResourceAttributes, at path: ResourcePath) throws(StoreError) {
         return try fail()
+    }
+    func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        record()
+        return []
     }
     func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) { try fail() }
     func room(at path: ResourcePath) throws(StoreError) -> Int64 { try fail() }

@@ -1,11 +1,13 @@
 """The measured cases. Each repeats one kind of request often enough for an exact mean."""
 
 import base64
+import hashlib
 import os
 import subprocess
 
 KIB = bytes(range(256)) * 4
 MIB = KIB * 1024
+KIB_SHA256 = base64.b64encode(hashlib.sha256(KIB).digest()).decode()
 # A path with three folders.
 DEEP = "one/two/three"
 
@@ -187,12 +189,12 @@ class PropFindMissing(Case):
 
 
 class PutNew(Case):
-    def __init__(self, name, content=KIB, count=100, warm=20):
+    def __init__(self, name, content=KIB, count=100, warm=20, fields=()):
         super().__init__(name)
-        self.content, self.count, self.warm = content, count, warm
+        self.content, self.count, self.warm, self.fields = content, count, warm, fields
 
     def ask(self, client, turn):
-        client.ask("PUT", f"/new-{turn}.bin", 201, body=self.content)
+        client.ask("PUT", f"/new-{turn}.bin", 201, self.fields, self.content)
 
 
 class PutChunked(Case):
@@ -344,6 +346,7 @@ CASES = [
     PutOver("PUT 1 KiB three folders deep, over", DEEP),
     PutLocked("PUT 1 KiB, over, with a lock and If"),
     PutChunked("PUT 1 KiB, new, chunked"),
+    PutNew("PUT 1 KiB, new, with a digest", fields=[f"Content-Digest: sha-256=:{KIB_SHA256}:"]),
     PutNew("PUT 64 KiB, new", content=KIB * 64),
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),
     MkCol("MKCOL"),

@@ -16,8 +16,10 @@ TIME = 1_700_000_000
 
 
 class PutWithTime(PutNew):
+    """Both requests have a field of the same length, because the cost of receiving depends on the length."""
+
     name = "put-mtime"
-    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with and without X-OC-Mtime"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with X-OC-Mtime, and with an unknown field of that length"
     contenders = [Davit, Plain]
     floor = Plain.name
 
@@ -26,8 +28,10 @@ class PutWithTime(PutNew):
 
     def requests(self, turn):
         request, = super().requests(turn)
-        if not isinstance(turn.server, Plain):
-            request.headers.update(self.fields(turn.setup))
+        fields = self.fields(turn.setup)
+        if isinstance(turn.server, Plain):
+            fields = {"X" * len(name): value for name, value in fields.items()}
+        request.headers.update(fields)
         return [request]
 
     def check(self, turn):
@@ -44,7 +48,7 @@ class PutWithTime(PutNew):
 
 class PutWithDigest(PutWithTime):
     name = "put-digest"
-    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with and without Content-Digest (sha-256)"
+    title = "PUT 1 KiB, new names, tmpfs, 32 connections, with Content-Digest (sha-256), and with an unknown field of that length"
 
     def fields(self, setup):
         digest = base64.b64encode(hashlib.sha256(setup.client.pattern[:KIB]).digest()).decode()

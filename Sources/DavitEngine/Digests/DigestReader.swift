@@ -35,12 +35,12 @@ final class DigestReader: Sendable {
     func storedDigests(
         of info: ResourceInfo, at path: ResourcePath
     ) async throws(WebDAVError) -> [ContentDigest] {
-        // Otherwise, the properties decide.
-        if work.sessions == nil, !state.hasRows(at: path) { return [] }
-        let state = state
+        let (state, resources) = (state, resources)
+        let mayHaveRows = work.sessions != nil || state.hasRows(at: path)
         return try await work.run { () throws(WebDAVError) in
             do throws(StateError) {
-                return try state.properties(at: path, identity: info.identity).digests(of: info)
+                let rows = mayHaveRows ? try state.properties(at: path, identity: info.identity) : []
+                return rows.digests(of: info, at: ResourceLocation(path), in: resources)
             } catch {
                 throw WebDAVError(state: error)
             }

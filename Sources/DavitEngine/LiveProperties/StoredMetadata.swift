@@ -2,7 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Metadata that the file system cannot store. It is stored in the row of the property that exposes it.
+/// Metadata that the file system cannot store, or that the volume of the content cannot. It is stored in the row of the
+/// property that exposes it.
 ///
 /// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. With PROPPATCH, clients can
 /// set `displayname` and `getcontentlanguage`; `checksums` and `creationdate` are protected, so only the server
@@ -30,8 +31,16 @@ extension StoredProperty {
 }
 
 extension [StoredProperty] {
-    /// Returns the digests of the current content; digests of earlier versions are ignored.
-    func digests(of info: ResourceInfo) -> [ContentDigest] {
+    /// Returns the digests of the current content, which a store has recorded or which are in these rows; digests of earlier
+    /// versions are ignored. May block.
+    func digests(
+        of info: ResourceInfo, at location: ResourceLocation, in resources: any ResourceStore
+    ) -> [ContentDigest] {
+        let recorded = info.isCollection ? [] : resources.recordedDigests(of: info, at: location)
+        return recorded.isEmpty ? digests(of: info) : recorded
+    }
+
+    private func digests(of info: ResourceInfo) -> [ContentDigest] {
         guard let text = text(of: .checksums) else { return [] }
         let words = text.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].utf8.elementsEqual(info.entityTag.opaque) else { return [] }

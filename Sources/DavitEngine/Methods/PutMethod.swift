@@ -15,8 +15,8 @@ struct PutMethod: InlineCommitMethod {
         var isNew: Bool
         /// The trash entry of the replaced content, if any.
         var kept: TrashEntry?
-        /// Whether the request contained digests or a creation time, and they were stored.
-        var storesMetadata = false
+        /// Whether the request contained metadata that needs rows, and they were stored.
+        var keepsRows = false
     }
 
     /// The number of bytes to receive before a file is created: enough for most documents, which are then written in one
@@ -76,7 +76,7 @@ struct PutMethod: InlineCommitMethod {
     func content(of prepared: Prepared) -> PreparedContent? { prepared }
 
     func canCommitInline(_ prepared: Prepared) -> Bool {
-        if case .buffered = prepared { return !upload.needsMoreThanBytes }
+        if case .buffered = prepared { return !upload.needsRows }
         return false
     }
 
@@ -154,11 +154,15 @@ struct PutMethod: InlineCommitMethod {
     }
 
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
-        guard !upload.needsMoreThanBytes, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
+        guard !upload.needsRows, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
         else { return nil }
         try share.receiver.checkLength(Int64(bytes.count))
         let small = IOBuffer(capacity: bytes.count)
         _ = small.append(bytes)
+        if !upload.digests.isEmpty, let check = DigestCheck(upload.digests) {
+            check.update(small)
+            try Self.verify(check)
+        }
         return .buffered(small)
     }
 
@@ -192,26 +196,40 @@ struct PutMethod: InlineCommitMethod {
             let new = try staged.seal(replacing: old, modified: upload.modified)
             let language =
                 upload.isPart ? nil : try share.languages.change(to: upload.language, at: path, of: old)
+            let rows = try recordMetadata(of: new, in: staged, wait: check.wait)
             let kept = try share.publisher.publish(
                 staged, at: change.target, over: old, as: new, language: language, change.context)
-            return Outcome(
-                info: new, isNew: old == nil, kept: kept, storesMetadata: storeMetadata(at: path, of: new))
+            // Afterwards, so that they never describe the old content. A crash in between loses only them.
+            let keepsRows = !rows.isEmpty && share.rows.keep(rows, at: path, of: new)
+            return Outcome(info: new, isNew: old == nil, kept: kept, keepsRows: keepsRows)
         }
     }
 
-    /// Stores metadata after the content was published, so that the metadata never describes the old content. A crash in
-    /// between loses only the metadata.
-    /// - Returns: whether there was metadata and it was stored.
-    private func storeMetadata(at path: ResourcePath, of new: ResourceInfo) -> Bool {
-        guard upload.needsMoreThanBytes else { return false }
-        var facts: [StoredProperty] = []
+    /// Stores the digests with the staged content, if the store can.
+    /// - Returns: the metadata that is left for rows.
+    /// - Throws: `wouldBlock` if rows are needed and the operation must not wait.
+    private func recordMetadata(
+        of new: ResourceInfo, in staged: any StagedContent, wait: Wait
+    ) throws(StoreError) -> [StoredProperty] {
+        guard upload.needsRows || !upload.digests.isEmpty else { return [] }
+        var rows: [StoredProperty] = []
+        let verified = verifiedDigests
+        if !verified.isEmpty, !staged.record(verified, of: new) {
+            if wait == .never { throw .wouldBlock }
+            rows.append(StoredProperty(verified, of: new.entityTag))
+        }
+        if let created = upload.created { rows.append(StoredProperty(created: created)) }
+        return rows
+    }
+
+    /// The digests in the request that were verified, without duplicates; none for a part, whose digests are not those of the
+    /// content.
+    private var verifiedDigests: [ContentDigest] {
         var verified: [ContentDigest] = []
         for digest in upload.digests where !upload.isPart && !verified.contains(digest) {
             if RunningDigest.isAvailable(digest.algorithm) { verified.append(digest) }
         }
-        if !verified.isEmpty { facts.append(StoredProperty(verified, of: new.entityTag)) }
-        if let created = upload.created { facts.append(StoredProperty(created: created)) }
-        return !facts.isEmpty && share.rows.keep(facts, at: path, of: new)
+        return verified
     }
 
     func finish(_ outcome: Outcome, on change: ChangeTarget) async throws(WebDAVError) -> HTTPResponse {
@@ -231,7 +249,7 @@ struct PutMethod: InlineCommitMethod {
         if let modified = upload.modified, abs(outcome.info.modified.seconds - modified.seconds) <= 1 {
             response.fields.append(.xOCMTime, "accepted")
         }
-        if upload.created != nil, outcome.storesMetadata { response.fields.append(.xOCCTime, "accepted") }
+        if upload.created != nil, outcome.keepsRows { response.fields.append(.xOCCTime, "accepted") }
         return response
     }
 }

@@ -72,8 +72,8 @@ struct UploadFields: Sendable {
         }
     }
 
-    /// Whether the fields require database rows or the verification of digests.
-    var needsMoreThanBytes: Bool { created != nil || !digests.isEmpty || language != nil }
+    /// Whether the fields require rows of properties.
+    var needsRows: Bool { created != nil || language != nil }
 
     private static func time(_ name: FieldName, in request: HTTPRequest) -> Timestamp? {
         request.withValue(of: name) { parseTime($0) } ?? nil

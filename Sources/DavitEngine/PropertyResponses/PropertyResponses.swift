@@ -28,9 +28,12 @@ final class PropertyResponses {
     /// The last `acl` that was inherited completely, cached because members of a collection often have the same value.
     @safe @exclusivity(unchecked) var lastACL:
         (entries: [AccessControlEntry], isCollection: Bool, text: [UInt8])?
-    /// The dead properties of the current resource, and the digests among them.
+    /// The dead properties of the current resource.
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
+    /// The digests of the current resource, if they are requested.
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
+    /// The collection of the last resource whose digests were read, open if the store can keep it open.
+    @safe @exclusivity(unchecked) private var lastCollection: (path: ResourcePath, (any OpenCollection)?)?
     /// Held while the properties of a resource that has many are in memory; see ``boundedProperties(of:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
     /// The rights that a minimal response leaves out: those of the collection whose members it lists.
@@ -68,14 +71,14 @@ final class PropertyResponses {
 
     /// Whether writing the response for a single resource may access the database or the disk.
     func mayBlock(at path: ResourcePath) -> Bool {
-        plan.wantsQuota
+        plan.wantsQuota || plan.wantsDigests
             || (plan.wantsDead && (share.hasSessions || share.state.hasRows(at: path)))
             || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }
 
     /// Whether anything other than dead properties depends on the path of a resource.
     var needsPath: Bool {
-        plan.needsPath || (plan.wantsPrivileges && share.hasRights) || plan.wantsQuota
+        plan.needsPath || plan.wantsDigests || (plan.wantsPrivileges && share.hasRights) || plan.wantsQuota
             || plan.wantsAddMember || (plan.wantsLocks && share.state.hasLocks)
     }
 
@@ -113,9 +116,9 @@ final class PropertyResponses {
     func write(
         _ member: Member, at path: ResourcePath, properties: [StoredProperty]
     ) throws(WebDAVError) {
-        if !(properties.isEmpty && rows.isEmpty) {
-            rows = properties
-            if plan.wantsDigests { digests = properties.digests(of: member.info) }
+        if !(properties.isEmpty && rows.isEmpty) { rows = properties }
+        if plan.wantsDigests {
+            digests = properties.digests(of: member.info, at: location(of: path), in: share.resources)
         }
         writer.beginPropStat()
         // An iterator would retain the array for each resource.
@@ -138,7 +141,18 @@ final class PropertyResponses {
         try writeDead(properties)
         endPropStats()
         // While a slow client receives the response, only its unsent part should occupy memory.
-        if !rows.isEmpty { (rows, digests) = ([], []) }
+        if !rows.isEmpty { rows = [] }
+    }
+
+    /// Returns the location of a resource, whose collection stays open for the resources after it.
+    private func location(of path: ResourcePath) -> ResourceLocation {
+        guard let parent = path.parent else { return ResourceLocation(path) }
+        if lastCollection?.path != parent {
+            let found = try? share.resources.lookupForChange(
+                path, last: .notFollowed, reusing: nil, wait: .allowed)
+            lastCollection = (parent, found?.path == path ? found?.collection : nil)
+        }
+        return ResourceLocation(path, in: lastCollection?.1)
     }
 
     /// Ends the propstat of the existing properties, writes that of the missing ones, and ends the `response`

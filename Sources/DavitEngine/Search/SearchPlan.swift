@@ -21,8 +21,8 @@ struct SearchPlan: Sendable {
         limit = order.isEmpty ? asked : min(asked, keptLimit)
         let operands = program.operands
         let readsDead = operands.contains(where: \.mayHaveRow)
-        let readsQuota =
-            operands.contains(.live(.quotaAvailableBytes)) || operands.contains(.live(.quotaUsedBytes))
-        properties = PropFindPlan(query.select, readsDead: readsDead, needsPath: readsQuota)
+        let readByPath: [LiveProperty] = [.quotaAvailableBytes, .quotaUsedBytes, .checksums]
+        let needsPath = readByPath.contains { operands.contains(.live($0)) }
+        properties = PropFindPlan(query.select, readsDead: readsDead, needsPath: needsPath)
     }
 }

@@ -30,7 +30,11 @@ struct SearchSubject {
             guard property.exists(of: member), !member.info.isPassage || !property.isTime else {
                 return .undefined
             }
-            if property == .checksums, properties.digests(of: member.info).isEmpty { return .undefined }
+            if property == .checksums,
+                properties.digests(of: member.info, at: ResourceLocation(path), in: resources).isEmpty
+            {
+                return .undefined
+            }
             guard let value = try value(of: property) else { return .structured }
             return .value(value, language: nil)
         case .dead(let name):

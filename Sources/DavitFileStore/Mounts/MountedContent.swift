@@ -37,6 +37,10 @@ extension MountedContent {
         try content.seal(replacing: old, modified: modified)
     }
 
+    func record(_ digests: [ContentDigest], of info: ResourceInfo) -> Bool {
+        content.record(digests, of: info)
+    }
+
     func publish(isReplacing: Bool) throws(StoreError) { try content.publish(isReplacing: isReplacing) }
 
     func publish(keepingReplacedAt trash: TrashLocation) throws(StoreError) -> Bool {

@@ -157,6 +157,11 @@ package final class MountedStore: FolderStore {
         return try part.store.refersToSameEntry(part.local(a), part.local(b))
     }
 
+    package func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        let part = part(of: location.path)
+        return part.store.recordedDigests(of: info, at: part.local(location))
+    }
+
     package func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         let part = part(of: path)
         return try part.store.quota(at: part.local(path))

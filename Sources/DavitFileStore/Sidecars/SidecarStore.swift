@@ -154,6 +154,15 @@ public final class SidecarStore: FolderStore {
         return try (home == .share ? share : sidecarFolder).refersToSameEntry(a, b)
     }
 
+    public func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
+        guard let home = try? home(of: location.path) else { return [] }
+        switch home {
+        case .share: return share.recordedDigests(of: info, at: location)
+        case .sidecarFolder:
+            return sidecarFolder.recordedDigests(of: info, at: ResourceLocation(location.path))
+        }
+    }
+
     public func quota(at path: ResourcePath) throws(StoreError) -> (available: Int64, used: Int64) {
         guard let sidecar = MacMetadataName.sidecar(in: path) else { return try share.quota(at: path) }
         return try share.quota(at: sidecar.parent ?? .root)

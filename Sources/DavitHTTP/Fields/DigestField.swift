@@ -7,16 +7,19 @@ package enum DigestField {
     /// - Throws: `malformed` if the value is not a dictionary of byte sequences. RFC 9651 §4.2 permits
     ///   treating such a message as malformed, and clients that send a digest expect it to be verified.
     package static func parse(_ value: borrowing Span<UInt8>) throws(DigestError) -> [ContentDigest] {
-        var found: [DigestAlgorithm: ContentDigest] = [:]
+        var found: [ContentDigest] = []
         try forEachMember(value) { (key, item) throws(DigestError) in
             guard let item, item.count >= 2, item.first == colon, item.last == colon else { throw .malformed }
             var text = Array(item.dropFirst().dropLast())
             // Some clients omit the padding, which recipients should accept (RFC 9651 §4.2.7).
             while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
             guard let bytes = Base64.decode(text.span) else { throw .malformed }
-            if let algorithm = algorithm(key) { found[algorithm] = ContentDigest(algorithm, bytes) }
+            guard let algorithm = algorithm(key) else { return }
+            found.removeAll { $0.algorithm == algorithm }
+            found.append(ContentDigest(algorithm, bytes))
         }
-        return DigestAlgorithm.allCases.compactMap { found[$0] }
+        if found.count < 2 { return found }
+        return DigestAlgorithm.allCases.compactMap { algorithm in found.first { $0.algorithm == algorithm } }
     }
 
     /// Parses a `Want-` field into the supported algorithms with a nonzero preference, most preferred first

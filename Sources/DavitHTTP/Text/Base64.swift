@@ -26,21 +26,25 @@ package enum Base64 {
         var length = text.count
         while length > 0, text.count - length < 2, text[length - 1] == UInt8(ascii: "=") { length -= 1 }
 
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count / 4 * 3)
+        var isValid = true
         var bits: UInt32 = 0
         var bitCount = 0
-        for index in 0..<length {
-            guard let value = value(of: text[index]) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            bitCount += 6
-            if bitCount >= 8 {
-                bitCount -= 8
-                decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
-                bits &= (1 << UInt32(bitCount)) - 1
+        let decoded = [UInt8](capacity: text.count / 4 * 3) { output in
+            for index in 0..<length {
+                guard let value = value(of: text[index]) else {
+                    isValid = false
+                    return
+                }
+                bits = bits << 6 | UInt32(value)
+                bitCount += 6
+                if bitCount >= 8 {
+                    bitCount -= 8
+                    output.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+                    bits &= (1 << UInt32(bitCount)) - 1
+                }
             }
         }
-        return bits == 0 && bitCount < 6 ? decoded : nil
+        return isValid && bits == 0 && bitCount < 6 ? decoded : nil
     }
 
     private static func value(of character: UInt8) -> UInt8? {

@@ -42,7 +42,11 @@ internal import DavitCrypto
     }
 
     /// Whether this build supports the algorithm.
-    package static func isAvailable(_ algorithm: DigestAlgorithm) -> Bool { RunningDigest(algorithm) != nil }
+    package static func isAvailable(_ algorithm: DigestAlgorithm) -> Bool {
+        availableAlgorithms.contains(algorithm)
+    }
+
+    private static let availableAlgorithms = DigestAlgorithm.allCases.filter { RunningDigest($0) != nil }
 
     package func update(_ bytes: UnsafeRawBufferPointer) {
         if algorithm == .adler32 { return unsafe adler.update(bytes) }

@@ -20,15 +20,19 @@ extension FileDescriptor {
 
     /// Copies the extended attributes and the access control list of this file to `target`.
     package borrowing func copyAttributes(
-        to target: borrowing FileDescriptor, except skipped: String? = nil
+        to target: borrowing FileDescriptor, except skipped: [String] = []
     ) throws(SystemError) {
         let (from, to) = (rawValue, target.rawValue)
         do {
             _ = try FileCall.run("fcopyfile") {
                 unsafe fcopyfile(from, to, nil, copyfile_flags_t(COPYFILE_XATTR | COPYFILE_ACL))
             }
-            if let skipped {
-                _ = try FileCall.run("fremovexattr") { unsafe fremovexattr(to, skipped, 0) }
+            for name in skipped {
+                do throws(SystemError) {
+                    _ = try FileCall.run("fremovexattr") { unsafe fremovexattr(to, name, 0) }
+                } catch {
+                    if error.code != .noData { throw error }
+                }
             }
         } catch {
             switch error.code {
@@ -53,6 +57,14 @@ extension FileDescriptor {
             if error.code == .noData || error.code == .notSupported { return nil }
             throw error
         }
+    }
+
+    /// Returns the value of an attribute of a member, which must not be a FIFO or a device; nil if it has no such attribute, the
+    /// volume does not support attributes, or the value is longer than `limit` bytes.
+    package borrowing func attribute(
+        _ attribute: String, of name: [UInt8], limit: Int
+    ) throws(SystemError) -> [UInt8]? {
+        try open(name, for: .content).attribute(attribute).flatMap { $0.count > limit ? nil : $0 }
     }
 
     package borrowing func setAttribute(_ name: String, to value: [UInt8]) throws(SystemError) {

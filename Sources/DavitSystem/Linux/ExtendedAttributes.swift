@@ -5,12 +5,12 @@ internal import Synchronization
 extension FileDescriptor {
     /// Copies the extended attributes of this file, including access control lists, to `target`.
     ///
-    /// Skips attributes that the target's volume does not support or this process may not set, and those that
+    /// Skips `skipped`, attributes that the target's volume does not support or this process may not set, and those that
     /// describe the old content (capabilities, integrity).
     package borrowing func copyAttributes(
-        to target: borrowing FileDescriptor, except skipped: String? = nil
+        to target: borrowing FileDescriptor, except skipped: [String] = []
     ) throws(SystemError) {
-        for name in try attributeNames() where name != skipped && !Self.describesBytes(name) {
+        for name in try attributeNames() where !skipped.contains(name) && !Self.describesBytes(name) {
             do {
                 guard let value = try attribute(name) else { continue }
                 try target.setAttribute(name, to: value)
@@ -34,15 +34,17 @@ extension FileDescriptor {
             }
         } catch {
             if error.code == .notSupported { return false }
-            // Kernels before 6.13 and some sandboxes lack the call.
-            if error.isUnsupported || error.code == .notPermitted {
-                Self.cannotList.store(true, ordering: .relaxed)
-            }
+            if Self.isMissingCall(error) { Self.cannotList.store(true, ordering: .relaxed) }
             return true
         }
     }
 
     private static let cannotList = Atomic<Bool>(false)
+
+    /// Whether the system lacks a call that names a member: kernels before 6.13, and some sandboxes.
+    private static func isMissingCall(_ error: SystemError) -> Bool {
+        error.isUnsupported || error.code == .notPermitted
+    }
 
     /// Returns the value of an attribute; nil if the file has no such attribute or the volume does not
     /// support attributes.
@@ -57,6 +59,30 @@ extension FileDescriptor {
         } catch {
             if error.code == .noData || error.code == .notSupported { return nil }
             throw error
+        }
+    }
+
+    /// Returns the value of an attribute of a member, which must not be a FIFO or a device; nil if it has no such attribute, the
+    /// volume does not support attributes, or the value is longer than `limit` bytes.
+    package borrowing func attribute(
+        _ attribute: String, of name: [UInt8], limit: Int
+    ) throws(SystemError) -> [UInt8]? {
+        let directory = rawValue
+        var value = [UInt8](repeating: 0, count: limit)
+        do {
+            let count = try unsafe withCPath(name) { text throws(SystemError) in
+                try FileCall.run("getxattrat") {
+                    unsafe davit_getxattrat(directory, text, attribute, &value, UInt32(limit))
+                }
+            }
+            value.removeLast(limit - count)
+            return value
+        } catch {
+            switch error.code {
+            case .noData, .notSupported, .bufferTooSmall: return nil
+            default: if !Self.isMissingCall(error) { throw error }
+            }
+            return try open(name, for: .content).attribute(attribute).flatMap { $0.count > limit ? nil : $0 }
         }
     }
 
