@@ -13,8 +13,8 @@ struct SearchMatcherTests {
         let parsed = try #require(SearchPattern(pattern))
         let pattern = isFolded ? parsed.lowercased : parsed
         let alphabet = SearchAlphabet([pattern])
-        var decoded = SearchText(text, isFolded: isFolded)
-        var decoding = 0
+        let decoded = SearchText(isFolded: isFolded)
+        var decoding = decoded.begin(text, with: alphabet)
         while !decoded.isComplete {
             var steps = stride
             decoded.decode(with: alphabet, steps: &steps)
@@ -80,7 +80,8 @@ struct SearchMatcherTests {
     @Test func matchingStopsAtTheStepLimit() throws {
         let pattern = try #require(SearchPattern("%ab%a_b%"))
         let alphabet = SearchAlphabet([pattern])
-        var decoded = SearchText(String(repeating: "a", count: 5000), isFolded: false)
+        let decoded = SearchText(isFolded: false)
+        #expect(decoded.begin(String(repeating: "a", count: 5000), with: alphabet) == 0)
         var steps = 100
         decoded.decode(with: alphabet, steps: &steps)
         #expect(steps == 0)
@@ -103,6 +104,33 @@ struct SearchMatcherTests {
             }
         }
         #expect(calls >= 50)
+    }
+
+    /// Texts that are decoded immediately and texts that are not, one after another in the same memory.
+    @Test func decodedTextsDoNotAffectEachOther() throws {
+        let pattern = try #require(SearchPattern("%é%b"))
+        let alphabet = SearchAlphabet([pattern])
+        let matcher = SearchMatcher(pattern, alphabet)
+        let decoded = SearchText(isFolded: false)
+        let long = String(repeating: "a", count: 600)
+        for (text, count, cost) in [
+            ("aéb", 3, 0), ("ab", 2, 2), ("", 0, 0), ("a\r\nb", 3, 0), ("e\u{301}b", 2, 0), (long, 600, 0),
+            ("b", 1, 1), ("é" + long + "b", 602, 0), (String(repeating: "b", count: 512), 512, 512),
+        ] {
+            #expect(decoded.begin(text, with: alphabet) == cost)
+            #expect(decoded.isBegun && decoded.isComplete == (cost > 0 || text.isEmpty))
+            while !decoded.isComplete {
+                var steps = 100
+                decoded.decode(with: alphabet, steps: &steps)
+            }
+            #expect(decoded.codes.count == count)
+            var progress = SearchMatcher.Progress()
+            var steps = Int.max
+            let isMatch = matcher.advance(&progress, over: decoded.codes, steps: &steps)
+            #expect(isMatch == text.wholeMatch(of: /(?s).*é.*b/).map { _ in true } ?? false)
+            decoded.end()
+            #expect(decoded.codes.isEmpty && !decoded.isBegun && !decoded.isComplete)
+        }
     }
 
     static let rows: [(pattern: String, text: String, isFolded: Bool, matches: Bool)] = [

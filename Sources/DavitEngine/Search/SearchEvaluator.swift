@@ -1,3 +1,4 @@
+internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
@@ -17,37 +18,41 @@ final class SearchEvaluator {
 
     private let program: SearchProgram
     private let meter: SearchMeter
-    @safe @exclusivity(unchecked) private var subject: SearchSubject?
+    private let subject: SearchSubject
+    /// Whether the evaluation of a resource is paused.
+    @safe @exclusivity(unchecked) private(set) var isPaused = false
     /// Indexed by operand number.
     @safe @exclusivity(unchecked) private var readings: [SearchSubject.Reading?]
     /// Two elements for each operand number: the original text, then the lowercase text.
-    @safe @exclusivity(unchecked) private var texts: [SearchText?]
+    private let texts: [SearchText]
     /// Indexed by test number.
     @safe @exclusivity(unchecked) private var truths: [Truth?]
     /// Progress of the interrupted `like`.
     @safe @exclusivity(unchecked) private var progress = SearchMatcher.Progress()
 
-    init(_ program: SearchProgram, meter: SearchMeter) {
+    init(_ program: SearchProgram, _ resources: any ResourceStore, meter: SearchMeter) {
         self.program = program
+        subject = SearchSubject(resources)
         self.meter = meter
         readings = [SearchSubject.Reading?](repeating: nil, count: program.operands.count)
-        texts = [SearchText?](repeating: nil, count: 2 * program.operands.count)
+        texts = (0..<(2 * program.operands.count)).map { SearchText(isFolded: $0 % 2 == 1) }
         truths = [Truth?](repeating: nil, count: program.tests.count)
     }
 
-    /// Whether the evaluation of a resource is paused.
-    var isPaused: Bool { subject != nil }
-
-    func begin(_ subject: SearchSubject) throws(SearchStop) {
-        self.subject = subject
+    func begin(
+        _ member: Member, at path: ResourcePath, _ properties: [StoredProperty]
+    ) throws(SearchStop) {
+        subject.become(member, at: path, properties)
+        isPaused = true
         try meter.charge(Self.resourceSteps)
     }
 
     /// Discards the state of the current resource.
     func finish() {
-        subject = nil
+        subject.end()
+        isPaused = false
         for number in readings.indices { readings[number] = nil }
-        for number in texts.indices { texts[number] = nil }
+        for number in texts.indices where texts[number].isBegun { texts[number].end() }
         for number in truths.indices { truths[number] = nil }
         progress = SearchMatcher.Progress()
     }
@@ -82,7 +87,7 @@ final class SearchEvaluator {
         case .not(let member): return !(try truth(of: member))
         case .test(let number):
             if let known = truths[number] { return known }
-            let truth = try run(program.tests[number])
+            let truth = try run(number)
             truths[number] = truth
             try meter.charge(Self.testSteps)
             return truth
@@ -103,10 +108,11 @@ final class SearchEvaluator {
         return isUnknown ? .unknown : !deciding
     }
 
-    private func run(_ test: SearchTest) throws(SearchStop) -> Truth {
-        switch test {
+    private func run(_ number: Int) throws(SearchStop) -> Truth {
+        switch program.tests[number] {
         case .comparison(let comparison, let operand, let literal, let type, let isCaseless):
-            guard let literal, case .value(let value, _) = try reading(of: operand),
+            guard let literal = program.literals[literal],
+                case .value(let value, _) = try reading(of: operand),
                 let converted = value.converted(to: type),
                 let order = compare(converted, literal, isCaseless: isCaseless)
             else { return .unknown }
@@ -115,8 +121,8 @@ final class SearchEvaluator {
             guard case .value(let value, _) = try reading(of: operand),
                 case .text(let text)? = value.converted(to: .string)
             else { return .unknown }
-            return Truth(try matches(text, of: operand, program.matchers[pattern], isFolded: isCaseless))
-        case .isCollection: return Truth(subject?.member.info.isCollection == true)
+            return Truth(try matches(text, of: operand, pattern, isFolded: isCaseless))
+        case .isCollection: return Truth(subject.member.info.isCollection)
         case .isDefined(let operand):
             if case .undefined = try reading(of: operand) { return .no }
             return .yes
@@ -126,7 +132,7 @@ final class SearchEvaluator {
         case .languageMatches(let operand, let range):
             guard case .value(_, let language?) = try reading(of: operand) else { return .unknown }
             meter.add(language.utf8.count)
-            return Truth(Self.matches(language.lowercased(), range))
+            return Truth(Self.matches(language.lowercased(), program.languageRanges[range]))
         }
     }
 
@@ -148,23 +154,31 @@ final class SearchEvaluator {
 
     private func reading(of operand: Int) throws(SearchStop) -> SearchSubject.Reading {
         if let known = readings[operand] { return known }
-        guard let subject else { return .undefined }
         let reading: SearchSubject.Reading
-        do throws(WebDAVError) { reading = try subject.read(program.operands[operand]) } catch {
+        let cost: Int
+        do throws(WebDAVError) {
+            switch program.operands[operand] {
+            case .live(let property):
+                (reading, cost) = (try subject.read(property), subject.steps(of: property))
+            case .dead(let name): (reading, cost) = (subject.read(name), subject.steps(of: name))
+            }
+        } catch {
             throw .failed(error)
         }
         readings[operand] = reading
-        try meter.charge(subject.steps(of: program.operands[operand]))
+        if cost > 0 { try meter.charge(cost) }
         return reading
     }
 
     private func matches(
-        _ text: String, of operand: Int, _ matcher: SearchMatcher, isFolded: Bool
+        _ text: String, of operand: Int, _ pattern: Int, isFolded: Bool
     ) throws(SearchStop) -> Bool {
-        let codes = try codes(of: text, position: 2 * operand + (isFolded ? 1 : 0), isFolded: isFolded)
+        let decoded = texts[2 * operand + (isFolded ? 1 : 0)]
+        try decode(text, as: decoded)
         while true {
             var steps = Self.stride
-            let result = matcher.advance(&progress, over: codes, steps: &steps)
+            let result = program.matchers[pattern].advance(
+                &progress, over: decoded.codes, steps: &steps)
             if let result {
                 progress = SearchMatcher.Progress()
                 meter.add(Self.stride - steps)
@@ -174,17 +188,12 @@ final class SearchEvaluator {
         }
     }
 
-    private func codes(of text: String, position: Int, isFolded: Bool) throws(SearchStop) -> [UInt32] {
-        var decoded = texts[position] ?? SearchText(text, isFolded: isFolded)
-        if decoded.isComplete { return decoded.codes }
-        // Drop the second reference, so that decoding does not copy the text.
-        texts[position] = nil
-        defer { texts[position] = decoded }
+    private func decode(_ text: String, as decoded: SearchText) throws(SearchStop) {
+        if !decoded.isBegun { try meter.charge(decoded.begin(text, with: program.alphabet)) }
         while !decoded.isComplete {
             var steps = Self.stride
             decoded.decode(with: program.alphabet, steps: &steps)
             try meter.charge(Self.stride - steps)
         }
-        return decoded.codes
     }
 }

@@ -25,20 +25,19 @@ indirect enum SearchExpression: Sendable {
     case test(Int)
 }
 
-/// An operator on one property. Properties and patterns are indexes of ``SearchProgram/operands`` and
-/// ``SearchProgram/matchers``.
+/// An operator on one property. Properties, literals, patterns and language ranges are indexes of arrays of ``SearchProgram``,
+/// so that a copy of a test refers to no object.
 ///
 /// A comparison is unknown if the property is undefined, contains elements or cannot be converted;
 /// `is-collection` and `is-defined` are never unknown.
 enum SearchTest: Sendable {
-    /// A nil value means that the literal is not valid for its type: the comparison is unknown.
     case comparison(
-        SearchCondition.Comparison, operand: Int, SearchValue?, SearchLiteral.ValueType, isCaseless: Bool)
+        SearchCondition.Comparison, operand: Int, literal: Int, SearchLiteral.ValueType, isCaseless: Bool)
     case like(operand: Int, pattern: Int, isCaseless: Bool)
     case isCollection
     case isDefined(operand: Int)
     case languageDefined(operand: Int)
-    case languageMatches(operand: Int, String)
+    case languageMatches(operand: Int, range: Int)
 }
 
 /// The condition and the order of a query, compiled once for all resources. Each property occurs once, so
@@ -50,7 +49,11 @@ struct SearchProgram: Sendable {
     private(set) var operands: [SearchOperand] = []
     /// The sort properties, as indexes of operands.
     private(set) var order: [Int] = []
+    /// Nil for a literal that is not valid for its type: the comparison is unknown.
+    private(set) var literals: [SearchValue?] = []
     private(set) var matchers: [SearchMatcher] = []
+    /// In lowercase.
+    private(set) var languageRanges: [String] = []
     let alphabet: SearchAlphabet
 
     init(_ query: SearchQuery) {
@@ -59,6 +62,8 @@ struct SearchProgram: Sendable {
         order = query.order.map { compiler.number(of: $0.property) }
         tests = compiler.tests
         operands = compiler.operands
+        literals = compiler.literals
+        languageRanges = compiler.languageRanges
         let alphabet = SearchAlphabet(compiler.patterns)
         self.alphabet = alphabet
         matchers = compiler.patterns.map { SearchMatcher($0, alphabet) }
@@ -67,7 +72,9 @@ struct SearchProgram: Sendable {
     private struct Compiler {
         var tests: [SearchTest] = []
         var operands: [SearchOperand] = []
+        var literals: [SearchValue?] = []
         var patterns: [SearchPattern] = []
+        var languageRanges: [String] = []
         private var numbers: [SearchOperand: Int] = [:]
 
         mutating func number(of name: PropertyName) -> Int {
@@ -86,9 +93,10 @@ struct SearchProgram: Sendable {
             case .comparison(let comparison, let name, let literal, let isCaseless):
                 let type = literal.type ?? SearchOperand(name).type ?? .string
                 let value = SearchValue(literal.text, as: type)
+                literals.append(isCaseless ? value?.lowercased : value)
                 return add(
                     .comparison(
-                        comparison, operand: number(of: name), isCaseless ? value?.lowercased : value, type,
+                        comparison, operand: number(of: name), literal: literals.count - 1, type,
                         isCaseless: isCaseless))
             case .like(let name, let pattern, let isCaseless):
                 patterns.append(isCaseless ? pattern.lowercased : pattern)
@@ -98,7 +106,9 @@ struct SearchProgram: Sendable {
             case .isDefined(let name): return add(.isDefined(operand: number(of: name)))
             case .languageDefined(let name): return add(.languageDefined(operand: number(of: name)))
             case .languageMatches(let name, let range):
-                return add(.languageMatches(operand: number(of: name), range.lowercased()))
+                languageRanges.append(range.lowercased())
+                return add(
+                    .languageMatches(operand: number(of: name), range: languageRanges.count - 1))
             }
         }
 

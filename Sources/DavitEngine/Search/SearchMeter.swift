@@ -55,8 +55,8 @@ final class SearchMeter {
     }
 
     /// Whether the piece must end, so that the thread can serve other jobs.
-    var isPieceOver: Bool {
-        spent >= pieceEnd || cancellation.isCancelled || ContinuousClock.now >= deadline
+    func isPieceOver(checksClock: Bool = true) -> Bool {
+        spent >= pieceEnd || cancellation.isCancelled || (checksClock && ContinuousClock.now >= deadline)
     }
 
     /// Counts completed work, and throws if the evaluation must stop. The caller must save its results first.
@@ -64,7 +64,7 @@ final class SearchMeter {
         spent += steps
         guard spent >= nextCheck else { return }
         if spent > limit { throw .exhausted }
-        if isPieceOver { throw .paused }
+        if isPieceOver() { throw .paused }
         nextCheck = min(spent + Self.stepsBetweenChecks, limit + 1, pieceEnd)
     }
 

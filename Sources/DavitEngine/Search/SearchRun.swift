@@ -20,7 +20,6 @@ final class SearchRun {
     }
 
     private let plan: SearchPlan
-    private let resources: any ResourceStore
     private let evaluator: SearchEvaluator
     let meter: SearchMeter
     /// Index in `plan.places` of the scope being traversed.
@@ -36,8 +35,7 @@ final class SearchRun {
     init(_ plan: SearchPlan, meter: SearchMeter, share: Share) {
         self.plan = plan
         self.meter = meter
-        resources = share.resources
-        evaluator = SearchEvaluator(plan.program, meter: meter)
+        evaluator = SearchEvaluator(plan.program, share.resources, meter: meter)
         rows = SearchRows(
             plan.order, limit: max(1, plan.limit), limitBytes: share.configuration.orderedSearchBytes)
     }
@@ -49,25 +47,27 @@ final class SearchRun {
     ///
     /// - Parameters:
     ///   - path: Canonical path of the resource.
-    ///   - walked: Path of the traversal; differs from `path` for a symbolic link.
+    ///   - walked: Called only if the path of the traversal is needed, which differs from `path` for a symbolic link.
     ///   - href: Called only if the href is needed.
     /// - Returns: `paused` if the piece has ended; the next call must then be for the same resource.
     func admits(
-        _ member: Member, at path: ResourcePath, walked: ResourcePath, _ properties: [StoredProperty],
-        href: () -> [UInt8]
+        _ member: Member, at path: ResourcePath, _ properties: [StoredProperty],
+        walked: () -> ResourcePath, href: () -> [UInt8]
     ) throws(WebDAVError) -> Admission {
         do throws(SearchStop) {
             if !evaluator.isPaused {
                 // A resource in several scopes is reported once.
-                for earlier in plan.places[..<position] where earlier.reaches(walked) { return .no }
-                meter.add(position)
-                try evaluator.begin(
-                    SearchSubject(member: member, path: path, properties: properties, resources: resources))
+                if position > 0 {
+                    let walked = walked()
+                    for earlier in plan.places[..<position] where earlier.reaches(walked) { return .no }
+                    meter.add(position)
+                }
+                try evaluator.begin(member, at: path, properties)
             }
             let isResult = try evaluator.isTrue()
             let keys = isResult ? try evaluator.keys(plan.order) : []
             evaluator.finish()
-            return isResult ? admit(member, walked: walked, keys, href: href) : .no
+            return isResult ? admit(member, keys, walked: walked, href: href) : .no
         } catch {
             switch error {
             case .paused: return .paused
@@ -81,7 +81,7 @@ final class SearchRun {
     }
 
     private func admit(
-        _ member: Member, walked: ResourcePath, _ keys: [SearchValue?], href: () -> [UInt8]
+        _ member: Member, _ keys: [SearchValue?], walked: () -> ResourcePath, href: () -> [UInt8]
     ) -> Admission {
         count += 1
         if plan.order.isEmpty {
@@ -91,7 +91,7 @@ final class SearchRun {
         let isKept =
             plan.limit > 0
             && rows.insert(
-                SearchRows.Row(path: walked, href: href(), name: member.name, keys: keys, number: count))
+                SearchRows.Row(path: walked(), href: href(), name: member.name, keys: keys, number: count))
         if !isKept { isTruncated = true }
         return .no
     }

@@ -2,13 +2,28 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// A resource being evaluated, with the values that a query can access.
-struct SearchSubject {
-    let member: Member
+/// The resource being evaluated, with the values that a query can access. Belongs to one ``SearchEvaluator``.
+final class SearchSubject {
+    @safe @exclusivity(unchecked) private(set) var member = Member()
     /// Canonical path.
-    let path: ResourcePath
-    let properties: [StoredProperty]
-    let resources: any ResourceStore
+    @safe @exclusivity(unchecked) private var path = ResourcePath.root
+    @safe @exclusivity(unchecked) private var properties: [StoredProperty] = []
+    private let resources: any ResourceStore
+
+    init(_ resources: any ResourceStore) { self.resources = resources }
+
+    func become(_ member: Member, at path: ResourcePath, _ properties: [StoredProperty]) {
+        self.member = member
+        self.path = path
+        if !(properties.isEmpty && self.properties.isEmpty) { self.properties = properties }
+    }
+
+    /// Releases the properties, because they should not occupy memory while a slow client receives the response, and the name,
+    /// so that the traversal can reuse its memory.
+    func end() {
+        if !properties.isEmpty { properties = [] }
+        member.name = []
+    }
 
     /// The value of a property, as seen by a query.
     enum Reading {
@@ -20,39 +35,39 @@ struct SearchSubject {
     }
 
     /// - Throws: An error if the quota is required and cannot be determined.
-    func read(_ operand: SearchOperand) throws(WebDAVError) -> Reading {
-        switch operand {
-        case .live(let property):
-            if property == .displayname, let value = properties.displayName {
-                guard let (text, language) = value.simpleText else { return .structured }
-                return .value(.text(text), language: language)
-            }
-            guard property.exists(of: member), !member.info.isPassage || !property.isTime else {
-                return .undefined
-            }
-            if property == .checksums,
-                properties.digests(of: member.info, at: ResourceLocation(path), in: resources).isEmpty
-            {
-                return .undefined
-            }
-            guard let value = try value(of: property) else { return .structured }
-            return .value(value, language: nil)
-        case .dead(let name):
-            guard let property = properties.first(where: { $0.name == name }) else { return .undefined }
-            guard let (text, language) = property.value.simpleText else { return .structured }
+    func read(_ property: LiveProperty) throws(WebDAVError) -> Reading {
+        if property == .displayname, let value = properties.displayName {
+            guard let (text, language) = value.simpleText else { return .structured }
             return .value(.text(text), language: language)
         }
+        guard property.exists(of: member), !member.info.isPassage || !property.isTime else {
+            return .undefined
+        }
+        if property == .checksums,
+            properties.digests(of: member.info, at: ResourceLocation(path), in: resources).isEmpty
+        {
+            return .undefined
+        }
+        guard let value = try value(of: property) else { return .structured }
+        return .value(value, language: nil)
     }
 
-    /// Cost of ``read(_:)`` in steps of a ``SearchMeter``: of finding a dead property and parsing its value, or
-    /// of parsing all stored values for the checksums. Other live properties cost nothing.
-    func steps(of operand: SearchOperand) -> Int {
-        switch operand {
-        case .live(.checksums): properties.reduce(properties.count) { $0 + $1.value.element.count }
-        case .live: 0
-        case .dead(let name):
-            properties.count + 2 * (properties.first { $0.name == name }?.value.element.count ?? 0)
-        }
+    func read(_ name: PropertyName) -> Reading {
+        guard let property = properties.first(where: { $0.name == name }) else { return .undefined }
+        guard let (text, language) = property.value.simpleText else { return .structured }
+        return .value(.text(text), language: language)
+    }
+
+    /// Cost of reading a property in steps of a ``SearchMeter``: of parsing all stored values for the checksums; other live
+    /// properties cost nothing.
+    func steps(of property: LiveProperty) -> Int {
+        guard property == .checksums else { return 0 }
+        return properties.reduce(properties.count) { $0 + $1.value.element.count }
+    }
+
+    /// Cost of finding a dead property and parsing its value.
+    func steps(of name: PropertyName) -> Int {
+        properties.count + 2 * (properties.first { $0.name == name }?.value.element.count ?? 0)
     }
 
     /// Returns nil for a property whose value contains elements.

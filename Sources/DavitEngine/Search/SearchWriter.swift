@@ -12,6 +12,8 @@ struct SearchWriter {
     /// Maximum number of members, starting points and sorted results that one piece processes, so that other
     /// jobs get the thread: a search may visit many members without a match.
     private static let stepLimit = 8192
+    /// Reading the clock takes as long as some tests.
+    private static let stepsPerClockCheck = 16
 
     /// A resource to be evaluated, or whose evaluation was paused.
     private struct Candidate {
@@ -62,7 +64,9 @@ struct SearchWriter {
         var steps = 0
         search.meter.beginPiece()
         while responses.writer.count < limit, steps < Self.stepLimit, !hasEnded, !responses.needsSlot {
-            if steps > 0, search.meter.isPieceOver { break }
+            if steps > 0, search.meter.isPieceOver(checksClock: steps % Self.stepsPerClockCheck == 0) {
+                break
+            }
             if search.isExhausted { endTraversal() }
             steps += 1
             if search.isOver { end() } else { try step() }
@@ -137,8 +141,9 @@ struct SearchWriter {
     /// are not created.
     private mutating func evaluateMember(_ properties: [StoredProperty]) throws(WebDAVError) {
         let (member, path) = (traversal.member, traversal.path)
-        guard let walked = traversal.walkedPath else { return }
-        switch try search.admits(member, at: path, walked: walked, properties, href: { traversal.href }) {
+        switch try search.admits(
+            member, at: path, properties, walked: { traversal.walkedPath }, href: { traversal.href })
+        {
         case .yes:
             responses.writer.beginResponse(
                 href: traversal.collectionHref, member: member.name, isCollection: member.info.isCollection)
@@ -146,7 +151,8 @@ struct SearchWriter {
         case .no: return
         case .paused:
             candidate = Candidate(
-                member: member, path: path, walked: walked, properties: properties, href: traversal.href)
+                member: member, path: path, walked: traversal.walkedPath, properties: properties,
+                href: traversal.href)
         }
     }
 
@@ -154,7 +160,7 @@ struct SearchWriter {
     private mutating func evaluate(_ resource: Candidate) throws(WebDAVError) {
         candidate = nil
         switch try search.admits(
-            resource.member, at: resource.path, walked: resource.walked, resource.properties,
+            resource.member, at: resource.path, resource.properties, walked: { resource.walked },
             href: { resource.href })
         {
         case .yes:

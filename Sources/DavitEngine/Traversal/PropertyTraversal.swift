@@ -55,7 +55,7 @@ struct PropertyTraversal {
     var collectionHref: [UInt8] { hrefs.last ?? [] }
     /// The path on which the traversal has reached the current resource; it differs from ``path`` for a link
     /// and below a link.
-    var walkedPath: ResourcePath? { traversal.path.appending(member.name) }
+    var walkedPath: ResourcePath { traversal.path.appending(member.name) ?? traversal.path }
 
     /// The href of the current resource.
     var href: [UInt8] { href(of: member.name, isCollection: member.info.isCollection) }

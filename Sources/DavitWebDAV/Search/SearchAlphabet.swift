@@ -41,6 +41,19 @@ package struct SearchAlphabet: Sendable {
         return asciiCodes[Int(isUpper ? byte | 0x20 : byte)]
     }
 
+    /// Appends the codes of characters that are single bytes, up to the first other one.
+    fileprivate func appendCodes(
+        of bytes: UnsafeBufferPointer<UInt8>, isFolded: Bool, to target: inout [UInt32]
+    ) {
+        target.append(addingCapacity: bytes.count) { output in
+            for index in bytes.indices {
+                let byte = unsafe bytes[index]
+                guard byte < 0x80, byte != UInt8(ascii: "\r") else { return }
+                output.append(code(of: byte, isFolded: isFolded))
+            }
+        }
+    }
+
     /// Appends the code of a text character, or the codes of its lowercase form.
     /// - Returns: the cost in steps.
     fileprivate func appendCode(of character: Character, isFolded: Bool, to target: inout [UInt32]) -> Int {
@@ -61,25 +74,60 @@ package struct SearchAlphabet: Sendable {
     }
 }
 
-/// A text as the codes of its characters, decoded incrementally so that a long text does not occupy a thread.
-package struct SearchText: Sendable {
-    private var characters: String.Iterator
-    /// The rest of a text whose characters are single bytes; nil for other texts.
-    private var bytes: String.UTF8View.SubSequence?
-    private let isFolded: Bool
-    /// The codes of the characters decoded so far.
-    package private(set) var codes: [UInt32] = []
-    /// Whether ``codes`` contains all characters.
-    package private(set) var isComplete = false
+/// A text as the codes of its characters, decoded incrementally so that a long text does not occupy a thread. Used by one task
+/// at a time, for one text after another.
+package final class SearchText {
+    /// The maximum length of a text that is decoded at a time, in bytes.
+    private static let shortBytes = 512
 
-    /// - Parameter isFolded: whether to convert the text to lower case.
-    package init(_ text: String, isFolded: Bool) {
+    private let isFolded: Bool
+    /// The rest of the text; nil if all of it was decoded immediately.
+    @safe @exclusivity(unchecked) private var characters: String.Iterator?
+    /// The rest of a text whose characters are single bytes; nil for other texts.
+    @safe @exclusivity(unchecked) private var bytes: String.UTF8View.SubSequence?
+    @safe @exclusivity(unchecked) private var decoded: [UInt32] = []
+    @safe @exclusivity(unchecked) private var progress = Progress.none
+
+    private enum Progress { case none, begun, complete }
+
+    /// The codes of the characters decoded so far.
+    package var codes: [UInt32] { decoded }
+    /// Whether there is a text.
+    package var isBegun: Bool { progress != .none }
+    /// Whether ``codes`` contains all characters.
+    package var isComplete: Bool { progress == .complete }
+
+    /// - Parameter isFolded: whether to convert texts to lower case.
+    package init(isFolded: Bool) { self.isFolded = isFolded }
+
+    /// Begins a text, and decodes it entirely if it is short and its characters are single bytes, as those of most names are.
+    /// - Returns: the cost in steps.
+    package func begin(_ text: String, with alphabet: SearchAlphabet) -> Int {
+        progress = .begun
+        let count = text.utf8.count
+        if count <= Self.shortBytes {
+            var text = text
+            text.withUTF8 { unsafe alphabet.appendCodes(of: $0, isFolded: isFolded, to: &decoded) }
+            if decoded.count == count {
+                progress = .complete
+                return count
+            }
+            decoded.removeAll(keepingCapacity: true)
+        }
         characters = text.makeIterator()
         bytes = Self.hasOnlySingleBytes(text) ? text.utf8[...] : nil
-        self.isFolded = isFolded
         // Growing the array step by step would temporarily need up to three times its memory. Reserved pages
         // that are never used take no physical memory.
-        codes.reserveCapacity(text.utf8.count)
+        decoded.reserveCapacity(count)
+        return 0
+    }
+
+    /// Ends a text. Keeps only the memory of a short one.
+    package func end() {
+        guard isBegun else { return }
+        progress = .none
+        if decoded.count > Self.shortBytes { decoded = [] } else { decoded.removeAll(keepingCapacity: true) }
+        if characters != nil { (characters, bytes) = (nil, nil) }
     }
 
     /// Whether every byte is a character: in ASCII, only CR LF is a character of two bytes.
@@ -88,22 +136,22 @@ package struct SearchText: Sendable {
     }
 
     /// Decodes characters while `steps` is positive, and subtracts their cost.
-    package mutating func decode(with alphabet: SearchAlphabet, steps: inout Int) {
+    package func decode(with alphabet: SearchAlphabet, steps: inout Int) {
         if let rest = bytes {
             let next = rest.prefix(min(max(0, steps), rest.count))
-            for byte in next { codes.append(alphabet.code(of: byte, isFolded: isFolded)) }
+            for byte in next { decoded.append(alphabet.code(of: byte, isFolded: isFolded)) }
             steps -= next.count
             bytes = rest[next.endIndex...]
             // As below, the end of the text is detected only if there are steps left.
-            isComplete = steps > 0
+            if steps > 0 { progress = .complete }
             return
         }
         while steps > 0 {
-            guard let character = characters.next() else {
-                isComplete = true
+            guard let character = characters?.next() else {
+                progress = .complete
                 return
             }
-            steps -= alphabet.appendCode(of: character, isFolded: isFolded, to: &codes)
+            steps -= alphabet.appendCode(of: character, isFolded: isFolded, to: &decoded)
         }
     }
 }

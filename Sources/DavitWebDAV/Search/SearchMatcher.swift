@@ -7,7 +7,7 @@
 ///
 /// The parts share a few arrays to save memory, because a pattern can have hundreds of parts, a query can
 /// have 256 patterns, and many queries can be pending. A pattern of 1024 characters takes at most 40 KiB.
-package struct SearchMatcher: Sendable {
+package final class SearchMatcher: Sendable {
     /// The code that represents `_`.
     static let anyCharacter = UInt32.max
     /// The cost of a text character in a part with `_`, in steps, in addition to one step for each word of
@@ -50,16 +50,16 @@ package struct SearchMatcher: Sendable {
 
     private let first: [UInt32]
     private let last: [UInt32]
-    private var parts: [Part] = []
+    private let parts: [Part]
     /// The codes of the characters of all parts.
-    private var codes: [UInt32] = []
+    private let codes: [UInt32]
     /// For each prefix of a part without `_`, at the index of its last character in `codes`: the length of
     /// its longest proper prefix that is also its suffix.
-    private var borders: [UInt16] = []
+    private let borders: [UInt16]
     /// The masks of the parts with `_`, for each part sorted by character and word.
-    private var masks: [Mask] = []
+    private let masks: [Mask]
     /// The positions of `_`, which match any character, in each part with `_`.
-    private var anyBits: [UInt64] = []
+    private let anyBits: [UInt64]
     private let hasAnyText: Bool
     /// The minimum length of a matching text, in characters.
     private let leastCount: Int
@@ -72,9 +72,15 @@ package struct SearchMatcher: Sendable {
         first = Self.codes(of: sections[0], alphabet)
         last = hasAnyText ? Self.codes(of: sections[sections.count - 1], alphabet) : []
         let inner = sections.dropFirst().dropLast().filter { !$0.isEmpty }
-        parts.reserveCapacity(inner.count)
-        codes.reserveCapacity(inner.reduce(0) { $0 + $1.count })
-        for section in inner { append(Self.codes(of: section, alphabet)) }
+        var compiler = Compiler()
+        compiler.parts.reserveCapacity(inner.count)
+        compiler.codes.reserveCapacity(inner.reduce(0) { $0 + $1.count })
+        for section in inner { compiler.append(Self.codes(of: section, alphabet)) }
+        parts = compiler.parts
+        codes = compiler.codes
+        borders = compiler.borders
+        masks = compiler.masks
+        anyBits = compiler.anyBits
     }
 
     private static func codes(
@@ -86,53 +92,63 @@ package struct SearchMatcher: Sendable {
         }
     }
 
-    /// Compiles a part.
-    private mutating func append(_ added: [UInt32]) {
-        var part = Part(
-            codes: Int32(codes.count)..<Int32(codes.count + added.count),
-            masks: Int32(masks.count)..<Int32(masks.count))
-        codes += added
-        if added.contains(Self.anyCharacter) {
-            part.firstWord = Int32(anyBits.count)
-            anyBits.append(contentsOf: repeatElement(0, count: part.wordCount))
-            appendMasks(of: added, firstWord: Int(part.firstWord))
-            part.masks = part.masks.lowerBound..<Int32(masks.count)
-        } else {
-            appendBorders(of: added, from: Int(part.codes.lowerBound))
-        }
-        parts.append(part)
-    }
+    /// The parts compiled so far; see the properties with the same names.
+    private struct Compiler {
+        var parts: [Part] = []
+        var codes: [UInt32] = []
+        var borders: [UInt16] = []
+        var masks: [Mask] = []
+        var anyBits: [UInt64] = []
 
-    /// - Parameter start: the index of the part in `codes`.
-    private mutating func appendBorders(of part: [UInt32], from start: Int) {
-        // Also add zeros for preceding parts with `_`, which have no borders.
-        borders.append(contentsOf: repeatElement(0, count: start + part.count - borders.count))
-        var length = 0
-        for index in part.indices.dropFirst() {
-            while length > 0, part[length] != part[index] { length = Int(borders[start + length - 1]) }
-            if part[length] == part[index] { length += 1 }
-            borders[start + index] = UInt16(length)
-        }
-    }
-
-    /// - Parameter firstWord: the index of the part in `anyBits`.
-    private mutating func appendMasks(of part: [UInt32], firstWord: Int) {
-        var added: [Mask] = []
-        for (index, code) in part.enumerated() {
-            let bit = UInt64(1) << UInt64(index % 64)
-            if code == Self.anyCharacter {
-                anyBits[firstWord + index / 64] |= bit
+        /// Compiles a part.
+        mutating func append(_ added: [UInt32]) {
+            var part = Part(
+                codes: Int32(codes.count)..<Int32(codes.count + added.count),
+                masks: Int32(masks.count)..<Int32(masks.count))
+            codes += added
+            if added.contains(anyCharacter) {
+                part.firstWord = Int32(anyBits.count)
+                anyBits.append(contentsOf: repeatElement(0, count: part.wordCount))
+                appendMasks(of: added, firstWord: Int(part.firstWord))
+                part.masks = part.masks.lowerBound..<Int32(masks.count)
             } else {
-                added.append(Mask(code: code, word: Int32(index / 64), bits: bit))
+                appendBorders(of: added, from: Int(part.codes.lowerBound))
+            }
+            parts.append(part)
+        }
+
+        /// - Parameter start: the index of the part in `codes`.
+        private mutating func appendBorders(of part: [UInt32], from start: Int) {
+            // Also add zeros for preceding parts with `_`, which have no borders.
+            borders.append(contentsOf: repeatElement(0, count: start + part.count - borders.count))
+            var length = 0
+            for index in part.indices.dropFirst() {
+                while length > 0, part[length] != part[index] { length = Int(borders[start + length - 1]) }
+                if part[length] == part[index] { length += 1 }
+                borders[start + index] = UInt16(length)
             }
         }
-        added.sort { ($0.code, $0.word) < ($1.code, $1.word) }
-        let start = masks.count
-        for mask in added {
-            if masks.count > start, let last = masks.last, last.code == mask.code, last.word == mask.word {
-                masks[masks.count - 1].bits |= mask.bits
-            } else {
-                masks.append(mask)
+
+        /// - Parameter firstWord: the index of the part in `anyBits`.
+        private mutating func appendMasks(of part: [UInt32], firstWord: Int) {
+            var added: [Mask] = []
+            for (index, code) in part.enumerated() {
+                let bit = UInt64(1) << UInt64(index % 64)
+                if code == anyCharacter {
+                    anyBits[firstWord + index / 64] |= bit
+                } else {
+                    added.append(Mask(code: code, word: Int32(index / 64), bits: bit))
+                }
+            }
+            added.sort { ($0.code, $0.word) < ($1.code, $1.word) }
+            let start = masks.count
+            for mask in added {
+                if masks.count > start, let last = masks.last, last.code == mask.code, last.word == mask.word
+                {
+                    masks[masks.count - 1].bits |= mask.bits
+                } else {
+                    masks.append(mask)
+                }
             }
         }
     }

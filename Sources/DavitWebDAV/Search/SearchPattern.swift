@@ -55,7 +55,8 @@ public struct SearchPattern: Hashable, Sendable {
     /// Compiles the pattern in each call. A search compiles its patterns only once; see `SearchMatcher`.
     public func matches(_ text: String) -> Bool {
         let alphabet = SearchAlphabet([self])
-        var decoded = SearchText(text, isFolded: false)
+        let decoded = SearchText(isFolded: false)
+        _ = decoded.begin(text, with: alphabet)
         var steps = Int.max
         decoded.decode(with: alphabet, steps: &steps)
         var progress = SearchMatcher.Progress()
