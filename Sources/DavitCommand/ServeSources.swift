@@ -47,6 +47,7 @@ package struct ServeSources: Hashable, Sendable {
 
     /// Reads the variables of the environment, and verifies each value.
     mutating func read(_ variables: [String: String]) throws(UsageError) {
+        if variables.isEmpty { return }
         let options = Dictionary(uniqueKeysWithValues: ServeOption.allCases.map { ($0.variable, $0) })
         for (name, value) in variables.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if name == Self.folderVariable {
@@ -88,6 +89,7 @@ package struct ServeSources: Hashable, Sendable {
 
     /// Returns a warning for each unknown variable.
     package static func warnings(for unknown: [String]) -> [String] {
+        if unknown.isEmpty { return [] }
         let known = ServeOption.allCases.map(\.variable) + [folderVariable]
         return unknown.map { name in
             let nearest = Arguments.nearest(to: name, in: known).map { "; did you mean \($0)?" } ?? ""

@@ -29,11 +29,11 @@ package struct JSONFields {
         var isFlat = true
         do throws(StateError) {
             let connection = try DatabaseConnection(path: ":memory:", busyMilliseconds: 0)
-            let type = try Statement(
+            let type = Statement(
                 "SELECT CASE WHEN json_valid(?1) THEN json_type(?1) ELSE '' END", on: connection)
             try type.forEachRow([.text(text)]) { row in kind = row.text(0) }
             if kind == "object" {
-                let members = try Statement("SELECT key, type, atom FROM json_each(?1)", on: connection)
+                let members = Statement("SELECT key, type, atom FROM json_each(?1)", on: connection)
                 try members.forEachRow([.text(text)]) { row in
                     let (name, isText) = (row.text(0), row.text(1) == "text")
                     if !isText, row.text(1) != "null" { isFlat = false }

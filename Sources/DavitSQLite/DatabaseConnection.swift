@@ -2,9 +2,21 @@ internal import CSQLite
 internal import DavitHTTP
 package import DavitStore
 
-/// A connection to the database; owns its `sqlite3` handle. Used by one thread at a time.
+/// Closes a `sqlite3` handle when it is released.
+@safe final class DatabaseHandle {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+    deinit { unsafe sqlite3_close_v2(pointer) }
+}
+
+/// A connection to the database. Used by one thread at a time. It is closed when it and its statements have been released; closing
+/// the last connection to a database runs a checkpoint.
 @safe package struct DatabaseConnection: ~Copyable {
-    let handle: OpaquePointer
+    let owner: DatabaseHandle
+
+    var handle: OpaquePointer { unsafe owner.pointer }
 
     /// - Parameter busyMilliseconds: how long a call waits for locks of other processes.
     package init(path: String, busyMilliseconds: Int32) throws(StateError) {
@@ -20,7 +32,7 @@ package import DavitStore
             unsafe sqlite3_close_v2(opened)
             throw error
         }
-        unsafe self.handle = handle
+        owner = unsafe DatabaseHandle(owning: handle)
         unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
     }
 
@@ -40,7 +52,7 @@ package import DavitStore
             unsafe sqlite3_close_v2(opened)
             throw error
         }
-        unsafe self.handle = handle
+        owner = unsafe DatabaseHandle(owning: handle)
     }
 
     /// Creates a database in WAL mode, unless there is one.
@@ -74,9 +86,6 @@ package import DavitStore
         }
         try check(unsafe davit_publish_file(new, path))
     }
-
-    // The connection is released with its last statement; closing the last connection runs a checkpoint.
-    deinit { unsafe sqlite3_close_v2(handle) }
 
     /// Creates the tables of a new database, or migrates those of an older version, in one transaction.
     ///

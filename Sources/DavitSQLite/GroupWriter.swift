@@ -40,10 +40,10 @@ package final class GroupWriter {
             laterDurability = durability
         }
         rows = RowWriter(
-            try WriteStatements(on: connection),
+            WriteStatements(on: connection),
             lastLockNumber: try connection.integer("SELECT coalesce(max(number), 0) FROM lock"))
-        begin = try Statement("BEGIN IMMEDIATE", on: connection)
-        end = try Statement("COMMIT", on: connection)
+        begin = Statement("BEGIN IMMEDIATE", on: connection)
+        end = Statement("COMMIT", on: connection)
         logPages = LogPages(of: connection)
         checkpoints = Checkpoints(
             path: path, durability: durability, busyMilliseconds: busyMilliseconds, background: background)
@@ -89,6 +89,9 @@ package final class GroupWriter {
 
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { rows.scanSteps }
+
+    /// See ``RowWriter/invalidStatementCount``.
+    var invalidStatementCount: Int { rows.invalidStatementCount }
 
     /// See ``Statement/steps``.
     var steps: Int { rows.steps }

@@ -23,10 +23,10 @@ final class ReadStatements {
         recordAt.scanSteps + recordsUnder.scanSteps + trashAfter.scanSteps + trashByID.scanSteps
     }
 
-    init(on connection: borrowing DatabaseConnection) throws(StateError) {
-        begin = try Statement("BEGIN", on: connection)
-        commit = try Statement("COMMIT", on: connection)
-        recordAt = try Statement(
+    init(on connection: borrowing DatabaseConnection) {
+        begin = Statement("BEGIN", on: connection)
+        commit = Statement("COMMIT", on: connection)
+        recordAt = Statement(
             """
             SELECT r.inode, r.birth, r.pending_inode, r.pending_birth,
                 p.namespace, p.local, p.element
@@ -36,7 +36,7 @@ final class ReadStatements {
             """, on: connection)
         // The range of the paths below a path never includes the path itself, not even for the root, which is
         // at ("", "").
-        recordsUnder = try Statement(
+        recordsUnder = Statement(
             """
             SELECT * FROM (
                 SELECT r.parent, r.name, r.inode, r.birth, r.pending_inode, r.pending_birth,
@@ -52,14 +52,14 @@ final class ReadStatements {
                 WHERE r.parent >= ?3 AND r.parent < ?4
                 ORDER BY r.parent, r.name, p.namespace, p.local)
             """, on: connection)
-        pathsWithProperties = try Statement(
+        pathsWithProperties = Statement(
             """
             SELECT parent, name, inode, birth, pending_inode, pending_birth FROM resource r
             WHERE EXISTS (SELECT 1 FROM property p WHERE p.parent = r.parent AND p.name = r.name)
             """, on: connection)
-        pathsWithProperty = try Statement(
+        pathsWithProperty = Statement(
             "SELECT parent, name FROM property WHERE namespace = ?1 AND local = ?2", on: connection)
-        locks = try Statement(
+        locks = Statement(
             """
             SELECT l.token, l.parent, l.name, l.is_infinite, l.is_exclusive, l.owner, l.principal,
                 l.timeout_seconds, l.expiry, l.root_href, r.inode, r.birth, r.pending_inode, r.pending_birth,
@@ -67,27 +67,27 @@ final class ReadStatements {
             FROM lock l CROSS JOIN resource r ON r.parent = l.parent AND r.name = l.name
             ORDER BY l.number
             """, on: connection)
-        intents = try Statement(
+        intents = Statement(
             """
             SELECT id, source, destination, moved_inode, moved_birth, replaced_inode, replaced_birth, is_copy,
                 origin, origin_inode, origin_birth, executable, modified, kept, content_language
             FROM intent ORDER BY id
             """, on: connection)
-        uploads = try Statement(
+        uploads = Statement(
             """
             SELECT id, folder, name, staged_name, inode, birth, principal, field_lines, options,
                 length, offset, is_unverified, is_complete, expiry, network
             FROM upload ORDER BY id
             """, on: connection)
-        trashTotals = try Statement(
+        trashTotals = Statement(
             "SELECT count(*), coalesce(sum(length), 0), coalesce(max(number), 0) FROM trash", on: connection)
-        trashAfter = try Statement(
+        trashAfter = Statement(
             """
             SELECT number, id, path, place, inode, birth, deleted, principal, length, is_collection,
                 is_overwritten
             FROM trash WHERE number > ?1 ORDER BY number LIMIT ?2
             """, on: connection)
-        trashByID = try Statement(
+        trashByID = Statement(
             """
             SELECT number, id, path, place, inode, birth, deleted, principal, length, is_collection,
                 is_overwritten

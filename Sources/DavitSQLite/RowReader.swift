@@ -14,7 +14,7 @@ final class RowReader: @unchecked Sendable {
     init(path: String, busyMilliseconds: Int32) throws(StateError) {
         let connection = try DatabaseConnection(path: path, busyMilliseconds: busyMilliseconds)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON")
-        statements = try ReadStatements(on: connection)
+        statements = ReadStatements(on: connection)
         self.connection = connection
     }
 
@@ -22,7 +22,7 @@ final class RowReader: @unchecked Sendable {
 
     /// - Parameter statement: a query that returns the rows of each path consecutively.
     private func records(
-        _ statement: borrowing Statement, _ values: [SQLValue]
+        _ statement: Statement, _ values: [SQLValue]
     ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
         var records: [(path: ResourcePath, record: PropertyRecord)] = []
         try statement.forEachRow(values) { row in
@@ -192,7 +192,7 @@ final class RowReader: @unchecked Sendable {
     }
 
     private func trash(
-        _ statement: borrowing Statement, _ values: [SQLValue]
+        _ statement: Statement, _ values: [SQLValue]
     ) throws(StateError) -> [TrashEntry] {
         var entries: [TrashEntry] = []
         try statement.forEachRow(values) { (row) throws(StateError) in

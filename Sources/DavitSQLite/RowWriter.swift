@@ -23,6 +23,9 @@ final class RowWriter {
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { statements.sum { $0.scanSteps } }
 
+    /// The number of statements that SQLite does not accept, most of which have not run yet.
+    var invalidStatementCount: Int { statements.sum { $0.isValid ? 0 : 1 } }
+
     /// See ``Statement/steps``.
     var steps: Int { statements.sum { $0.steps } }
 
@@ -204,7 +207,7 @@ final class RowWriter {
 
     /// - Parameter statement: a DELETE of locks at one path; its parameters are the path's key and `values`.
     private func removeLocks(
-        at path: ResourcePath, _ statement: borrowing Statement, _ values: [SQLValue] = []
+        at path: ResourcePath, _ statement: Statement, _ values: [SQLValue] = []
     ) throws(StateError) {
         if try statement.run(path.key + values) > 0 { touched.insert(path) }
     }

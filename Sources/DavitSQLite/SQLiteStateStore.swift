@@ -192,6 +192,9 @@ public final class SQLiteStateStore: StateStore {
         }
     }
 
+    /// The number of statements for changes that SQLite does not accept.
+    package var invalidStatementCount: Int { writer.mutex.withLock { $0.invalidStatementCount } }
+
     /// The number of full-scan steps and sorts, in all statements except those that read entire tables at
     /// startup.
     package var scanSteps: Int { writer.mutex.withLock { $0.scanSteps } + readers.scanSteps }

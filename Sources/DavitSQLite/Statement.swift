@@ -1,43 +1,60 @@
 internal import CSQLite
 package import DavitStore
 
-/// A prepared statement; owns its `sqlite3_stmt`. Between runs it holds neither locks nor parameter values.
-@safe package struct Statement: ~Copyable {
-    private let handle: OpaquePointer
+/// A statement that is prepared when it runs for the first time, because preparing all of them would take a third of the time that
+/// opening a database takes, and most servers never run most of them. Between runs it holds neither locks nor parameter values.
+///
+/// Used by one thread at a time. Keeps its connection open.
+@safe package final class Statement {
+    private let connection: DatabaseHandle
+    private let sql: StaticString
+    /// Owned.
+    @safe @exclusivity(unchecked) private var prepared: OpaquePointer?
 
     /// - Parameter sql: a `StaticString`, so that text from a request can never become SQL.
-    package init(_ sql: StaticString, on connection: borrowing DatabaseConnection) throws(StateError) {
-        var prepared: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v3(
-            connection.handle, sql.utf8Start, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT),
-            &prepared, nil)
-        guard code == SQLITE_OK, let opened = unsafe prepared else {
-            throw unsafe StateError(sqlite: connection.handle)
-        }
-        unsafe handle = opened
+    package init(_ sql: StaticString, on connection: borrowing DatabaseConnection) {
+        self.connection = connection.owner
+        self.sql = sql
     }
 
-    deinit { unsafe sqlite3_finalize(handle) }
+    deinit { unsafe sqlite3_finalize(prepared) }
+
+    private func prepare() throws(StateError) -> OpaquePointer {
+        if let prepared { return unsafe prepared }
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            connection.pointer, sql.utf8Start, Int32(sql.utf8CodeUnitCount),
+            UInt32(SQLITE_PREPARE_PERSISTENT),
+            &opened, nil)
+        guard code == SQLITE_OK, let opened = unsafe opened else {
+            throw unsafe StateError(sqlite: connection.pointer)
+        }
+        unsafe prepared = opened
+        return unsafe opened
+    }
 
     /// Runs the statement to completion, ignoring result rows.
     /// - Returns: the number of rows changed by an INSERT, UPDATE or DELETE.
     @discardableResult
-    package borrowing func run(_ values: [SQLValue]) throws(StateError) -> Int {
+    package func run(_ values: [SQLValue]) throws(StateError) -> Int {
         try forEachRow(values) { _ in }
-        return Int(unsafe sqlite3_changes64(sqlite3_db_handle(handle)))
+        return Int(unsafe sqlite3_changes64(connection.pointer))
     }
 
     /// Runs the statement to completion with `values` bound to its parameters in order, and passes each row
     /// to `body`.
-    package borrowing func forEachRow(
+    package func forEachRow(
         _ values: [SQLValue], _ body: (borrowing ResultRow) throws(StateError) -> Void
     ) throws(StateError) {
+        let handle = try unsafe prepare()
         defer {
             // The result code repeats the error of the last step, which has already been thrown.
             unsafe sqlite3_reset(handle)
             unsafe sqlite3_clear_bindings(handle)
         }
-        for (offset, value) in values.enumerated() { try bind(value, at: Int32(offset) + 1) }
+        for (offset, value) in values.enumerated() {
+            try unsafe bind(value, at: Int32(offset) + 1, of: handle)
+        }
         while true {
             switch unsafe sqlite3_step(handle) {
             case SQLITE_ROW: try body(unsafe ResultRow(handle: handle))
@@ -48,7 +65,7 @@ package import DavitStore
     }
 
     /// Runs the statement and returns whether there are any rows.
-    package borrowing func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
+    package func hasRow(_ values: [SQLValue]) throws(StateError) -> Bool {
         var found = false
         try forEachRow(values) { _ in found = true }
         return found
@@ -57,15 +74,24 @@ package import DavitStore
     /// The number of full-scan steps and sorts since the statement was prepared; 0 if indexes find and order
     /// all rows.
     var scanSteps: Int {
-        let scanned = unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0)
-        return Int(scanned) + Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0))
+        status(SQLITE_STMTSTATUS_FULLSCAN_STEP) + status(SQLITE_STMTSTATUS_SORT)
     }
 
     /// The number of virtual machine steps since the statement was prepared: a measure of cost that is
     /// independent of system load.
-    var steps: Int { Int(unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+    var steps: Int { status(SQLITE_STMTSTATUS_VM_STEP) }
 
-    private borrowing func bind(_ value: SQLValue, at index: Int32) throws(StateError) {
+    /// Whether SQLite accepts the statement. Prepares it, if it has not run yet.
+    var isValid: Bool { unsafe (try? prepare()) != nil }
+
+    private func status(_ counter: Int32) -> Int {
+        guard let prepared else { return 0 }
+        return Int(unsafe sqlite3_stmt_status(prepared, counter, 0))
+    }
+
+    private func bind(
+        _ value: SQLValue, at index: Int32, of handle: OpaquePointer
+    ) throws(StateError) {
         let code: Int32
         switch value {
         case .null:
@@ -84,7 +110,7 @@ package import DavitStore
         guard code == SQLITE_OK else { throw lastError }
     }
 
-    private var lastError: StateError { unsafe StateError(sqlite: sqlite3_db_handle(handle)) }
+    private var lastError: StateError { unsafe StateError(sqlite: connection.pointer) }
 }
 
 /// The current row of a statement. Columns are numbered from 0, and their values are copied.

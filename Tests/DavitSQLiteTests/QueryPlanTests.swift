@@ -9,6 +9,7 @@ struct QueryPlanTests {
     @Test func everyStatementUsesAnIndex() throws {
         let folder = DatabaseFolder()
         let store = try SQLiteStateStore(folder: folder.path)
+        #expect(store.invalidStatementCount == 0)
         var changes: [StateChange] = []
         for number in 0..<300 {
             changes += setting("a/b\(number % 7)/c\(number)") + adding("urn:\(number)", to: "x/\(number)")

@@ -90,7 +90,7 @@ package final class BanDatabase: Sendable {
         try connection.withLock { connection throws(StateError) in
             try connection.execute("BEGIN IMMEDIATE")
             do throws(StateError) {
-                let put = try Statement(
+                let put = Statement(
                     "INSERT OR REPLACE INTO ban (network, count, since, until, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
                     on: connection)
                 for ban in bans {
@@ -99,7 +99,7 @@ package final class BanDatabase: Sendable {
                         .text(ban.reason),
                     ])
                 }
-                let remove = try Statement("DELETE FROM ban WHERE network = ?1", on: connection)
+                let remove = Statement("DELETE FROM ban WHERE network = ?1", on: connection)
                 for network in networks { try remove.run([.text(network)]) }
                 try connection.execute("COMMIT")
             } catch {

@@ -8,19 +8,11 @@ package final class JSONParser {
     private let tree: Statement
     private let value: Statement
 
-    private init(validity: consuming Statement, tree: consuming Statement, value: consuming Statement) {
-        self.validity = validity
-        self.tree = tree
-        self.value = value
-    }
-
-    private static func make() throws(StateError) -> JSONParser {
-        // The statements keep the connection open.
+    private init() throws(StateError) {
         let connection = try DatabaseConnection(path: ":memory:", busyMilliseconds: 0)
-        return JSONParser(
-            validity: try Statement("SELECT json_valid(?1)", on: connection),
-            tree: try Statement("SELECT id, parent, key, type, atom FROM json_tree(?1)", on: connection),
-            value: try Statement("SELECT ?1 -> ?2", on: connection))
+        validity = Statement("SELECT json_valid(?1)", on: connection)
+        tree = Statement("SELECT id, parent, key, type, atom FROM json_tree(?1)", on: connection)
+        value = Statement("SELECT ?1 -> ?2", on: connection)
     }
 
     /// Nil until first use.
@@ -31,7 +23,7 @@ package final class JSONParser {
     ) -> R? {
         shared.withLock { shared in
             do throws(StateError) {
-                let parser = if let shared { shared } else { try make() }
+                let parser = if let shared { shared } else { try JSONParser() }
                 shared = parser
                 return try body(parser)
             } catch {

@@ -52,7 +52,7 @@ package final class JournalDatabase {
         trimmed = try connection.integer("SELECT trimmed FROM journal")
         removals = Int(try connection.integer("SELECT count(*) FROM entry WHERE kind < 0"))
         self.removalLimit = removalLimit
-        statements = try JournalStatements(on: connection)
+        statements = JournalStatements(on: connection)
         self.connection = connection
         try transaction { () throws(StateError) in }
     }
@@ -112,7 +112,7 @@ package final class JournalDatabase {
     }
 
     private func folders(
-        _ statement: borrowing Statement, _ values: [SQLValue]
+        _ statement: Statement, _ values: [SQLValue]
     ) throws(StateError) -> [JournalFolder] {
         var folders: [JournalFolder] = []
         try statement.forEachRow(values) { row in folders.append(JournalFolder(row)) }

@@ -28,35 +28,35 @@ final class JournalStatements {
     let forget: Statement
     let forgetFolders: Statement
 
-    init(on connection: borrowing DatabaseConnection) throws(StateError) {
-        begin = try Statement("BEGIN IMMEDIATE", on: connection)
-        commit = try Statement("COMMIT", on: connection)
-        setNumbers = try Statement("UPDATE journal SET last = ?1, trimmed = ?2", on: connection)
+    init(on connection: borrowing DatabaseConnection) {
+        begin = Statement("BEGIN IMMEDIATE", on: connection)
+        commit = Statement("COMMIT", on: connection)
+        setNumbers = Statement("UPDATE journal SET last = ?1, trimmed = ?2", on: connection)
 
-        folderAt = try Statement("SELECT id, path, inode, birth FROM folder WHERE path = ?1", on: connection)
-        folderOf = try Statement("SELECT id, path, inode, birth FROM folder WHERE id = ?1", on: connection)
-        foldersUnder = try Statement(
+        folderAt = Statement("SELECT id, path, inode, birth FROM folder WHERE path = ?1", on: connection)
+        folderOf = Statement("SELECT id, path, inode, birth FROM folder WHERE id = ?1", on: connection)
+        foldersUnder = Statement(
             """
             SELECT id, path, inode, birth FROM folder
             WHERE is_gone = 0 AND (path = ?1 OR (path >= ?2 AND path < ?3))
             """, on: connection)
-        addFolder = try Statement(
+        addFolder = Statement(
             "INSERT INTO folder (path, inode, birth, is_gone) VALUES (?1, 0, 0, 0) RETURNING id",
             on: connection)
-        setFolder = try Statement(
+        setFolder = Statement(
             "UPDATE folder SET inode = ?2, birth = ?3, is_gone = ?4 WHERE id = ?1", on: connection)
 
-        entry = try Statement(
+        entry = Statement(
             """
             SELECT kind, is_volatile, inode, birth, length, modified, stamp FROM entry
             WHERE folder = ?1 AND name = ?2
             """, on: connection)
-        entries = try Statement(
+        entries = Statement(
             """
             SELECT kind, is_volatile, inode, birth, length, modified, stamp, name FROM entry
             WHERE folder = ?1 AND kind > 0
             """, on: connection)
-        putEntry = try Statement(
+        putEntry = Statement(
             """
             INSERT INTO entry
                 (folder, name, number, kind, is_volatile, inode, birth, length, modified, stamp)
@@ -65,29 +65,29 @@ final class JournalStatements {
                 is_volatile = excluded.is_volatile, inode = excluded.inode, birth = excluded.birth,
                 length = excluded.length, modified = excluded.modified, stamp = excluded.stamp
             """, on: connection)
-        setVolatile = try Statement(
+        setVolatile = Statement(
             "UPDATE entry SET is_volatile = ?3 WHERE folder = ?1 AND name = ?2", on: connection)
-        removeEntry = try Statement("DELETE FROM entry WHERE folder = ?1 AND name = ?2", on: connection)
-        steadyNames = try Statement(
+        removeEntry = Statement("DELETE FROM entry WHERE folder = ?1 AND name = ?2", on: connection)
+        steadyNames = Statement(
             """
             SELECT folder, name FROM entry INDEXED BY entry_inode
             WHERE inode = ?1 AND birth = ?2 AND kind = 1 AND is_volatile = 0
             """, on: connection)
-        removeEntries = try Statement(
+        removeEntries = Statement(
             """
             UPDATE entry SET kind = -kind, is_volatile = 0, number = ?2 + position
             FROM (SELECT name AS other, row_number() OVER (ORDER BY name) AS position FROM entry
                 WHERE folder = ?1 AND kind > 0)
             WHERE folder = ?1 AND name = other
             """, on: connection)
-        volatileUnder = try Statement(
+        volatileUnder = Statement(
             """
             SELECT f.id, f.path, f.inode, f.birth, e.name
             FROM entry e INDEXED BY entry_volatile CROSS JOIN folder f ON f.id = e.folder
             WHERE e.is_volatile = 1 AND (f.path = ?1 OR (f.path >= ?2 AND f.path < ?3))
             """, on: connection)
 
-        members = try Statement(
+        members = Statement(
             """
             SELECT number, kind, '', name, 0 FROM entry INDEXED BY entry_member
             WHERE folder = (SELECT id FROM folder WHERE path = ?1) AND number > ?2 AND number <= ?3
@@ -96,7 +96,7 @@ final class JournalStatements {
             """, on: connection)
         // Removed members of a collection that no longer exists are omitted, because the removal of the
         // collection is reported instead.
-        below = try Statement(
+        below = Statement(
             """
             SELECT e.number, e.kind, f.path, e.name, f.is_gone
             FROM entry e INDEXED BY entry_number CROSS JOIN folder f ON f.id = e.folder
@@ -104,12 +104,12 @@ final class JournalStatements {
                 AND (f.path = ?1 OR (f.path >= ?2 AND f.path < ?3))
             ORDER BY e.number LIMIT ?6
             """, on: connection)
-        oldestKept = try Statement(
+        oldestKept = Statement(
             "SELECT number FROM entry WHERE kind < 0 ORDER BY number DESC LIMIT 1 OFFSET ?1", on: connection)
-        hide = try Statement(
+        hide = Statement(
             "UPDATE entry SET kind = 0 WHERE kind < 0 AND number <= ?1 AND is_volatile = 1", on: connection)
-        forget = try Statement("DELETE FROM entry WHERE kind < 0 AND number <= ?1", on: connection)
-        forgetFolders = try Statement(
+        forget = Statement("DELETE FROM entry WHERE kind < 0 AND number <= ?1", on: connection)
+        forgetFolders = Statement(
             """
             DELETE FROM folder WHERE is_gone = 1 AND NOT EXISTS (SELECT 1 FROM entry WHERE folder = folder.id)
             """, on: connection)

@@ -71,16 +71,16 @@ package final class OutboxDatabase: Sendable {
         let trimOld: Statement
         let next: Statement
 
-        init(_ connection: consuming DatabaseConnection) throws(StateError) {
-            prepare = try Statement(
+        init(_ connection: consuming DatabaseConnection) {
+            prepare = Statement(
                 "INSERT INTO prepared (id, time, json) VALUES (?1, ?2, ?3)", on: connection)
-            complete = try Statement("INSERT INTO event (id, time, json) VALUES (?1, ?2, ?3)", on: connection)
-            remove = try Statement("DELETE FROM prepared WHERE id = ?1", on: connection)
-            receive = try Statement("UPDATE receiver SET position = ?2 WHERE name = ?1", on: connection)
-            trim = try Statement(
+            complete = Statement("INSERT INTO event (id, time, json) VALUES (?1, ?2, ?3)", on: connection)
+            remove = Statement("DELETE FROM prepared WHERE id = ?1", on: connection)
+            receive = Statement("UPDATE receiver SET position = ?2 WHERE name = ?1", on: connection)
+            trim = Statement(
                 "DELETE FROM event WHERE position <= (SELECT min(position) FROM receiver)", on: connection)
-            trimOld = try Statement("DELETE FROM event WHERE position <= ?1", on: connection)
-            next = try Statement(
+            trimOld = Statement("DELETE FROM event WHERE position <= ?1", on: connection)
+            next = Statement(
                 "SELECT position, id, time, json FROM event WHERE position > ?1 ORDER BY position LIMIT ?2",
                 on: connection)
             self.connection = connection
@@ -121,7 +121,7 @@ package final class OutboxDatabase: Sendable {
         self.limit = Int64(limit)
         self.onCommit = onCommit
         lastPosition = Atomic(try Self.lastPosition(in: connection))
-        statements = Mutex(try Statements(connection))
+        statements = Mutex(Statements(connection))
     }
 
     private static func lastPosition(
@@ -137,9 +137,9 @@ package final class OutboxDatabase: Sendable {
         do throws(StateError) {
             let last = try lastPosition(in: connection)
             let known = Set(try connection.texts("SELECT name FROM receiver"))
-            let forget = try Statement("DELETE FROM receiver WHERE name = ?1", on: connection)
+            let forget = Statement("DELETE FROM receiver WHERE name = ?1", on: connection)
             for name in known.subtracting(receivers) { try forget.run([.text(name)]) }
-            let add = try Statement("INSERT INTO receiver (name, position) VALUES (?1, ?2)", on: connection)
+            let add = Statement("INSERT INTO receiver (name, position) VALUES (?1, ?2)", on: connection)
             for name in Set(receivers).subtracting(known) { try add.run([.text(name), .integer(last)]) }
             try connection.execute(
                 """
@@ -161,7 +161,7 @@ package final class OutboxDatabase: Sendable {
     package func positions() throws(StateError) -> [String: Int64] {
         try statements.withLock { (statements) throws(StateError) in
             var positions: [String: Int64] = [:]
-            let query = try Statement("SELECT name, position FROM receiver", on: statements.connection)
+            let query = Statement("SELECT name, position FROM receiver", on: statements.connection)
             try query.forEachRow([]) { row in positions[row.text(0)] = row.integer(1) }
             return positions
         }

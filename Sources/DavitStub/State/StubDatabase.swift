@@ -94,7 +94,7 @@ final class StubDatabase: Sendable {
     func rules() throws(StubError) -> [StubRule] {
         let objects = try withConnection { connection throws(StateError) in
             var objects: [JSONValue] = []
-            let statement = try Statement(
+            let statement = Statement(
                 """
                 SELECT json_object('name', name, 'enabled', json(iif(enabled, 'true', 'false')),
                     'methods', json(methods), 'path', path, 'when', json(conditions), 'checks', json(checks),
@@ -136,7 +136,7 @@ final class StubDatabase: Sendable {
     private static func store(
         _ rule: StubRule, on connection: borrowing DatabaseConnection
     ) throws(StateError) {
-        let statement = try Statement(
+        let statement = Statement(
             """
             INSERT INTO rule (name, enabled, methods, path, conditions, checks, check_status, replies, choose,
                 faults, scenario, session, session_seconds, collection)
@@ -213,7 +213,7 @@ final class StubDatabase: Sendable {
     func sessions() throws(StubError) -> [StubSession] {
         try withConnection { connection throws(StateError) in
             var sessions: [StubSession] = []
-            let statement = try Statement("SELECT token, rule, start, expiry FROM session", on: connection)
+            let statement = Statement("SELECT token, rule, start, expiry FROM session", on: connection)
             try statement.forEachRow([]) { row in
                 sessions.append(
                     StubSession(
@@ -233,7 +233,7 @@ final class StubDatabase: Sendable {
 
     func removeSessions(_ tokens: [String]) throws(StubError) {
         try withConnection { connection throws(StateError) in
-            let statement = try Statement("DELETE FROM session WHERE token = ?1", on: connection)
+            let statement = Statement("DELETE FROM session WHERE token = ?1", on: connection)
             for token in tokens { try statement.run([.text(token)]) }
         }
     }
@@ -255,7 +255,7 @@ final class StubDatabase: Sendable {
     func itemCounts() throws(StubError) -> [String: Int64] {
         try withConnection { connection throws(StateError) in
             var counts: [String: Int64] = [:]
-            let statement = try Statement(
+            let statement = Statement(
                 "SELECT collection, count(*) FROM item GROUP BY collection", on: connection)
             try statement.forEachRow([]) { row in counts[row.text(0)] = row.integer(1) }
             return counts
@@ -266,7 +266,7 @@ final class StubDatabase: Sendable {
     func items(in collection: String) throws(StubError) -> String {
         try withConnection { connection throws(StateError) in
             var text = "[]"
-            let statement = try Statement(
+            let statement = Statement(
                 """
                 SELECT json_group_array(json(content)) FROM
                     (SELECT content FROM item WHERE collection = ?1 ORDER BY id)
@@ -279,7 +279,7 @@ final class StubDatabase: Sendable {
     func item(_ id: Int64, in collection: String) throws(StubError) -> String? {
         try withConnection { connection throws(StateError) in
             var text: String?
-            let statement = try Statement(
+            let statement = Statement(
                 "SELECT content FROM item WHERE collection = ?1 AND id = ?2", on: connection)
             try statement.forEachRow([.text(collection), .integer(id)]) { row in text = row.text(0) }
             return text
@@ -292,7 +292,7 @@ final class StubDatabase: Sendable {
     func addItem(_ object: String, to collection: String) throws(StubError) -> (id: Int64, object: String)? {
         try withConnection { connection throws(StateError) in
             var added: (Int64, String)?
-            let statement = try Statement(
+            let statement = Statement(
                 """
                 INSERT INTO item (collection, id, content)
                 SELECT ?1, next, json_set(?2, '$.id', next) FROM
@@ -314,7 +314,7 @@ final class StubDatabase: Sendable {
     ) throws(StubError) -> String? {
         try withConnection { connection throws(StateError) in
             var changed: String?
-            let statement = try Statement(
+            let statement = Statement(
                 """
                 UPDATE item SET content = json_set(iif(?4, json_patch(content, ?3), ?3), '$.id', id)
                 WHERE collection = ?1 AND id = ?2 RETURNING content

@@ -59,17 +59,33 @@ package enum CodeMappings {
     package static func untouched(in smaps: [UInt8]) -> [Range<UInt>] {
         var result: [Range<UInt>] = []
         var candidate: Range<UInt>?
-        for line in smaps.split(separator: UInt8(ascii: "\n")) {
-            let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            if words.count >= 5, let range = range(words[0]) {
-                let isCode = words[1].elementsEqual("r-xp".utf8)
-                candidate = isCode && !words[4].elementsEqual("0".utf8) ? range : nil
-            } else if words.count >= 2, words[0].elementsEqual("Anonymous:".utf8) {
-                if words[1].elementsEqual("0".utf8), let range = candidate { result.append(range) }
+        var rest = smaps[...]
+        while let first = rest.first {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest[line.endIndex...].dropFirst()
+            // The names of fields begin with a capital letter, those of mappings with their address in lower case.
+            if first == UInt8(ascii: "A"), line.starts(with: "Anonymous:".utf8) {
+                if isZero(line), let range = candidate { result.append(range) }
                 candidate = nil
+            } else if first > UInt8(ascii: "Z") || first < UInt8(ascii: "A") {
+                candidate = codeOfFile(line)
             }
         }
         return result
+    }
+
+    /// Whether the number of a line such as `Anonymous:       0 kB` is 0.
+    private static func isZero(_ line: ArraySlice<UInt8>) -> Bool {
+        line.split(separator: UInt8(ascii: " ")).dropFirst().first?.elementsEqual("0".utf8) == true
+    }
+
+    /// Returns the range of a mapping if it is executable and has an inode.
+    private static func codeOfFile(_ line: ArraySlice<UInt8>) -> Range<UInt>? {
+        let address = line.prefix { $0 != UInt8(ascii: " ") }
+        // Most mappings are not code.
+        guard line[address.endIndex...].starts(with: " r-xp ".utf8) else { return nil }
+        let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+        return words.count >= 5 && !words[4].elementsEqual("0".utf8) ? range(address) : nil
     }
 
     /// Parses `START-END` in hexadecimal.
