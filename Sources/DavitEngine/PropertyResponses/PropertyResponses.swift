@@ -193,11 +193,11 @@ final class PropertyResponses {
         }
         var next = 0
         for (position, name) in plan.dead.enumerated() {
-            if let property = Self.find(name, in: properties, from: &next) {
-                if let nested = plan.expansions[name] {
-                    try writeExpanding(property.value, by: nested)
+            if let found = Self.find(name, in: properties, from: &next) {
+                if !plan.expansions.isEmpty, let nested = plan.expansions[name] {
+                    try writeExpanding(properties[found].value, by: nested)
                 } else {
-                    writer.deadProperty(property.value)
+                    writer.deadProperty(properties[found].value)
                 }
             } else {
                 missing.append(plan.deadNames[position])
@@ -205,17 +205,17 @@ final class PropertyResponses {
         }
     }
 
-    /// Finds a property. Clients usually request properties in the stored order, so the search begins after
+    /// Returns the position of a property. Clients usually request properties in the stored order, so the search begins after
     /// the previous match.
     private static func find(
         _ name: PropertyName, in properties: [StoredProperty], from next: inout Int
-    ) -> StoredProperty? {
+    ) -> Int? {
         let count = properties.count
         for step in 0..<count {
             let position = next + step < count ? next + step : next + step - count
             guard properties[position].name == name else { continue }
             next = position + 1
-            return properties[position]
+            return position
         }
         return nil
     }

@@ -30,10 +30,12 @@ struct PropertyTraversal {
     private var hrefs: [[UInt8]] = []
     /// Whether members of the current collection may have requested dead properties.
     private var hasProperties = false
-    /// Members whose properties have not been read yet, in order.
-    private var pending: ArraySlice<LocatedMember> = []
-    /// Members whose properties have been read, in reverse order.
-    private var ready: [(located: LocatedMember, properties: [StoredProperty])] = []
+    /// Members whose properties are read together, and which of them is the next to visit.
+    private var batch: [LocatedMember] = []
+    private var position = 0
+    /// The properties of those members of the batch for which they have been read, up to ``readEnd``.
+    private var properties: [[StoredProperty]] = []
+    private var readEnd = 0
 
     /// The current resource; its memory is reused for all members.
     private(set) var member = Member()
@@ -78,15 +80,19 @@ struct PropertyTraversal {
     mutating func stop() {
         traversal.stop()
         hrefs = []
-        pending = []
-        ready = []
+        endBatch()
+    }
+
+    private mutating func endBatch() {
+        batch.removeAll(keepingCapacity: true)
+        (position, properties, readEnd) = (0, [], 0)
     }
 
     /// Visits the next member, or enters or leaves a collection.
     /// - Throws: an error if the current collection cannot be read further, or if an error does not concern
     ///   only one resource.
     mutating func next() throws(WebDAVError) -> Step {
-        if !ready.isEmpty || !pending.isEmpty { return try nextWithProperties() }
+        if position < batch.count { return try nextWithProperties() }
         switch traversal.next(&member) {
         case .member:
             // The properties of a link are those of its target, which is a member of another collection.
@@ -126,16 +132,16 @@ struct PropertyTraversal {
     /// Collects the current member and, if the collection has properties, the members after it, so that
     /// their properties are read together.
     private mutating func collect() throws(WebDAVError) -> Step {
-        var located = [locate()]
-        reading: while hasProperties, located.count < batchSize {
+        endBatch()
+        batch.append(locate())
+        reading: while hasProperties, batch.count < batchSize {
             switch traversal.next(&member) {
-            case .member: located.append(locate())
+            case .member: batch.append(locate())
             case .interrupted(let error): throw WebDAVError(store: error)
             // No collection is entered or left before all members have been returned.
             case .listed, .passed, .entered, .left, .inaccessible, .end: break reading
             }
         }
-        pending = located[...]
         return try nextWithProperties()
     }
 
@@ -146,19 +152,24 @@ struct PropertyTraversal {
     }
 
     private mutating func nextWithProperties() throws(WebDAVError) -> Step {
-        if ready.isEmpty { try storing { () throws(StoreError) in try readProperties() } }
-        guard let next = ready.popLast() else { return .none }
-        (member, path) = (next.located.member, next.located.path)
+        if position == readEnd {
+            try storing { () throws(StoreError) in try readProperties() }
+            if position == readEnd { return .none }
+        }
+        (member, path) = (batch[position].member, batch[position].path)
         isPathOfCollection = false
-        return .member(next.properties)
+        // They should not occupy memory longer than it takes to write them.
+        var own: [StoredProperty] = []
+        swap(&own, &properties[properties.count - (readEnd - position)])
+        position += 1
+        return .member(own)
     }
 
     /// Reads the properties of as many of the pending members as fit into memory together; of none if a slot
     /// must be acquired first.
     private mutating func readProperties() throws(StoreError) {
-        let found = try responses.boundedProperties(
-            of: pending.map { ($0.path, $0.member.info.identity) })
-        ready = zip(pending, found).reversed().map { (located: $0, properties: $1) }
-        pending.removeFirst(found.count)
+        properties = try responses.boundedProperties(
+            of: batch[position...].map { ($0.path, $0.member.info.identity) })
+        readEnd = position + properties.count
     }
 }

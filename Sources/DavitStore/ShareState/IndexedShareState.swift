@@ -202,22 +202,58 @@ package final class IndexedShareState: ShareState {
     ) throws(StateError) -> [[StoredProperty]] {
         var found = [[StoredProperty]](repeating: [], count: resources.count)
         guard hasProperties else { return found }
-        let places = index.withLock { index in
-            resources.indices.filter { position in
-                guard let node = index.node(at: resources[position].path), node.hasProperties else {
-                    return false
+        var sizes = [Int](repeating: 0, count: resources.count)
+        let (unread, version) = index.withLock { index in
+            var unread: [Int] = []
+            var collection: RowIndex.KnownCollection?
+            for position in resources.indices {
+                let (path, identity) = resources[position]
+                guard let node = index.node(at: path, &collection), node.hasProperties,
+                    node.binding?.holds(for: identity) == true
+                else { continue }
+                if let kept = node.kept, let properties = kept.properties {
+                    (found[position], sizes[position]) = (properties, kept.bytes)
+                } else {
+                    unread.append(position)
                 }
-                return node.binding?.holds(for: resources[position].identity) ?? false
+            }
+            return (unread, index.propertyVersion)
+        }
+        var end = resources.count
+        if !unread.isEmpty {
+            let records = try store.records(at: unread.map { resources[$0].path }, limitBytes: limitBytes)
+            if records.count < unread.count { end = unread[records.count] }
+            for (position, record) in zip(unread, records) {
+                guard let record, record.binding.holds(for: resources[position].identity) else { continue }
+                found[position] = record.properties
+                sizes[position] = record.properties.reduce(0) { $0 + $1.byteCount }
+            }
+            keep(found, sizes, at: unread.prefix(records.count).map { ($0, resources[$0].path) }, version)
+        }
+        var left = limitBytes
+        end =
+            sizes[..<end].firstIndex { size in
+                left -= size
+                return left < 0
+            } ?? end
+        found.removeSubrange(end...)
+        return found
+    }
+
+    /// Keeps properties that were read, unless they may have changed in the meantime.
+    /// - Parameter version: the version of the index before they were read.
+    private func keep(
+        _ properties: [[StoredProperty]], _ sizes: [Int], at places: [(position: Int, path: ResourcePath)],
+        _ version: UInt64
+    ) {
+        index.withLock { index in
+            guard index.propertyVersion == version else { return }
+            var collection: RowIndex.KnownCollection?
+            for (position, path) in places where !properties[position].isEmpty {
+                guard let node = index.node(at: path, &collection) else { continue }
+                index.keep(properties[position], bytes: sizes[position], at: node)
             }
         }
-        guard !places.isEmpty else { return found }
-        let records = try store.records(at: places.map { resources[$0].path }, limitBytes: limitBytes)
-        for (position, record) in zip(places, records) {
-            guard let record, record.binding.holds(for: resources[position].identity) else { continue }
-            found[position] = record.properties
-        }
-        if records.count < places.count { found.removeSubrange(places[records.count]...) }
-        return found
     }
 
     package func records(

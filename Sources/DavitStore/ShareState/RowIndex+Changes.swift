@@ -33,7 +33,10 @@ extension RowIndex {
             touched.append(path)
         case .removeProperty(let path, let name):
             if name == .contentLanguage { setHasLanguage(false, at: path) }
-            guard isEmptying else { return }
+            guard isEmptying else {
+                if let node = node(at: path) { dropProperties(of: node) }
+                return
+            }
             setHasProperties(false, at: path)
             touched.append(path)
         case .removeRows(let path):

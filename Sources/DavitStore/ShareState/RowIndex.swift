@@ -5,7 +5,7 @@ internal import DavitWebDAV
 /// themselves: a tree of nodes that follows the namespace, each with the number of rows at and below it.
 ///
 /// The cost of finding a path depends only on its depth, regardless of the number of rows elsewhere. A
-/// subtree is moved by reattaching its node. The index does not contain property values.
+/// subtree is moved by reattaching its node. Property values are kept only up to a limit.
 struct RowIndex {
     let root = RowNode()
     private(set) var tokens: [LockToken: LockEntry] = [:]
@@ -17,6 +17,11 @@ struct RowIndex {
     var stagedNames: Set<[UInt8]> = []
     /// Whether any path has, or had, a ``PropertyName/contentLanguage``.
     private(set) var hasSeenLanguages = false
+    /// The number of changes so far that can affect property values.
+    private(set) var propertyVersion: UInt64 = 0
+    /// All properties that were kept since all were last dropped, and the memory charged for them.
+    private var kept: [KeptProperties] = []
+    private var keptBytes = 0
     /// The cost of locks, charged to the clients that created them.
     private(set) var lockQuota = QuotaTracker()
     /// The cost of uploads, charged to the clients that created them.
@@ -34,6 +39,24 @@ struct RowIndex {
             node = child
         }
         return node
+    }
+
+    /// A collection whose node was found, for the lookups of other members.
+    struct KnownCollection {
+        fileprivate let path: ArraySlice<UInt8>
+        fileprivate let node: RowNode
+    }
+
+    /// Same as ``node(at:)``, but does not look up the collection again if it is that of the last path.
+    func node(at path: ResourcePath, _ last: inout KnownCollection?) -> RowNode? {
+        guard let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else { return node(at: path) }
+        let collection = path.bytes[..<slash]
+        if last?.path != collection {
+            last = node(at: ResourcePath(unchecked: Array(collection))).map {
+                KnownCollection(path: collection, node: $0)
+            }
+        }
+        return last?.node.children[SegmentKey(path.bytes[(slash + 1)...])]
     }
 
     /// Returns the locks on `path` and those of depth infinity on its ancestors, outermost first.
@@ -96,12 +119,47 @@ struct RowIndex {
         node(at: path)?.hasLanguage = hasLanguage
     }
 
-    func setHasProperties(_ hasProperties: Bool, at path: ResourcePath) {
+    mutating func setHasProperties(_ hasProperties: Bool, at path: ResourcePath) {
         let node = walk(to: path)
+        dropProperties(of: node)
         if !hasProperties { node.hasLanguage = false }
         guard node.hasProperties != hasProperties else { return }
         node.hasProperties = hasProperties
         walk(to: path) { $0.propertyCount += hasProperties ? 1 : -1 }
+    }
+
+    // MARK: Property values
+
+    /// The maximum memory for property values, in bytes.
+    private static let keptLimit = 4 << 20
+    /// The memory of a property in addition to its name and value: its strings, its array, and its part of other arrays.
+    private static let propertyOverhead = 160
+    /// The maximum size of the properties of a resource that are kept, in bytes.
+    private static let keptPropertiesLimit = 16 << 10
+
+    /// Keeps the properties of a resource, so that the next listing need not read them. If there is no room, all that is kept is
+    /// dropped first: what is listed often soon returns.
+    /// - Parameter bytes: their size, as counted by property limits.
+    mutating func keep(_ properties: [StoredProperty], bytes: Int, at node: RowNode) {
+        let charged = bytes + properties.count * Self.propertyOverhead
+        guard bytes <= Self.keptPropertiesLimit else { return }
+        if keptBytes + charged > Self.keptLimit {
+            for properties in kept { properties.drop() }
+            kept.removeAll()
+            keptBytes = 0
+        }
+        keptBytes += charged
+        let properties = KeptProperties(properties, bytes: bytes)
+        kept.append(properties)
+        node.kept = properties
+    }
+
+    /// Called for each change of properties. What was dropped stays charged until all are dropped, which limits the length of the
+    /// list as well.
+    mutating func dropProperties(of node: RowNode) {
+        propertyVersion += 1
+        node.kept?.drop()
+        node.kept = nil
     }
 
     mutating func insert(_ lock: Lock) {
@@ -143,11 +201,13 @@ struct RowIndex {
     mutating func detach(_ path: ResourcePath) -> RowNode? {
         _ = removeLocks(under: path)
         _ = removeUploads(under: path)
+        propertyVersion += 1
         guard let top = node(at: path) else { return nil }
         let count = top.propertyCount
         guard let parent = path.parent else {
             (root.children, root.binding, root.hasProperties, root.propertyCount) = ([:], nil, false, 0)
             root.hasLanguage = false
+            dropProperties(of: root)
             return nil
         }
         walk(to: parent) { $0.propertyCount -= count }.children[SegmentKey(path.name)] = nil

@@ -7,6 +7,8 @@ final class RowNode {
     var children: [SegmentKey: RowNode] = [:]
     var binding: Binding?
     var hasProperties = false
+    /// The properties, if they have been read since they last changed; see ``RowIndex/keep(_:bytes:at:)``.
+    var kept: KeptProperties?
     /// Whether one of its properties is ``PropertyName/contentLanguage``.
     var hasLanguage = false
     /// The locks in insertion order.
@@ -55,6 +57,21 @@ final class RowNode {
         pending.append(contentsOf: children.values)
         children.removeAll()
     }
+}
+
+/// The properties of a resource, in memory until there is no room for others.
+final class KeptProperties {
+    /// Nil when they were dropped.
+    private(set) var properties: [StoredProperty]?
+    /// Their size in bytes, as counted by property limits.
+    let bytes: Int
+
+    init(_ properties: [StoredProperty], bytes: Int) {
+        self.properties = properties
+        self.bytes = bytes
+    }
+
+    func drop() { properties = nil }
 }
 
 /// A lock in memory, with its position in the order of creation.
