@@ -113,6 +113,7 @@ struct SearchMatcherTests {
         let matcher = SearchMatcher(pattern, alphabet)
         let decoded = SearchText(isFolded: false)
         let long = String(repeating: "a", count: 600)
+        #expect(decoded.begin([0x61, 0xFF], with: alphabet) == nil && decoded.codes.isEmpty)
         for (text, count, cost) in [
             ("aéb", 3, 0), ("ab", 2, 2), ("", 0, 0), ("a\r\nb", 3, 0), ("e\u{301}b", 2, 0), (long, 600, 0),
             ("b", 1, 1), ("é" + long + "b", 602, 0), (String(repeating: "b", count: 512), 512, 512),
@@ -130,6 +131,12 @@ struct SearchMatcherTests {
             #expect(isMatch == text.wholeMatch(of: /(?s).*é.*b/).map { _ in true } ?? false)
             decoded.end()
             #expect(decoded.codes.isEmpty && !decoded.isBegun && !decoded.isComplete)
+            // As bytes, only texts that are decoded immediately are begun.
+            #expect(
+                decoded.begin(Array(text.utf8), with: alphabet) == (cost > 0 || text.isEmpty ? cost : nil))
+            #expect(
+                decoded.isBegun == decoded.isComplete && decoded.codes.count == (decoded.isBegun ? count : 0))
+            decoded.end()
         }
     }
 

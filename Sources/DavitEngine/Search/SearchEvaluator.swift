@@ -25,6 +25,8 @@ final class SearchEvaluator {
     @safe @exclusivity(unchecked) private var readings: [SearchSubject.Reading?]
     /// Two elements for each operand number: the original text, then the lowercase text.
     private let texts: [SearchText]
+    /// The positions of those that were begun for this resource.
+    @safe @exclusivity(unchecked) private var begunTexts: [Int] = []
     /// Indexed by test number.
     @safe @exclusivity(unchecked) private var truths: [Truth?]
     /// Progress of the interrupted `like`.
@@ -52,7 +54,8 @@ final class SearchEvaluator {
         subject.end()
         isPaused = false
         for number in readings.indices { readings[number] = nil }
-        for number in texts.indices where texts[number].isBegun { texts[number].end() }
+        for number in begunTexts { texts[number].end() }
+        begunTexts.removeAll(keepingCapacity: true)
         for number in truths.indices { truths[number] = nil }
         progress = SearchMatcher.Progress()
     }
@@ -118,10 +121,7 @@ final class SearchEvaluator {
             else { return .unknown }
             return Truth(comparison.holds(order))
         case .like(let operand, let pattern, let isCaseless):
-            guard case .value(let value, _) = try reading(of: operand),
-                case .text(let text)? = value.converted(to: .string)
-            else { return .unknown }
-            return Truth(try matches(text, of: operand, pattern, isFolded: isCaseless))
+            return try isLike(operand, pattern, isCaseless: isCaseless)
         case .isCollection: return Truth(subject.member.info.isCollection)
         case .isDefined(let operand):
             if case .undefined = try reading(of: operand) { return .no }
@@ -134,6 +134,29 @@ final class SearchEvaluator {
             meter.add(language.utf8.count)
             return Truth(Self.matches(language.lowercased(), program.languageRanges[range]))
         }
+    }
+
+    private func isLike(
+        _ operand: Int, _ pattern: Int, isCaseless: Bool
+    ) throws(SearchStop) -> Truth {
+        let position = 2 * operand + (isCaseless ? 1 : 0)
+        let decoded = texts[position]
+        if !decoded.isBegun {
+            begunTexts.append(position)
+            // Most names are decoded without making a text of them.
+            if operand == program.nameOperand, let name = subject.ownName,
+                let cost = decoded.begin(name, with: program.alphabet)
+            {
+                try meter.charge(cost)
+            }
+        }
+        if !decoded.isComplete {
+            guard case .value(let value, _) = try reading(of: operand),
+                case .text(let text)? = value.converted(to: .string)
+            else { return .unknown }
+            try decode(text, as: decoded)
+        }
+        return Truth(try matches(decoded, pattern))
     }
 
     /// Basic filtering (RFC 4647 §3.3.1).
@@ -170,15 +193,11 @@ final class SearchEvaluator {
         return reading
     }
 
-    private func matches(
-        _ text: String, of operand: Int, _ pattern: Int, isFolded: Bool
-    ) throws(SearchStop) -> Bool {
-        let decoded = texts[2 * operand + (isFolded ? 1 : 0)]
-        try decode(text, as: decoded)
+    private func matches(_ text: SearchText, _ pattern: Int) throws(SearchStop) -> Bool {
         while true {
             var steps = Self.stride
             let result = program.matchers[pattern].advance(
-                &progress, over: decoded.codes, steps: &steps)
+                &progress, over: text.codes, steps: &steps)
             if let result {
                 progress = SearchMatcher.Progress()
                 meter.add(Self.stride - steps)

@@ -47,6 +47,8 @@ struct SearchProgram: Sendable {
     private(set) var expression: SearchExpression?
     private(set) var tests: [SearchTest] = []
     private(set) var operands: [SearchOperand] = []
+    /// The number of `displayname`, if it is an operand.
+    private(set) var nameOperand: Int?
     /// The sort properties, as indexes of operands.
     private(set) var order: [Int] = []
     /// Nil for a literal that is not valid for its type: the comparison is unknown.
@@ -62,6 +64,7 @@ struct SearchProgram: Sendable {
         order = query.order.map { compiler.number(of: $0.property) }
         tests = compiler.tests
         operands = compiler.operands
+        nameOperand = operands.firstIndex(of: .live(.displayname))
         literals = compiler.literals
         languageRanges = compiler.languageRanges
         let alphabet = SearchAlphabet(compiler.patterns)

@@ -34,6 +34,11 @@ final class SearchSubject {
         case value(SearchValue, language: String?)
     }
 
+    /// The last path segment in UTF-8, if it is the value of `displayname`; not necessarily valid.
+    var ownName: [UInt8]? {
+        member.name.isEmpty || properties.displayName != nil ? nil : member.name
+    }
+
     /// - Throws: An error if the quota is required and cannot be determined.
     func read(_ property: LiveProperty) throws(WebDAVError) -> Reading {
         if property == .displayname, let value = properties.displayName {

@@ -103,23 +103,36 @@ package final class SearchText {
     /// Begins a text, and decodes it entirely if it is short and its characters are single bytes, as those of most names are.
     /// - Returns: the cost in steps.
     package func begin(_ text: String, with alphabet: SearchAlphabet) -> Int {
-        progress = .begun
         let count = text.utf8.count
         if count <= Self.shortBytes {
             var text = text
-            text.withUTF8 { unsafe alphabet.appendCodes(of: $0, isFolded: isFolded, to: &decoded) }
-            if decoded.count == count {
-                progress = .complete
-                return count
-            }
-            decoded.removeAll(keepingCapacity: true)
+            if text.withUTF8({ unsafe begin($0, with: alphabet) }) { return count }
         }
+        progress = .begun
         characters = text.makeIterator()
         bytes = Self.hasOnlySingleBytes(text) ? text.utf8[...] : nil
         // Growing the array step by step would temporarily need up to three times its memory. Reserved pages
         // that are never used take no physical memory.
         decoded.reserveCapacity(count)
         return 0
+    }
+
+    /// Begins a text in UTF-8, as ``begin(_:with:)-(String,_)`` does, if that decodes it entirely.
+    /// - Returns: the cost in steps; nil, without having begun, if it does not.
+    package func begin(_ text: [UInt8], with alphabet: SearchAlphabet) -> Int? {
+        guard text.count <= Self.shortBytes else { return nil }
+        let isComplete = unsafe text.withUnsafeBufferPointer { unsafe begin($0, with: alphabet) }
+        return isComplete ? text.count : nil
+    }
+
+    private func begin(_ text: UnsafeBufferPointer<UInt8>, with alphabet: SearchAlphabet) -> Bool {
+        unsafe alphabet.appendCodes(of: text, isFolded: isFolded, to: &decoded)
+        if decoded.count == text.count {
+            progress = .complete
+            return true
+        }
+        decoded.removeAll(keepingCapacity: true)
+        return false
     }
 
     /// Ends a text. Keeps only the memory of a short one.
