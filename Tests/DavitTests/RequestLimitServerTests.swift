@@ -9,7 +9,7 @@ import Testing
 /// The limit on requests in progress, over connections.
 @Suite(.timeLimit(.minutes(15)))
 struct RequestLimitServerTests {
-    /// A number of bytes that exceeds the buffers of a connection. Not many more, because a request waits only for ten seconds.
+    /// A number of bytes that exceeds the buffers of a connection.
     private static let largeBytes = 40 << 20
     private static let ofAnna = "Authorization: Basic YW5uYTpzZWNyZXQ=\r\n"
     private static let ofBert = "Authorization: Basic YmVydDpvdGhlcg==\r\n"
@@ -21,6 +21,7 @@ struct RequestLimitServerTests {
         configuration.logLevel = .error
         configuration.grace = .zero
         configuration.deadlines = .ofTests
+        configuration.requestWait = .seconds(3600)
         configuration.collectsMetrics = true
         configuration.maxRequestsPerAccount = 1
         configuration.accounts = [

@@ -22,7 +22,7 @@ struct ClientLimits: Sendable {
         let proxies = try configuration.proxyNetworks()
         requests = configuration.maxRequestsPerAccount.map {
             RequestLimiter(
-                limit: $0, proxies: proxies,
+                limit: $0, waitingTime: configuration.requestWait, proxies: proxies,
                 limitLog: LimitLog { log.warning("request refused by a limit", $0.details) },
                 now: { Clock.coarseNow() })
         }

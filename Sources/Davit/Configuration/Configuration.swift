@@ -176,6 +176,8 @@ public struct Configuration: Sendable {
     public var limits = WireLimits()
     /// How long the server waits for its peers.
     public var deadlines = Deadlines()
+    /// How long a request waits under ``maxRequestsPerAccount``. Only tests change it.
+    package var requestWait = Duration.seconds(10)
 
     /// Creates a configuration for port 8080 on the loopback addresses, without accounts or TLS.
     public init() {}

@@ -22,8 +22,6 @@ package final class RequestLimiter: Middleware {
 
     /// The maximum number of waiting requests of one client.
     package static let waitingLimit = 64
-    /// The maximum time that a request waits.
-    package static let waitingTime = Duration.seconds(10)
 
     private struct Waiter {
         let id: UInt64
@@ -70,6 +68,7 @@ package final class RequestLimiter: Middleware {
     }
 
     private let limit: Int
+    private let waitingTime: Duration
     private let proxies: [IPNetwork]
     private let limitLog: LimitLog
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -78,17 +77,20 @@ package final class RequestLimiter: Middleware {
 
     /// - Parameters:
     ///   - limit: the maximum number of requests in progress, at least 1.
+    ///   - waitingTime: the maximum time that a request waits.
     ///   - proxies: the networks of trusted proxies. Their own requests without an account are not limited, nor are those of
     ///     local sockets, because they are those of many clients.
     ///   - limitLog: logs refused requests.
     ///   - sleep: returns after a time, or throws if the task is cancelled.
     ///   - now: returns the nanoseconds of a monotonic clock, for the log.
     package init(
-        limit: Int, proxies: [IPNetwork] = [], limitLog: LimitLog = LimitLog { _ in },
+        limit: Int, waitingTime: Duration = .seconds(10), proxies: [IPNetwork] = [],
+        limitLog: LimitLog = LimitLog { _ in },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         now: @escaping @Sendable () -> Int64
     ) {
         self.limit = max(1, limit)
+        self.waitingTime = waitingTime
         self.proxies = proxies
         self.limitLog = limitLog
         self.sleep = sleep
@@ -197,7 +199,7 @@ package final class RequestLimiter: Middleware {
 
     private func startTimer(of id: UInt64, _ client: LimitedClient) {
         let timer = Task {
-            do { try await sleep(Self.waitingTime) } catch { return }
+            do { try await sleep(waitingTime) } catch { return }
             giveUp(id, client)
         }
         let isWaiting = state.withLock { state in
