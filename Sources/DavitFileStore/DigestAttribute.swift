@@ -5,8 +5,8 @@ internal import DavitSystem
 /// The digests of content that a client sent when it uploaded it, as an extended attribute of the file.
 ///
 /// The attribute also contains the inode, the length, the modification time and the stamp that the content had then: all that
-/// its entity tag consists of. So digests apply neither to a copy of the file, nor to content that was changed in place. Two of
-/// them, or one of 32 bytes, fit into an inode of 256 bytes on ext4, so that they need no block of their own.
+/// its entity tag consists of. So digests apply neither to a copy of the file, nor to content that was changed in place. One of up
+/// to 32 bytes fits into an inode of 256 bytes on ext4 that has no other attributes, so that it needs no block of its own.
 enum DigestAttribute {
     static let name = "user.davit.digest"
     /// More than all algorithms need.

@@ -23,7 +23,7 @@ final class RowWriter {
     /// See ``Statement/scanSteps``.
     var scanSteps: Int { statements.sum { $0.scanSteps } }
 
-    /// The number of statements that SQLite does not accept, most of which have not run yet.
+    /// The number of statements that SQLite does not accept, including those that have not run yet.
     var invalidStatementCount: Int { statements.sum { $0.isValid ? 0 : 1 } }
 
     /// See ``Statement/steps``.

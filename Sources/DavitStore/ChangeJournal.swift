@@ -46,14 +46,14 @@ public final class JournalPass: Sendable {
     public let isDeep: Bool
     /// Additional folders that the query includes.
     private let others: WatchedFolders?
-    private let isBegun: Atomic<Bool>
+    private let hasBegun: Atomic<Bool>
 
     /// Creates a query.
     public init(_ path: ResourcePath, isDeep: Bool) {
         self.path = path
         self.isDeep = isDeep
         others = nil
-        isBegun = Atomic(false)
+        hasBegun = Atomic(false)
     }
 
     /// Creates a query for the subscribers of change events: only folders for which events have been reported
@@ -62,7 +62,7 @@ public final class JournalPass: Sendable {
         path = .root
         isDeep = false
         others = folders
-        isBegun = Atomic(true)
+        hasBegun = Atomic(true)
     }
 
     /// Whether the query is for the subscribers of change events.
@@ -74,7 +74,7 @@ public final class JournalPass: Sendable {
     }
 
     /// Returns true on the first call, unless the query is for subscribers; false on all later calls.
-    public func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
+    public func begin() -> Bool { !hasBegun.exchange(true, ordering: .relaxed) }
 }
 
 /// Folders with subscribers.

@@ -112,7 +112,7 @@ struct AvahiSessionTests {
         bench.signal(AvahiSession.server, "StateChanged") { $0.add(Int32(2)) }
         try bench.answer("EntryGroupNew") { $0.add("/g1") }
         #expect(try bench.names == ["Office", "Office"])
-        try bench.register(in: "/g1", isBegun: true)
+        try bench.register(in: "/g1", hasBegun: true)
         #expect(bench.events.isEmpty)
         bench.groupState(1, of: "/g1")
         bench.groupState(2, of: "/g2")
@@ -237,7 +237,7 @@ struct AvahiSessionTests {
 
 extension AvahiSessionTests.Bench {
     /// Answers the rest of a registration whose group exists.
-    mutating func register(in group: String, isBegun: Bool) throws {
+    mutating func register(in group: String, hasBegun: Bool) throws {
         while members.contains("AddService") { try answer("AddService") }
         try answer("Commit")
     }

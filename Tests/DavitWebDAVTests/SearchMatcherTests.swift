@@ -119,7 +119,7 @@ struct SearchMatcherTests {
             ("b", 1, 1), ("é" + long + "b", 602, 0), (String(repeating: "b", count: 512), 512, 512),
         ] {
             #expect(decoded.begin(text, with: alphabet) == cost)
-            #expect(decoded.isBegun && decoded.isComplete == (cost > 0 || text.isEmpty))
+            #expect(decoded.hasBegun && decoded.isComplete == (cost > 0 || text.isEmpty))
             while !decoded.isComplete {
                 var steps = 100
                 decoded.decode(with: alphabet, steps: &steps)
@@ -130,12 +130,13 @@ struct SearchMatcherTests {
             let isMatch = matcher.advance(&progress, over: decoded.codes, steps: &steps)
             #expect(isMatch == text.wholeMatch(of: /(?s).*é.*b/).map { _ in true } ?? false)
             decoded.end()
-            #expect(decoded.codes.isEmpty && !decoded.isBegun && !decoded.isComplete)
+            #expect(decoded.codes.isEmpty && !decoded.hasBegun && !decoded.isComplete)
             // As bytes, only texts that are decoded immediately are begun.
             #expect(
                 decoded.begin(Array(text.utf8), with: alphabet) == (cost > 0 || text.isEmpty ? cost : nil))
             #expect(
-                decoded.isBegun == decoded.isComplete && decoded.codes.count == (decoded.isBegun ? count : 0))
+                decoded.hasBegun == decoded.isComplete
+                    && decoded.codes.count == (decoded.hasBegun ? count : 0))
             decoded.end()
         }
     }

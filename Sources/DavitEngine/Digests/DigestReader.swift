@@ -31,19 +31,24 @@ final class DigestReader: Sendable {
         self.now = now
     }
 
-    /// Returns the digests that a client sent when it uploaded the content.
+    /// Returns the digests that a client sent when it uploaded the content; none if too much work is queued.
     func storedDigests(
         of info: ResourceInfo, at path: ResourcePath
     ) async throws(WebDAVError) -> [ContentDigest] {
         let (state, resources) = (state, resources)
         let mayHaveRows = work.sessions != nil || state.hasRows(at: path)
-        return try await work.run { () throws(WebDAVError) in
-            do throws(StateError) {
-                let rows = mayHaveRows ? try state.properties(at: path, identity: info.identity) : []
-                return rows.digests(of: info, at: ResourceLocation(path), in: resources)
-            } catch {
-                throw WebDAVError(state: error)
+        do throws(WebDAVError) {
+            return try await work.run { () throws(WebDAVError) in
+                do throws(StateError) {
+                    let rows = mayHaveRows ? try state.properties(at: path, identity: info.identity) : []
+                    return rows.digests(of: info, at: ResourceLocation(path), in: resources)
+                } catch {
+                    throw WebDAVError(state: error)
+                }
             }
+        } catch {
+            if error.status == .serviceUnavailable { return [] }
+            throw error
         }
     }
 

@@ -2,8 +2,8 @@ internal import DavitHTTP
 internal import DavitStore
 internal import DavitWebDAV
 
-/// Metadata that the file system cannot store, or that the volume of the content cannot. It is stored in the row of the
-/// property that exposes it.
+/// Metadata that the file system cannot store, or that the volume cannot store with the content. It is stored in the row of
+/// the property that exposes it.
 ///
 /// These rows behave like dead properties: they are moved by MOVE and removed by DELETE. With PROPPATCH, clients can
 /// set `displayname` and `getcontentlanguage`; `checksums` and `creationdate` are protected, so only the server
@@ -36,7 +36,7 @@ extension [StoredProperty] {
     func digests(
         of info: ResourceInfo, at location: ResourceLocation, in resources: any ResourceStore
     ) -> [ContentDigest] {
-        let recorded = info.isCollection ? [] : resources.recordedDigests(of: info, at: location)
+        let recorded = resources.recordedDigests(of: info, at: location)
         return recorded.isEmpty ? digests(of: info) : recorded
     }
 

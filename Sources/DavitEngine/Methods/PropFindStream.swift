@@ -150,6 +150,7 @@ private struct PropFindWriter {
             try step()
         }
         if hasStarted, traversal.isAtEnd, !hasEnded { end() }
+        responses.endPiece()
     }
 
     private mutating func step() throws(WebDAVError) {

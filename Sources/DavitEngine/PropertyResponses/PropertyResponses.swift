@@ -32,7 +32,7 @@ final class PropertyResponses {
     @safe @exclusivity(unchecked) private var rows: [StoredProperty] = []
     /// The digests of the current resource, if they are requested.
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
-    /// The collection of the last resource whose digests were read, open if the store can keep it open.
+    /// The collection of the last resource whose digests were read, open if the store can keep it open; see ``endPiece()``.
     @safe @exclusivity(unchecked) private var lastCollection: (path: ResourcePath, (any OpenCollection)?)?
     /// Held while the properties of a resource that has many are in memory; see ``boundedProperties(of:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
@@ -118,7 +118,9 @@ final class PropertyResponses {
     ) throws(WebDAVError) {
         if !(properties.isEmpty && rows.isEmpty) { rows = properties }
         if plan.wantsDigests {
-            digests = properties.digests(of: member.info, at: location(of: path), in: share.resources)
+            digests =
+                member.info.isCollection
+                ? [] : properties.digests(of: member.info, at: location(of: path), in: share.resources)
         }
         writer.beginPropStat()
         // An iterator would retain the array for each resource.
@@ -144,9 +146,13 @@ final class PropertyResponses {
         if !rows.isEmpty { rows = [] }
     }
 
-    /// Returns the location of a resource, whose collection stays open for the resources after it.
+    /// Closes what is open for the resources of one piece, because the client determines when the next one is written.
+    func endPiece() { lastCollection = nil }
+
+    /// Returns the location of content, whose collection stays open for the resources after it. A database has no open
+    /// collections, and a lookup would query it.
     private func location(of path: ResourcePath) -> ResourceLocation {
-        guard let parent = path.parent else { return ResourceLocation(path) }
+        guard !share.hasSessions, let parent = path.parent else { return ResourceLocation(path) }
         if lastCollection?.path != parent {
             let found = try? share.resources.lookupForChange(
                 path, last: .notFollowed, reusing: nil, wait: .allowed)

@@ -44,7 +44,7 @@ final class SearchEvaluator {
     func begin(
         _ member: Member, at path: ResourcePath, _ properties: [StoredProperty]
     ) throws(SearchStop) {
-        subject.become(member, at: path, properties)
+        subject.begin(member, at: path, properties)
         isPaused = true
         try meter.charge(Self.resourceSteps)
     }
@@ -141,7 +141,7 @@ final class SearchEvaluator {
     ) throws(SearchStop) -> Truth {
         let position = 2 * operand + (isCaseless ? 1 : 0)
         let decoded = texts[position]
-        if !decoded.isBegun {
+        if !decoded.hasBegun {
             begunTexts.append(position)
             // Most names are decoded without making a text of them.
             if operand == program.nameOperand, let name = subject.ownName,
@@ -208,7 +208,7 @@ final class SearchEvaluator {
     }
 
     private func decode(_ text: String, as decoded: SearchText) throws(SearchStop) {
-        if !decoded.isBegun { try meter.charge(decoded.begin(text, with: program.alphabet)) }
+        if !decoded.hasBegun { try meter.charge(decoded.begin(text, with: program.alphabet)) }
         while !decoded.isComplete {
             var steps = Self.stride
             decoded.decode(with: program.alphabet, steps: &steps)

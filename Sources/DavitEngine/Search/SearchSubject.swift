@@ -12,7 +12,7 @@ final class SearchSubject {
 
     init(_ resources: any ResourceStore) { self.resources = resources }
 
-    func become(_ member: Member, at path: ResourcePath, _ properties: [StoredProperty]) {
+    func begin(_ member: Member, at path: ResourcePath, _ properties: [StoredProperty]) {
         self.member = member
         self.path = path
         if !(properties.isEmpty && self.properties.isEmpty) { self.properties = properties }
@@ -63,12 +63,15 @@ final class SearchSubject {
         return .value(.text(text), language: language)
     }
 
-    /// Cost of reading a property in steps of a ``SearchMeter``: of parsing all stored values for the checksums; other live
-    /// properties cost nothing.
+    /// Cost of reading a property in steps of a ``SearchMeter``: of reading an attribute of the file and parsing all stored values
+    /// for the checksums; other live properties cost nothing.
     func steps(of property: LiveProperty) -> Int {
         guard property == .checksums else { return 0 }
-        return properties.reduce(properties.count) { $0 + $1.value.element.count }
+        return properties.reduce(Self.attributeSteps + properties.count) { $0 + $1.value.element.count }
     }
+
+    /// A few microseconds.
+    private static let attributeSteps = 2_000
 
     /// Cost of finding a dead property and parsing its value.
     func steps(of name: PropertyName) -> Int {

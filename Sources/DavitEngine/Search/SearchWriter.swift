@@ -71,6 +71,7 @@ struct SearchWriter {
             steps += 1
             if search.isOver { end() } else { try step() }
         }
+        responses.endPiece()
     }
 
     /// Processes the next member, the next starting point or the next sorted result, or ends the response.

@@ -76,9 +76,9 @@ export class MultistatusScanner {
 
     /// Throws a SyntaxError if the document is incomplete.
     finish() {
-        if (this.#path.length > 0 || !this.#isBegun) throw new SyntaxError("Unexpected end of the response")
+        if (this.#path.length > 0 || !this.#hasBegun) throw new SyntaxError("Unexpected end of the response")
     }
-    #isBegun = false
+    #hasBegun = false
 
     #takeUsual(all, open) {
         usual.lastIndex = open
@@ -103,7 +103,7 @@ export class MultistatusScanner {
             this.#end(this.#path.pop() ?? "")
             return
         }
-        this.#isBegun = true
+        this.#hasBegun = true
         const isEmpty = all.charCodeAt(close - 2) === 0x2f
         let end = open + 1
         let start = end

@@ -4,6 +4,8 @@ package import DavitHTTP
 /// task that reads the content.
 package final class DigestCheck: Sendable {
     private let claims: [ContentDigest]
+    /// Whether a digest that this build supports cannot be computed, so that no claim may count as verified.
+    private let hasFailed: Bool
     private let running: Exclusive<[RunningDigest]>
 
     /// Returns nil if there is nothing to verify: no digests, or none with an algorithm that this build
@@ -13,7 +15,11 @@ package final class DigestCheck: Sendable {
         for claim in claims where !running.contains(where: { $0.algorithm == claim.algorithm }) {
             if let digest = RunningDigest(claim.algorithm) { running.append(digest) }
         }
-        if running.isEmpty { return nil }
+        hasFailed = claims.contains { claim in
+            RunningDigest.isAvailable(claim.algorithm)
+                && !running.contains { $0.algorithm == claim.algorithm }
+        }
+        if running.isEmpty, !hasFailed { return nil }
         self.claims = claims.filter { claim in running.contains { $0.algorithm == claim.algorithm } }
         self.running = Exclusive(running)
     }
@@ -29,6 +35,6 @@ package final class DigestCheck: Sendable {
     /// Whether the content matches its digests. Call once, after all content has been added.
     package func isRight() -> Bool {
         let made = running.withValue { $0.compactMap { $0.finish() } }
-        return claims.allSatisfy { made.contains($0) }
+        return !hasFailed && claims.allSatisfy { made.contains($0) }
     }
 }

@@ -211,8 +211,8 @@ package final class IndexedShareState: ShareState {
                 guard let node = index.node(at: path, &collection), node.hasProperties,
                     node.binding?.holds(for: identity) == true
                 else { continue }
-                if let kept = node.kept, let properties = kept.properties {
-                    (found[position], sizes[position]) = (properties, kept.bytes)
+                if let kept = index.keptProperties(of: node) {
+                    (found[position], sizes[position]) = kept
                 } else {
                     unread.append(position)
                 }
@@ -246,13 +246,16 @@ package final class IndexedShareState: ShareState {
         _ properties: [[StoredProperty]], _ sizes: [Int], at places: [(position: Int, path: ResourcePath)],
         _ version: UInt64
     ) {
-        index.withLock { index in
-            guard index.propertyVersion == version else { return }
+        // Released after the mutex, for which the event loop may wait.
+        _ = index.withLock { index -> [[StoredProperty]] in
+            var dropped: [[StoredProperty]] = []
+            guard index.propertyVersion == version else { return dropped }
             var collection: RowIndex.KnownCollection?
             for (position, path) in places where !properties[position].isEmpty {
                 guard let node = index.node(at: path, &collection) else { continue }
-                index.keep(properties[position], bytes: sizes[position], at: node)
+                index.keep(properties[position], bytes: sizes[position], at: node, dropping: &dropped)
             }
+            return dropped
         }
     }
 

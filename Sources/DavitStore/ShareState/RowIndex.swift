@@ -19,9 +19,12 @@ struct RowIndex {
     private(set) var hasSeenLanguages = false
     /// The number of changes so far that can affect property values.
     private(set) var propertyVersion: UInt64 = 0
-    /// All properties that were kept since all were last dropped, and the memory charged for them.
-    private var kept: [KeptProperties] = []
+    /// The properties that were kept since all were last dropped; empty for those that have changed.
+    private var kept: [(properties: [StoredProperty], bytes: Int)] = []
+    /// The memory charged for them, including those that have changed.
     private var keptBytes = 0
+    /// How often all were dropped.
+    private var keptGeneration = 0
     /// The cost of locks, charged to the clients that created them.
     private(set) var lockQuota = QuotaTracker()
     /// The cost of uploads, charged to the clients that created them.
@@ -132,34 +135,46 @@ struct RowIndex {
 
     /// The maximum memory for property values, in bytes.
     private static let keptLimit = 4 << 20
-    /// The memory of a property in addition to its name and value: its strings, its array, and its part of other arrays.
-    private static let propertyOverhead = 160
+    /// The memory of a property in addition to its name and value: two strings, an array, and its part of another array.
+    private static let propertyOverhead = 224
+    /// The memory of the properties of a resource in addition to that: an array, and an element of another one.
+    private static let resourceOverhead = 96
     /// The maximum size of the properties of a resource that are kept, in bytes.
     private static let keptPropertiesLimit = 16 << 10
 
+    /// Returns the properties of a resource and their size, as counted by property limits; nil if they are not kept.
+    func keptProperties(of node: RowNode) -> (properties: [StoredProperty], bytes: Int)? {
+        node.kept.generation == keptGeneration ? kept[node.kept.position] : nil
+    }
+
     /// Keeps the properties of a resource, so that the next listing need not read them. If there is no room, all that is kept is
     /// dropped first: what is listed often soon returns.
-    /// - Parameter bytes: their size, as counted by property limits.
-    mutating func keep(_ properties: [StoredProperty], bytes: Int, at node: RowNode) {
-        let charged = bytes + properties.count * Self.propertyOverhead
-        guard bytes <= Self.keptPropertiesLimit else { return }
+    /// - Parameters:
+    ///   - bytes: their size, as counted by property limits.
+    ///   - dropped: receives what was dropped, which takes some milliseconds to release.
+    mutating func keep(
+        _ properties: [StoredProperty], bytes: Int, at node: RowNode,
+        dropping dropped: inout [[StoredProperty]]
+    ) {
+        guard bytes <= Self.keptPropertiesLimit, node.kept.generation != keptGeneration else { return }
+        let charged = bytes + properties.count * Self.propertyOverhead + Self.resourceOverhead
         if keptBytes + charged > Self.keptLimit {
-            for properties in kept { properties.drop() }
-            kept.removeAll()
+            dropped += kept.map(\.properties)
+            kept = []
             keptBytes = 0
+            keptGeneration += 1
         }
         keptBytes += charged
-        let properties = KeptProperties(properties, bytes: bytes)
-        kept.append(properties)
-        node.kept = properties
+        node.kept = KeptPosition(generation: keptGeneration, position: kept.count)
+        kept.append((properties, bytes))
     }
 
     /// Called for each change of properties. What was dropped stays charged until all are dropped, which limits the length of the
     /// list as well.
     mutating func dropProperties(of node: RowNode) {
         propertyVersion += 1
-        node.kept?.drop()
-        node.kept = nil
+        if node.kept.generation == keptGeneration { kept[node.kept.position] = ([], 0) }
+        node.kept = KeptPosition()
     }
 
     mutating func insert(_ lock: Lock) {

@@ -7,8 +7,8 @@ final class RowNode {
     var children: [SegmentKey: RowNode] = [:]
     var binding: Binding?
     var hasProperties = false
-    /// The properties, if they have been read since they last changed; see ``RowIndex/keep(_:bytes:at:)``.
-    var kept: KeptProperties?
+    /// Where the index keeps the properties, if it does; see ``RowIndex/keptProperties(of:)``.
+    var kept = KeptPosition()
     /// Whether one of its properties is ``PropertyName/contentLanguage``.
     var hasLanguage = false
     /// The locks in insertion order.
@@ -59,19 +59,11 @@ final class RowNode {
     }
 }
 
-/// The properties of a resource, in memory until there is no room for others.
-final class KeptProperties {
-    /// Nil when they were dropped.
-    private(set) var properties: [StoredProperty]?
-    /// Their size in bytes, as counted by property limits.
-    let bytes: Int
-
-    init(_ properties: [StoredProperty], bytes: Int) {
-        self.properties = properties
-        self.bytes = bytes
-    }
-
-    func drop() { properties = nil }
+/// The position of the properties of a resource among those that the index keeps.
+struct KeptPosition {
+    /// How often the index had dropped all when these were kept; -1 if they are not kept.
+    var generation = -1
+    var position = 0
 }
 
 /// A lock in memory, with its position in the order of creation.

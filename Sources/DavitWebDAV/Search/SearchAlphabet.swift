@@ -92,8 +92,8 @@ package final class SearchText {
 
     /// The codes of the characters decoded so far.
     package var codes: [UInt32] { decoded }
-    /// Whether there is a text.
-    package var isBegun: Bool { progress != .none }
+    /// Whether a text was begun, and not ended.
+    package var hasBegun: Bool { progress != .none }
     /// Whether ``codes`` contains all characters.
     package var isComplete: Bool { progress == .complete }
 
@@ -137,9 +137,13 @@ package final class SearchText {
 
     /// Ends a text. Keeps only the memory of a short one.
     package func end() {
-        guard isBegun else { return }
+        guard hasBegun else { return }
         progress = .none
-        if decoded.count > Self.shortBytes { decoded = [] } else { decoded.removeAll(keepingCapacity: true) }
+        if decoded.capacity > 2 * Self.shortBytes {
+            decoded = []
+        } else {
+            decoded.removeAll(keepingCapacity: true)
+        }
         if characters != nil { (characters, bytes) = (nil, nil) }
     }
 
