@@ -337,8 +337,8 @@ let package = Package(
         library(
             "DavitTesting",
             [
-                "DavitTransport", "DavitServer", "DavitCrypto", "DavitZlib", "DavitSystem", "DavitHTTP",
-                openSSL,
+                "DavitTransport", "DavitStore", "DavitServer", "DavitCrypto", "DavitZlib", "DavitSystem",
+                "DavitHTTP", openSSL,
             ]),
 
         tests(of: "DavitSystem", ["DavitTesting"]),

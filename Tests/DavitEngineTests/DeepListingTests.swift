@@ -41,6 +41,28 @@ struct DeepListingTests {
         #expect(share.resources.cursors.most == 1)
     }
 
+    /// To read digests, the folder is open once more, but only while a part of the response is written: a slow client may never
+    /// take the rest.
+    @Test func foldersWithDigestsAreClosedBetweenParts() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir d; cd d; touch $(seq 1000 1999)") == 0)
+        let ask = """
+            <D:propfind xmlns:D="DAV:" xmlns:o="http://owncloud.org/ns"><D:prop><o:checksums/><D:getetag/></D:prop></D:propfind>
+            """
+        let response = try await share.client.begin(
+            "PROPFIND", "/d/", [("Depth", "1")], body: SentBody(Array(ask.utf8)))
+        guard case .stream(let stream) = response.body else {
+            Issue.record("the response is not a stream")
+            return
+        }
+        let buffer = IOBuffer(capacity: 16_384)
+        try await stream.next(into: buffer)
+        #expect(buffer.count > 0)
+        #expect(share.resources.cursors.most == 1)
+        let (all, open) = share.resources.openedCollections
+        #expect(all > 0 && open == 0)
+    }
+
     /// The names of the folders together exceed the memory limit of a request, so the folder that contains
     /// them is read more than once.
     @Test func manyFoldersAreEachListedOnce() async throws {

@@ -287,41 +287,18 @@ struct FaultTests {
 }
 
 /// A database that accepts a limited number of commits, as on a full disk.
-final class FullStore: StateStore {
+final class FullStore: ForwardingStateStore {
     let commitsLeft = Atomic<Int>(.max)
-    private let rows: any StateStore
+    let base: any StateStore
 
-    init(_ rows: any StateStore = MemoryStateStore()) { self.rows = rows }
+    init(_ base: any StateStore = MemoryStateStore()) { self.base = base }
 
     func apply(
         _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
     ) throws(StateError) {
         guard commitsLeft.load(ordering: .sequentiallyConsistent) > 0 else { throw .outOfSpace }
         commitsLeft.subtract(1, ordering: .sequentiallyConsistent)
-        try rows.apply(changes, publish: publish)
-    }
-
-    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] { try rows.locks() }
-    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
-        try rows.pathsWithProperties()
-    }
-    func intents() throws(StateError) -> [RenameIntent] { try rows.intents() }
-    func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
-    func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
-    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
-        try rows.trash(after: number, limit: limit)
-    }
-    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
-    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
-    func records(
-        at paths: [ResourcePath], limitBytes: Int
-    ) throws(StateError) -> [PropertyRecord?] {
-        try rows.records(at: paths, limitBytes: limitBytes)
-    }
-    func records(
-        under path: ResourcePath
-    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
-        try rows.records(under: path)
+        try base.apply(changes, publish: publish)
     }
 }
 

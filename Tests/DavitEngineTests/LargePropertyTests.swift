@@ -323,38 +323,18 @@ private final class ReportingBody: RequestBody {
 }
 
 /// Records the largest number of property bytes read in one call.
-private final class CountingStore: StateStore {
+private final class CountingStore: ForwardingStateStore {
     let largestRead = Mutex(0)
-    private let rows = MemoryStateStore()
+    let base: any StateStore = MemoryStateStore()
 
-    func apply(
-        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
-    ) throws(StateError) { try rows.apply(changes, publish: publish) }
-    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] { try rows.locks() }
-    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
-        try rows.pathsWithProperties()
-    }
-    func intents() throws(StateError) -> [RenameIntent] { try rows.intents() }
-    func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
-    func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
-    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
-        try rows.trash(after: number, limit: limit)
-    }
-    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
-    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
     func records(
         at paths: [ResourcePath], limitBytes: Int
     ) throws(StateError) -> [PropertyRecord?] {
-        let records = try rows.records(at: paths, limitBytes: limitBytes)
+        let records = try base.records(at: paths, limitBytes: limitBytes)
         let bytes = records.reduce(0) { sum, record in
             sum + (record?.properties.reduce(0) { $0 + $1.byteCount } ?? 0)
         }
         largestRead.withLock { $0 = max($0, bytes) }
         return records
-    }
-    func records(
-        under path: ResourcePath
-    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
-        try rows.records(under: path)
     }
 }

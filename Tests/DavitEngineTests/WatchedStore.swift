@@ -33,7 +33,29 @@ final class WatchedStore: ForwardingStore {
     /// The current and the maximum number of open cursors.
     let cursors = CursorCount()
 
+    /// The collections that lookups for changes have left open.
+    private let opened = Mutex<[WeakCollection]>([])
+
+    private struct WeakCollection {
+        weak var collection: (any OpenCollection)?
+    }
+
     init(_ base: any ResourceStore) { self.base = base }
+
+    /// The number of lookups that have left a collection open, and of those collections that still are.
+    var openedCollections: (all: Int, open: Int) {
+        opened.withLock { opened in (opened.count, opened.count { $0.collection != nil }) }
+    }
+
+    func lookupForChange(
+        _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
+    ) throws(StoreError) -> Lookup {
+        let found = try base.lookupForChange(path, last: last, reusing: other, wait: wait)
+        if let collection = found.collection {
+            opened.withLock { $0.append(WeakCollection(collection: collection)) }
+        }
+        return found
+    }
 
     /// - Parameter watcher: Called before each call, on its thread; an error that it returns is thrown by the
     ///   call.

@@ -151,8 +151,8 @@ struct KeptPropertiesTests {
 }
 
 /// Counts the records that are read.
-private final class WatchedStateStore: StateStore {
-    private let rows = MemoryStateStore()
+private final class WatchedStateStore: ForwardingStateStore {
+    let base: any StateStore = MemoryStateStore()
     private let read = Mutex<[String]>([])
     private let hook = Mutex<@Sendable () -> Void>({})
 
@@ -166,31 +166,11 @@ private final class WatchedStateStore: StateStore {
 
     func afterReading(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
 
-    func apply(
-        _ changes: [StateChange], publish: @escaping @Sendable (_ emptying: Set<Int>) -> Void
-    ) throws(StateError) { try rows.apply(changes, publish: publish) }
-    func locks() throws(StateError) -> [(lock: Lock, binding: Binding)] { try rows.locks() }
-    func pathsWithProperties() throws(StateError) -> [(path: ResourcePath, binding: Binding)] {
-        try rows.pathsWithProperties()
-    }
-    func intents() throws(StateError) -> [RenameIntent] { try rows.intents() }
-    func uploads() throws(StateError) -> [UploadRecord] { try rows.uploads() }
-    func trashTotals() throws(StateError) -> TrashTotals { try rows.trashTotals() }
-    func trash(after number: Int64, limit: Int) throws(StateError) -> [TrashEntry] {
-        try rows.trash(after: number, limit: limit)
-    }
-    func trashEntry(_ id: String) throws(StateError) -> TrashEntry? { try rows.trashEntry(id) }
-    func record(at path: ResourcePath) throws(StateError) -> PropertyRecord? { try rows.record(at: path) }
     func records(at paths: [ResourcePath], limitBytes: Int) throws(StateError) -> [PropertyRecord?] {
         read.withLock { $0 += paths.map { String(decoding: $0.bytes, as: UTF8.self) } }
-        let records = try rows.records(at: paths, limitBytes: limitBytes)
+        let records = try base.records(at: paths, limitBytes: limitBytes)
         let body = hook.withLock { $0 }
         body()
         return records
-    }
-    func records(
-        under path: ResourcePath
-    ) throws(StateError) -> [(path: ResourcePath, record: PropertyRecord)] {
-        try rows.records(under: path)
     }
 }

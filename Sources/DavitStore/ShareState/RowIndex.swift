@@ -148,7 +148,7 @@ struct RowIndex {
     }
 
     /// Keeps the properties of a resource, so that the next listing need not read them. If there is no room, all that is kept is
-    /// dropped first: what is listed often soon returns.
+    /// dropped first; the properties of folders that are listed often are soon kept again.
     /// - Parameters:
     ///   - bytes: their size, as counted by property limits.
     ///   - dropped: receives what was dropped, which takes some milliseconds to release.
