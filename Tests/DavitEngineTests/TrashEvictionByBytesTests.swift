@@ -6,8 +6,94 @@ import Testing
 
 /// Trash entries are evicted to store the bytes that are received, not those that are announced, and only as
 /// many entries as needed. Requires permission to mount.
+///
+/// Each test runs in a process of its own: a program that another test starts has copies of all descriptors until it
+/// is executed, and a removed file occupies space until its last descriptor is closed.
 @Suite(.serialized)
 struct TrashEvictionByBytesTests {
+    enum Way: String, CaseIterable, Codable { case put, expectedEntityLength, draft, tus, tusWithContent }
+
+    static let complete: [(mebibytes: Int, left: Int)] = [(4, 4), (5, 3), (7, 3), (8, 2), (12, 1), (16, 0)]
+
+    @Test(arguments: Way.allCases)
+    func announcedLengthEvictsNothing(_ way: Way) async {
+        await #expect(processExitsWith: .success) { [way] in
+            try await TrashEviction().announcedLengthEvictsNothing(way)
+        }
+    }
+
+    /// 12 MiB are announced, and 4 MiB are free. If 3 MiB are received, nothing is evicted; if 6 MiB are
+    /// received, the oldest entry is.
+    @Test(arguments: Way.allCases)
+    func abortedContentEvictsOnlyWhatItNeeded(_ way: Way) async {
+        await #expect(processExitsWith: .success) { [way] in
+            try await TrashEviction().abortedContentEvictsOnlyWhatItNeeded(way)
+        }
+    }
+
+    @Test(arguments: complete, [true, false])
+    func contentEvictsOnlyTheOldestEntriesNeeded(
+        _ row: (mebibytes: Int, left: Int), isUpload: Bool
+    ) async {
+        await #expect(processExitsWith: .success) {
+            [mebibytes = row.mebibytes as Int, left = row.left as Int, isUpload] in
+            try await TrashEviction().contentEvictsOnlyTheOldestEntriesNeeded(
+                mebibytes, left: left, isUpload: isUpload)
+        }
+    }
+
+    /// Content that can never fit is refused before it is read, however large the trash is.
+    @Test(arguments: [nil, 5 << 20 as Int64])
+    func contentThatCannotFitIsRefusedUnread(keepsFree: Int64?) async {
+        await #expect(processExitsWith: .success) { [keepsFree] in
+            try await TrashEviction().contentThatCannotFitIsRefusedUnread(keepsFree)
+        }
+    }
+
+    /// Evicting entries also restores the reserved free space.
+    @Test func reservedSpaceIsRestoredByEviction() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().reservedSpaceIsRestoredByEviction()
+        }
+    }
+
+    /// Other files fill the volume: even removing the whole trash would not restore the reserved space.
+    @Test func trashIsKeptIfReservedSpaceCannotBeRestored() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().trashIsKeptIfReservedSpaceCannotBeRestored()
+        }
+    }
+
+    /// Content received in a single buffer needs space, too.
+    @Test func smallContentEvictsTheOldestEntry() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().smallContentEvictsTheOldestEntry()
+        }
+    }
+
+    /// Entries without content free no space, and are kept.
+    @Test func entriesThatFreeNothingAreKept() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().entriesThatFreeNothingAreKept()
+        }
+    }
+
+    /// A copy needs space only for what is copied: no members for Depth 0, and no unfinished uploads.
+    @Test func copyEvictsOnlyWhatItNeeds() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().copyEvictsOnlyWhatItNeeds()
+        }
+    }
+
+    /// The parts of an upload exist already; their concatenation is a copy.
+    @Test func concatenationEvictsOnlyWhatItNeeds() async {
+        await #expect(processExitsWith: .success) {
+            try await TrashEviction().concatenationEvictsOnlyWhatItNeeds()
+        }
+    }
+}
+
+private struct TrashEviction {
     private static let mebi = 1 << 20
     /// The entries of the initial trash.
     private static let all = (1...4).map { "deleted /v/\($0) \(3 * mebi)" }
@@ -39,7 +125,12 @@ struct TrashEvictionByBytesTests {
             #expect(share.shell("head -c \(3 * Self.mebi) /dev/zero >v/\(number)") == 0)
             #expect(try await share.client.send("DELETE", "/v/\(number)").status == 204)
         }
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
+    }
+
+    private func expectTrash(_ entries: [String], of share: TestShare, line: Int = #line) throws {
+        let found = try share.trash()
+        #expect(found == entries, "line \(line)")
     }
 
     /// Returns content that ends prematurely, as if the connection were aborted.
@@ -47,10 +138,10 @@ struct TrashEvictionByBytesTests {
         GatedBody(bytes(arrived), then: nil, declared: declared.map { Int64($0) })
     }
 
-    enum Way: CaseIterable { case put, expectedEntityLength, draft, tus, tusWithContent }
-
     /// Announces content of which only a part is received.
-    private func announce(_ length: Int, _ way: Way, _ arrived: Int, _ client: TestShare) async throws {
+    private func announce(
+        _ length: Int, _ way: TrashEvictionByBytesTests.Way, _ arrived: Int, _ client: TestShare
+    ) async throws {
         switch way {
         case .put: await client.sendBroken("PUT", "/v/new", [], broken(arrived, of: length))
         case .expectedEntityLength:
@@ -73,44 +164,35 @@ struct TrashEvictionByBytesTests {
         }
     }
 
-    @Test(arguments: Way.allCases)
-    func announcedLengthEvictsNothing(_ way: Way) async throws {
+    func announcedLengthEvictsNothing(_ way: TrashEvictionByBytesTests.Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
         try await announce(12_000_000, way, 0, share)
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
     }
 
-    /// 12 MiB are announced, and 4 MiB are free. If 3 MiB are received, nothing is evicted; if 6 MiB are
-    /// received, the oldest entry is.
-    @Test(arguments: Way.allCases)
-    func abortedContentEvictsOnlyWhatItNeeded(_ way: Way) async throws {
+    func abortedContentEvictsOnlyWhatItNeeded(_ way: TrashEvictionByBytesTests.Way) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
         try await announce(12 * Self.mebi, way, 3 * Self.mebi, share)
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
         // Remove the bytes that an interrupted upload keeps, because they occupy space.
         #expect(share.shell("find v -maxdepth 1 -type f -name '.davit-*' -delete") == 0)
         try await announce(12 * Self.mebi, way, 6 * Self.mebi, share)
-        #expect(try share.trash() == Array(Self.all.dropFirst()))
+        try expectTrash(Array(Self.all.dropFirst()), of: share)
     }
 
-    static let complete: [(mebibytes: Int, left: Int)] = [(4, 4), (5, 3), (7, 3), (8, 2), (12, 1), (16, 0)]
-
-    @Test(arguments: complete, [true, false])
-    func contentEvictsOnlyTheOldestEntriesNeeded(
-        _ row: (mebibytes: Int, left: Int), isUpload: Bool
-    ) async throws {
+    func contentEvictsOnlyTheOldestEntriesNeeded(_ mebibytes: Int, left: Int, isUpload: Bool) async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
         // Leave 64 KiB for the metadata of the tmpfs, which need one page of at most 64 KiB.
-        let count = row.mebibytes * Self.mebi - 65_536
+        let count = mebibytes * Self.mebi - 65_536
         if isUpload {
             let upload = try await share.createUpload("/v/new", [("Upload-Length", "\(count)")])
-            #expect(try share.trash() == Self.all)
+            try expectTrash(Self.all, of: share)
             for offset in stride(from: 0, to: count, by: 5 * Self.mebi) {
                 let end = min(count, offset + 5 * Self.mebi)
                 let fields = [
@@ -125,12 +207,10 @@ struct TrashEvictionByBytesTests {
             #expect(try await share.client.send("PUT", "/v/new", body: bytes(count)).status == 201)
         }
         #expect(try await share.client.send("GET", "/v/new").body == bytes(count))
-        #expect(try share.trash() == Array(Self.all.suffix(row.left)))
+        try expectTrash(Array(Self.all.suffix(left)), of: share)
     }
 
-    /// Content that can never fit is refused before it is read, however large the trash is.
-    @Test(arguments: [nil, 5 * Int64(mebi)])
-    func contentThatCannotFitIsRefusedUnread(keepsFree: Int64?) async throws {
+    func contentThatCannotFitIsRefusedUnread(_ keepsFree: Int64?) async throws {
         guard let mounted = try share(keepsFree: keepsFree) else { return }
         let share = mounted.share
         try await fill(share)
@@ -146,22 +226,20 @@ struct TrashEvictionByBytesTests {
             let response = try await share.client.send("PUT", "/v/new", fields, body: [])
             #expect(response.status == 507, "\(response.text)")
         }
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
     }
 
-    /// Evicting entries also restores the reserved free space.
-    @Test func reservedSpaceIsRestoredByEviction() async throws {
+    func reservedSpaceIsRestoredByEviction() async throws {
         guard let mounted = try share(keepsFree: 2 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
         #expect(try await share.client.send("PUT", "/v/a", body: bytes(2 * Self.mebi - 65_536)).status == 201)
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
         #expect(try await share.client.send("PUT", "/v/b", body: bytes(Self.mebi)).status == 201)
-        #expect(try share.trash() == Array(Self.all.dropFirst()))
+        try expectTrash(Array(Self.all.dropFirst()), of: share)
     }
 
-    /// Other files fill the volume: even removing the whole trash would not restore the reserved space.
-    @Test func trashIsKeptIfReservedSpaceCannotBeRestored() async throws {
+    func trashIsKeptIfReservedSpaceCannotBeRestored() async throws {
         guard let mounted = try share(keepsFree: 15 * Int64(Self.mebi)) else { return }
         let share = mounted.share
         try await fill(share)
@@ -171,25 +249,23 @@ struct TrashEvictionByBytesTests {
             let chunked = GatedBody(bytes(count), then: [], declared: nil)
             #expect(try await share.client.send("PUT", "/v/new", body: chunked).status == 507)
         }
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
     }
 
-    /// Content received in a single buffer needs space, too.
-    @Test func smallContentEvictsTheOldestEntry() async throws {
+    func smallContentEvictsTheOldestEntry() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
         _ = share.shell("cat /dev/zero >v/other")
         #expect(try await share.client.send("PUT", "/v/new", body: bytes(30_000)).status == 201)
-        #expect(try share.trash() == Array(Self.all.dropFirst()))
+        try expectTrash(Array(Self.all.dropFirst()), of: share)
         _ = share.shell("cat /dev/zero >>v/other")
         let chunked = GatedBody(bytes(100_000), then: [], declared: nil)
         #expect(try await share.client.send("PUT", "/v/chunked", body: chunked).status == 201)
-        #expect(try share.trash() == Array(Self.all.dropFirst(2)))
+        try expectTrash(Array(Self.all.dropFirst(2)), of: share)
     }
 
-    /// Entries without content free no space, and are kept.
-    @Test func entriesThatFreeNothingAreKept() async throws {
+    func entriesThatFreeNothingAreKept() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         #expect(try await share.client.send("PUT", "/v/empty", body: []).status == 201)
@@ -199,11 +275,10 @@ struct TrashEvictionByBytesTests {
             #expect(try await share.client.send("DELETE", "/v/\(number)").status == 204)
         }
         #expect(try await share.client.send("PUT", "/v/new", body: bytes(5 * Self.mebi)).status == 201)
-        #expect(try share.trash() == ["deleted /v/empty 0"] + Self.all.dropFirst())
+        try expectTrash(["deleted /v/empty 0"] + Self.all.dropFirst(), of: share)
     }
 
-    /// A copy needs space only for what is copied: no members for Depth 0, and no unfinished uploads.
-    @Test func copyEvictsOnlyWhatItNeeds() async throws {
+    func copyEvictsOnlyWhatItNeeds() async throws {
         guard let mounted = try share() else { return }
         let share = mounted.share
         try await fill(share)
@@ -221,13 +296,12 @@ struct TrashEvictionByBytesTests {
             #expect(copied.status == 201, "\(copied.text)")
         }
         try await copy([("Depth", "0")], to: "flat")
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
         try await copy([], to: "copy")
-        #expect(try share.trash() == Array(Self.all.dropFirst()))
+        try expectTrash(Array(Self.all.dropFirst()), of: share)
     }
 
-    /// The parts of an upload exist already; their concatenation is a copy.
-    @Test func concatenationEvictsOnlyWhatItNeeds() async throws {
+    func concatenationEvictsOnlyWhatItNeeds() async throws {
         guard let mounted = try share(freeMebibytes: 7) else { return }
         let share = mounted.share
         try await fill(share)
@@ -242,7 +316,7 @@ struct TrashEvictionByBytesTests {
             #expect(part.status == 201)
             parts.append(try #require(part["Location"]))
         }
-        #expect(try share.trash() == Self.all)
+        try expectTrash(Self.all, of: share)
         let final = try await share.client.send(
             "POST", "/v/",
             [
@@ -252,7 +326,7 @@ struct TrashEvictionByBytesTests {
         #expect(final.status == 201, "\(final.text)")
         #expect(try await share.client.send("GET", "/v/new").body == bytes(6 * Self.mebi))
         // 1 MiB was free, and 6 were needed.
-        #expect(try share.trash() == Array(Self.all.dropFirst(2)))
+        try expectTrash(Array(Self.all.dropFirst(2)), of: share)
     }
 }
 

@@ -8,14 +8,21 @@ import Testing
 /// permission to mount.
 @Suite(.serialized)
 struct TrashEvictionTests {
-    enum Way: CaseIterable {
+    enum Way: String, CaseIterable, Codable {
         case put, chunkedPut, upload, uploadOfUnknownLength, chunkedUpload, tus, copy, moveFromElsewhere
     }
 
     private static let count = 5 << 20
 
+    /// In a process of its own, like ``TrashEvictionByBytesTests``.
     @Test(arguments: Way.allCases)
-    func trashIsEvictedToStoreContent(_ way: Way) async throws {
+    func trashIsEvictedToStoreContent(_ way: Way) async {
+        await #expect(processExitsWith: .success) { [way] in
+            try await TrashEvictionTests().storeContentInPlaceOfTrash(way)
+        }
+    }
+
+    private func storeContentInPlaceOfTrash(_ way: Way) async throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TestShare.keeping(folder)
         guard elsewhere.shell("mkdir v && mount -t tmpfs -o size=8m tmpfs v") == 0 else { return }
