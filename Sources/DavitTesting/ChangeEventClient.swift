@@ -66,10 +66,7 @@ public struct ChangeEventClient {
     private func begin(
         _ line: String, _ fields: [String], host: String, content: String
     ) throws -> Waiting {
-        let target =
-            address.host.contains(":")
-            ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
-        let socket = try Socket.connect(to: target)
+        let socket = try Socket.connect(to: SocketAddress.lookUp(host: address.host, port: address.port)[0])
         try Socket.setTimeout(socket.rawValue, seconds: 300)
         var head = ["\(line) HTTP/1.1", "Host: \(host)", "Connection: close"] + fields
         if !content.isEmpty { head.append("Content-Length: \(content.utf8.count)") }

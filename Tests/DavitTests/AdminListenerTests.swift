@@ -21,7 +21,7 @@ struct AdminListenerTests {
 
     private func configuration() -> Configuration {
         var configuration = Configuration()
-        configuration.hosts = ["127.0.0.1"]
+        configuration.hosts = [LoopbackAddress.own()]
         configuration.port = 0
         configuration.grace = .zero
         configuration.deadlines = .ofTests

@@ -1,11 +1,16 @@
 import DavitHTTP
 import DavitSystem
+import DavitTesting
 import DavitTransport
 import Testing
 
 /// Pausing and resuming listening while the server is running.
 @Suite(.timeLimit(.minutes(15)))
 struct PauseTests {
+    private static func server() throws -> TestServer {
+        try BindingTests.server([.init(host: LoopbackAddress.own(), port: 0)])
+    }
+
     private static func pause(_ server: TestServer) async {
         let isClosed = AsyncSignal()
         server.server.pauseListening { isClosed.open() }
@@ -18,7 +23,7 @@ struct PauseTests {
     }
 
     @Test func openConnectionsContinueAndNewOnesAreRefused() async throws {
-        let server = try BindingTests.server([.init(host: "localhost", port: 0)])
+        let server = try BindingTests.server([LoopbackAddress.own(), "::1"].map { .init(host: $0, port: 0) })
         let open = try server.connect()
         try Self.expectAnswer(open)
         for _ in 0..<3 {
@@ -36,14 +41,14 @@ struct PauseTests {
     /// Before a connection is accepted, the system has already established it, and the peer may have sent a
     /// request.
     @Test func pendingConnectionIsAcceptedBeforeThePause() async throws {
-        let server = try TestServer()
+        let server = try Self.server()
         let peers = try (0..<20).map { _ in try server.connect() }
         await Self.pause(server)
         for peer in peers { try Self.expectAnswer(peer) }
     }
 
     @Test func invalidPauseAndResumeAreErrors() async throws {
-        let server = try TestServer()
+        let server = try Self.server()
         #expect(throws: TransportError(.alreadyStarted)) { try server.server.resumeListening() }
         await Self.pause(server)
         await Self.pause(server)
@@ -56,12 +61,12 @@ struct PauseTests {
     }
 
     @Test func portInUseIsReportedAndResumeCanBeRetried() async throws {
-        let server = try TestServer()
-        let port = server.addresses[0].port
+        let server = try Self.server()
+        let (host, port) = (server.addresses[0].host, server.addresses[0].port)
         await Self.pause(server)
         do {
-            let other = try BindingTests.server([.init(host: "127.0.0.1", port: port)])
-            #expect(throws: TransportError(.inUse, host: "127.0.0.1", port: port)) {
+            let other = try BindingTests.server([.init(host: host, port: port)])
+            #expect(throws: TransportError(.inUse, host: host, port: port)) {
                 try server.server.resumeListening()
             }
             other.server.shutdown()
@@ -73,21 +78,21 @@ struct PauseTests {
 
     /// A copy of the descriptor remains open, as in a forked child process until it calls exec.
     @Test func portIsFreeDespiteACopiedDescriptor() async throws {
-        let server = try TestServer()
-        let port = server.addresses[0].port
-        let copy = try Self.copyOfListener(at: port)
+        let server = try Self.server()
+        let copy = try Self.copyOfListener(at: server.addresses[0])
         await Self.pause(server)
         try server.server.resumeListening()
         try Self.expectAnswer(try server.connect())
         _ = copy
     }
 
-    private static func copyOfListener(at port: UInt16) throws -> FileDescriptor {
+    private static func copyOfListener(at address: BoundAddress) throws -> FileDescriptor {
+        let local = try SocketAddress.lookUp(host: address.host, port: address.port)[0]
         for number in 3..<Int32(clamping: ResourceLimits.descriptorLimit) {
             guard let copy = try? Socket.adoptListener(number) else { continue }
-            if try Socket.localAddress(of: copy.rawValue).port == port { return copy }
+            if try Socket.localAddress(of: copy.rawValue) == local { return copy }
         }
-        throw TransportError(.notListening, host: "127.0.0.1", port: port)
+        throw TransportError(.notListening, host: address.host, port: address.port)
     }
 
     @Test func pausedServerCanBeStopped() async throws {
@@ -141,10 +146,11 @@ struct PauseTests {
     }
 
     @Test func anotherPortIsChosenIfThePreviousIsTaken() throws {
-        let server = try TestServer()
+        let server = try Self.server()
         server.server.shutdown()
         server.server.waitUntilStopped()
-        let other = try BindingTests.server([.init(host: "127.0.0.1", port: server.addresses[0].port)])
+        let taken = server.addresses[0]
+        let other = try BindingTests.server([.init(host: taken.host, port: taken.port)])
         let addresses = try server.server.start()
         #expect(addresses[0].port != other.addresses[0].port)
         try Self.expectAnswer(try Peer(addresses[0]))

@@ -16,7 +16,7 @@ struct LifecycleControllerTests {
         let http: HTTPServer
         private var events: ServerEvents.Iterator
 
-        init(_ options: Configuration.LifecycleOptions = .init(), host: String = "127.0.0.1") {
+        init(_ options: Configuration.LifecycleOptions = .init(), host: String = LoopbackAddress.own()) {
             let lifecycleController = LifecycleController(options)
             var transport = TransportConfiguration(endpoints: [.init(host: host, port: 0)])
             transport.loops = 2
@@ -50,7 +50,8 @@ struct LifecycleControllerTests {
     }
 
     private static func connect(_ address: BoundAddress) throws -> FileDescriptor {
-        let socket = try Socket.connect(to: .ipv4Loopback(port: address.port))
+        let target = try #require(try SocketAddress.lookUp(host: address.host, port: address.port).first)
+        let socket = try Socket.connect(to: target)
         try Socket.setTimeout(socket.rawValue, seconds: 300)
         return socket
     }
@@ -128,21 +129,21 @@ struct LifecycleControllerTests {
 
     @Test func failedStartCanBeRetried() async throws {
         let first = Bench()
-        let port = try first.start()[0].port
-        var transport = TransportConfiguration(endpoints: [.init(host: "127.0.0.1", port: port)])
+        let address = try first.start()[0]
+        var transport = TransportConfiguration(endpoints: [.init(host: address.host, port: address.port)])
         transport.loops = 1
         let lifecycleController = LifecycleController(.init())
         transport.didStop = { [weak lifecycleController] in lifecycleController?.didStop() ?? {} }
         lifecycleController.attach(
             HTTPServer(configuration: transport, handler: NoContent(), log: Log(level: .error)))
-        #expect(throws: TransportError(.inUse, host: "127.0.0.1", port: port)) {
+        #expect(throws: TransportError(.inUse, host: address.host, port: address.port)) {
             try lifecycleController.start {}
         }
         #expect(!lifecycleController.isRunning)
         lifecycleController.waitUntilStopped()
         first.lifecycleController.stop()
         first.lifecycleController.waitUntilStopped()
-        #expect(try lifecycleController.start {}.map(\.port) == [port])
+        #expect(try lifecycleController.start(prepare: {}) == [address])
         lifecycleController.stop()
         lifecycleController.waitUntilStopped()
     }
@@ -248,13 +249,13 @@ struct LifecycleControllerTests {
     @Test func portInUseIsReportedAndResumeCanBeRetried() async throws {
         let bench = Bench()
         let addresses = try bench.start()
-        let port = addresses[0].port
         await bench.lifecycleController.suspend()
         var events: [ServerEvent?] = [await bench.event(), await bench.event()]
         #expect(events == [.started(addresses), .suspended])
-        let failure = TransportError(.inUse, host: "127.0.0.1", port: port)
+        let (host, port) = (addresses[0].host, addresses[0].port)
+        let failure = TransportError(.inUse, host: host, port: port)
         do {
-            let other = try Socket.listen(on: .ipv4Loopback(port: port), backlog: 1)
+            let other = try Socket.listen(on: SocketAddress.lookUp(host: host, port: port)[0], backlog: 1)
             await #expect(throws: failure) { try await bench.lifecycleController.resume() }
             bench.lifecycleController.send(.becameActive)
             _ = consume other

@@ -18,7 +18,7 @@ struct WebServerLifecycleTests {
 
     private static func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
         var configuration = Configuration()
-        configuration.hosts = ["127.0.0.1"]
+        configuration.hosts = [LoopbackAddress.own()]
         configuration.port = 0
         configuration.logLevel = .error
         configuration.grace = .zero

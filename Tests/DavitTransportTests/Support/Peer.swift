@@ -25,10 +25,7 @@ final class Peer {
 
     /// - Parameter secured: whether to use TLS; nil for the default of the tests.
     init(_ address: BoundAddress, receiveBuffer: Int32? = nil, secured: Bool? = nil) throws {
-        let target =
-            address.host.contains(":")
-            ? SocketAddress.ipv6Loopback(port: address.port) : .ipv4Loopback(port: address.port)
-        socket = try Socket.connect(to: target)
+        socket = try Socket.connect(to: SocketAddress.lookUp(host: address.host, port: address.port)[0])
         try Socket.setTimeout(socket.rawValue, seconds: 300)
         try Socket.setBufferSizes(socket.rawValue, receive: receiveBuffer, send: nil)
         #if TLS
