@@ -93,6 +93,7 @@ struct TrashEvictionByBytesTests {
     }
 }
 
+/// The bodies of the tests.
 private struct TrashEviction {
     private static let mebi = 1 << 20
     /// The entries of the initial trash.
@@ -128,9 +129,11 @@ private struct TrashEviction {
         try expectTrash(Self.all, of: share)
     }
 
-    private func expectTrash(_ entries: [String], of share: TestShare, line: Int = #line) throws {
+    private func expectTrash(
+        _ entries: [String], of share: TestShare, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         let found = try share.trash()
-        #expect(found == entries, "line \(line)")
+        #expect(found == entries, sourceLocation: sourceLocation)
     }
 
     /// Returns content that ends prematurely, as if the connection were aborted.

@@ -96,7 +96,10 @@ struct PauseTests {
     }
 
     @Test func pausedServerCanBeStopped() async throws {
-        let server = try TestServer { $0.loops = 2 }
+        let server = try TestServer {
+            $0.loops = 2
+            $0.endpoints = [.init(host: LoopbackAddress.own(), port: 0)]
+        }
         await Self.pause(server)
         server.server.shutdown()
         server.server.waitUntilStopped()
