@@ -7,6 +7,10 @@ public protocol BlockingWorkRunner: Sendable {
     /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
 
+    /// Like ``run(_:)``, for work that usually takes much less than a millisecond, and blocks only where a disk has to
+    /// be read. May run it on the caller's event loop, which another thread continues if the work takes longer.
+    func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
+
     /// Runs work that may take longer than 20 milliseconds or process more than 8 MiB, on threads that short
     /// work does not use. Clients take turns.
     ///
@@ -33,6 +37,9 @@ public enum LongWorkStage: Sendable {
 }
 
 extension BlockingWorkRunner {
+    /// Runs brief work like other work.
+    public func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await run(work) }
+
     /// Runs long work as short work, for implementations without separate threads.
     public func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T

@@ -11,6 +11,10 @@ package struct PooledWorkRunner: BlockingWorkRunner {
         await pool.run(sendable: work)
     }
 
+    package func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
+        await pool.runBriefly(work)
+    }
+
     package func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
     ) async -> T? {

@@ -4,10 +4,11 @@ internal import Synchronization
 
 /// A thread that waits for events and runs the tasks of its connections.
 ///
-/// All state except `inbox`, `isSignaled`, `thread`, `request` and `load` belongs to the thread that calls
-/// ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for the state that
-/// each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state belongs
-/// to the thread that runs late jobs; see `runAfterEnd()`.
+/// All state except `inbox`, `isSignaled`, `thread`, `request`, `load`, `jobNumber` and `leftThreads` belongs to
+/// the thread that calls ``run()``, which justifies the unchecked conformance. Exclusivity checks are disabled for
+/// the state that each event uses: no access lasts longer than a single call. After ``run()`` has ended, the state
+/// belongs to the thread that runs late jobs; see `runAfterEnd()`. While the thread runs a brief job, the state
+/// belongs to whichever thread first changes `jobNumber`; see `runBriefJobs()`.
 @safe final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The requests that other threads can make to the loop.
     enum Request: Int, AtomicRepresentable { case none, drain }
@@ -47,6 +48,20 @@ internal import Synchronization
     /// Whether the loop no longer handles events. A wait that began now would never end.
     @safe @exclusivity(unchecked) private(set) var isStopped = false
     @safe @exclusivity(unchecked) private var date = LoopDate()
+
+    /// Odd while the thread runs a brief job. Increased by the thread when the job has ended, or before by one that
+    /// continues the loop.
+    let jobNumber = Atomic<UInt>(0)
+    /// Set before ``run()``. Without it, all jobs run in their pools.
+    @safe @exclusivity(unchecked) unowned var supervisor: LoopSupervisor? {
+        didSet { isSupervised = supervisor != nil }
+    }
+    /// Whether there is a ``supervisor``, because reading an unowned reference costs 100 instructions.
+    @safe @exclusivity(unchecked) private var isSupervised = false
+    /// The number of former threads of the loop that still run a job.
+    private let leftThreads = Atomic<Int>(0)
+    private let briefJobs = BriefJobs()
+    @safe @exclusivity(unchecked) private var briefJobPause = BriefJobPause()
 
     /// - Parameter countsRequests: whether to keep statistics of requests.
     init(countsRequests: Bool = false) throws(SystemError) {
@@ -101,8 +116,9 @@ internal import Synchronization
     /// use its state.
     func assertConfined(file: StaticString = #fileID, line: UInt = #line) {
         assert(
-            isCurrentThread || thread.load(ordering: .relaxed) == 0, "used outside the loop's thread",
-            file: file, line: line)
+            isCurrentThread
+                || thread.load(ordering: .relaxed) == 0 && !Self.isOfJob(jobNumber.load(ordering: .relaxed)),
+            "used outside the loop's thread", file: file, line: line)
     }
 
     func add(_ member: LoopMember) {
@@ -163,19 +179,14 @@ internal import Synchronization
     /// Called once on the loop's thread when the loop begins to drain.
     var onDrain: (() -> Void)?
 
+    /// Runs the loop until it ends, or until another thread continues it because a brief job of this one takes too
+    /// long.
     func run() {
         thread.store(SystemThread.current, ordering: .relaxed)
-        let executor = unsafe asUnownedTaskExecutor()
-        while !isStopped {
-            let count = queue.wait(milliseconds: waitMilliseconds())
-            now = measuresTime ? Clock.now() : Clock.coarseNow()
-            date.update()
-            for index in 0..<count { handle(queue.event(at: index)) }
-            resumeTurns()
-            unsafe runJobs(on: executor)
-            passDeadlines()
-            if isDraining && load.load(ordering: .acquiring) == 0 && ready.isEmpty { isStopped = true }
-        }
+        let hasEnded = briefJobs.ofThread(during: { runIterations() })
+        guard hasEnded else { return }
+        briefJobs.isOpen = false
+        supervisor?.loopEnded()
         onSignal = nil
         onSIGHUP = nil
         // No deadline passes from now on; release the entries and what they reference.
@@ -187,6 +198,27 @@ internal import Synchronization
             return inbox.isServed
         }
         if hasLateJobs { runLateJobs() }
+    }
+
+    /// - Returns: false if another thread continues the loop. This one must then not use its state.
+    private func runIterations() -> Bool {
+        let executor = unsafe asUnownedTaskExecutor()
+        while !isStopped {
+            let count = queue.wait(milliseconds: waitMilliseconds())
+            now = measuresTime ? Clock.now() : Clock.coarseNow()
+            date.update()
+            for index in 0..<count { handle(queue.event(at: index)) }
+            resumeTurns()
+            if !ready.isEmpty {
+                // Only tasks append brief jobs.
+                briefJobs.isOpen = takesBriefJobs
+                unsafe runJobs(on: executor)
+                if !briefJobs.isEmpty, !runBriefJobs() { return false }
+            }
+            passDeadlines()
+            if isDraining && load.load(ordering: .acquiring) == 0 && ready.isEmpty { isStopped = true }
+        }
+        return true
     }
 
     /// Runs the jobs that arrive after the end of the loop, so that tasks that were waiting can still end and
@@ -280,5 +312,59 @@ internal import Synchronization
         // An earlier entry may have postponed the deadline of a later one.
         for entry in due where entry.deadline <= now { entry.deadlinePassed() }
         due.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Brief jobs
+
+    /// Whether this value of `jobNumber` says that the thread runs a job.
+    static func isOfJob(_ number: UInt) -> Bool { number & 1 == 1 }
+
+    /// While a former thread still runs a job, another could take as long, and more threads would be left behind.
+    private var takesBriefJobs: Bool {
+        isSupervised && briefJobPause.isOver(at: now) && leftThreads.load(ordering: .relaxed) == 0
+    }
+
+    /// Runs brief jobs on this thread for a limited time, and submits the rest to their pools.
+    /// - Returns: false if another thread continues the loop. This one must then not use its state.
+    private func runBriefJobs() -> Bool {
+        let begin = Clock.now()
+        var time = begin
+        while time - begin < BriefJobPause.longNanoseconds, let supervisor, let job = briefJobs.removeFirst()
+        {
+            // From here until the number has been claimed, another thread may continue the loop at any time.
+            thread.store(0, ordering: .relaxed)
+            let number = jobNumber.add(1, ordering: .sequentiallyConsistent).newValue
+            let isWatched = supervisor.watch()
+            if isWatched { job.perform() }
+            let isOurs = claim(number)
+            if isOurs {
+                thread.store(SystemThread.current, ordering: .relaxed)
+                let end = Clock.now()
+                briefJobPause.jobEnded(at: end, after: end - time)
+                time = end
+            } else {
+                leftThreads.subtract(1, ordering: .relaxed)
+            }
+            if isWatched { job.complete() } else { job.submit() }
+            guard isOurs else { return false }
+        }
+        briefJobs.submitAll()
+        return true
+    }
+
+    /// Makes the calling thread that of the loop, if the loop's thread still runs the job with this number. The caller
+    /// must then call ``run()``.
+    func takeOver(from number: UInt) -> Bool {
+        guard claim(number) else { return false }
+        leftThreads.add(1, ordering: .relaxed)
+        briefJobPause.jobWasLong(at: Clock.now())
+        briefJobs.submitAll()
+        return true
+    }
+
+    private func claim(_ number: UInt) -> Bool {
+        jobNumber.compareExchange(
+            expected: number, desired: number &+ 1, ordering: .acquiringAndReleasing
+        ).exchanged
     }
 }

@@ -7,6 +7,7 @@ internal import Synchronization
 final class LoopGroup: Sendable {
     private let loops: [EventLoop]
     private let threadCompletion: ThreadCompletion
+    private let supervisor: LoopSupervisor
     private let ended = Latch(count: 1)
     private let context: ServerContext
     private let addresses: [SocketAddress]
@@ -43,6 +44,8 @@ final class LoopGroup: Sendable {
         self.addresses = addresses
         self.configuration = configuration
         threadCompletion = ThreadCompletion(count: count)
+        supervisor = LoopSupervisor(loops, threads: threadCompletion, priority: configuration.priority)
+        for loop in loops { loop.supervisor = supervisor }
         grace = configuration.grace.nanoseconds
         stopsOnSignals = configuration.stopsOnSignals
         onSIGHUP = configuration.onSIGHUP
@@ -96,17 +99,19 @@ final class LoopGroup: Sendable {
         var started = 0
         do throws(SystemError) {
             for (index, loop) in loops.enumerated() {
-                let held = HeldLoop(loop)
+                // The thread must not keep the loop alive after it has ended.
+                let held = Held(loop)
                 let priority = configuration.priority
                 try SystemThread.start(named: "davit-loop-\(index)") { [threadCompletion] in
                     SystemThread.setPriority(priority)
-                    held.run()
+                    held.take()?.run()
                     threadCompletion.threadEnded()
                 }
                 started += 1
             }
         } catch {
             requestDrain()
+            for _ in started..<loops.count { supervisor.loopEnded() }
             // If no thread is running, no loop will drain and close the listeners, so close them here.
             if threadCompletion.remove(loops.count - started) {
                 loops[0].onDrain = nil
@@ -240,15 +245,6 @@ final class LoopGroup: Sendable {
         let loop = loops[0]
         Task(executorPreference: loop) { loop.schedule(ActionTimer(action), after: nanoseconds) }
     }
-}
-
-/// Owns a loop until it has ended, so that the thread does not keep it alive afterwards.
-private final class HeldLoop: Sendable {
-    private let loop: Mutex<EventLoop?>
-
-    init(_ loop: EventLoop) { self.loop = Mutex(loop) }
-
-    func run() { loop.withLock { $0.take() }?.run() }
 }
 
 /// Calls a closure once.

@@ -16,6 +16,9 @@ final class ThreadCompletion: Sendable {
     /// - Parameter work: run by the last thread; it returns the closure to call after everything is released.
     func setLast(_ work: @escaping @Sendable () -> Announcement) { last.withLock { $0 = work } }
 
+    /// Counts another thread. Called by one that runs, before the start.
+    func add(_ count: Int) { running.add(count, ordering: .relaxed) }
+
     /// Subtracts threads that did not start. If no thread runs, the completion is dropped.
     /// - Returns: true if no thread is running.
     func remove(_ count: Int) -> Bool {

@@ -62,7 +62,8 @@ final class PropFindStream: BodyStream, Sendable {
         }
     }
 
-    /// Produces a piece on another thread. With infinite depth, every piece but the first is long work.
+    /// Produces a piece where it may block. The first piece is small, so it can be brief work. With infinite depth, the
+    /// others are long work.
     private func makePiece() async throws(WebDAVError) {
         let (hasBegun, needsSlot) = state.withValue { ($0.hasBegun, $0.responses.needsSlot) }
         if needsSlot {
@@ -70,7 +71,9 @@ final class PropFindStream: BodyStream, Sendable {
             state.withValue { $0.responses.use(slot) }
         }
         defer { state.withValue { $0.responses.releaseSlotIfDrained() } }
-        if start.depth == .infinity, hasBegun {
+        if !hasBegun {
+            try await share.work.runBriefly { () throws(WebDAVError) in try self.writePiece() }
+        } else if start.depth == .infinity {
             try await share.work.runLong(for: context.request.client, .continues) {
                 () throws(WebDAVError) in
                 try self.writePiece()
@@ -109,7 +112,7 @@ private struct PropFindWriter {
     /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early. Later
     /// pieces are larger, because each costs a round trip to the thread pool, which takes about as long as ten
     /// members.
-    private static let firstPieceBytes = 48 << 10
+    private static let firstPieceBytes = 80 << 10
     private static let pieceBytes = 192 << 10
     /// The maximum number of steps per piece, so that other jobs can use the thread in between.
     private static let stepLimit = 8192

@@ -1,12 +1,16 @@
-/// A job that a thread of a ``BlockingPool`` runs once.
+/// A job that a thread of a ``BlockingPool`` runs once, or one with ``BriefJobs``.
 ///
-/// The job is owned by the caller until it is queued, then by the pool, then by the thread that runs it, and
-/// then by the caller again. The lock of the queue and the continuation order these accesses, which justifies
+/// The job is owned by the caller until it is queued, then by the queue, then by the thread that runs it,
+/// and then by the caller again. The lock of the queue and the continuation order these accesses, which justifies
 /// the unchecked conformance.
-class PoolJob: @unchecked Sendable {
+package class PoolJob: @unchecked Sendable {
     fileprivate var next: PoolJob?
 
-    func run() {}
+    /// Does the work.
+    package func perform() {}
+
+    /// Resumes the caller. Called once, after ``perform()``, or without it if the job was refused.
+    package func complete() {}
 }
 
 /// A job with a closure, its result, and the task that waits for it. The conformance is unchecked for the
@@ -14,22 +18,23 @@ class PoolJob: @unchecked Sendable {
 @safe final class ClosureJob<T>: PoolJob, @unchecked Sendable {
     private var work: (() -> T)?
     private var result: T?
-    /// Resumed once: by ``run()``, or by the caller if the job could not be queued.
+    /// Resumed once, by ``complete()``.
     var continuation: UnsafeContinuation<Void, Never>?
 
     init(_ work: sending @escaping () -> sending T) { self.work = work }
 
     init(sendable work: @escaping @Sendable () -> T) where T: Sendable { self.work = work }
 
-    override func run() {
+    override func perform() {
         result = work?()
         // Release the closure before the caller resumes, so that the caller has the only references to its
         // captures.
         work = nil
-        unsafe continuation?.resume()
     }
 
-    /// Returns the result of ``run()``; nil if it did not run.
+    override func complete() { unsafe continuation?.resume() }
+
+    /// Returns the result of ``perform()``; nil if it was not called.
     func takeResult() -> sending T? {
         // No other reference to the value exists, because the closure has been released.
         nonisolated(unsafe) let taken = result

@@ -86,12 +86,18 @@ package enum SystemThread {
     private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context = unsafe context else { return nil }
         let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-        #if canImport(Darwin)
-        unsafe pthread_setname_np(start.name)
-        #else
-        unsafe pthread_setname_np(pthread_self(), start.name)
-        #endif
+        rename(start.name)
         start.body()
         return nil
+    }
+
+    /// Renames the calling thread.
+    /// - Parameter name: at most 15 ASCII characters.
+    package static func rename(_ name: String) {
+        #if canImport(Darwin)
+        unsafe pthread_setname_np(name)
+        #else
+        unsafe pthread_setname_np(pthread_self(), name)
+        #endif
     }
 }
