@@ -23,7 +23,7 @@ final class CachedOpenFile: Sendable {
 final class OpenFileCache: Sendable {
     /// The maximum number of cached files; the limit is lower if the process may open only few files. A full
     /// cache replaces files that were not used recently.
-    static let countLimit = 1024
+    static let countLimit = 4096
 
     private let table = Mutex(Table())
 
@@ -77,7 +77,8 @@ final class OpenFileCache: Sendable {
 }
 
 /// The clock algorithm: a hand cycles through the slots and replaces a file that was not used since its last
-/// visit.
+/// visit. The hand moves for one in eight of the files for which there is no room. If it moved for each, clients that
+/// read more files than there is room for in the same order again and again would find none of them open.
 private struct Table {
     private struct Slot {
         let path: ResourcePath
@@ -85,14 +86,16 @@ private struct Table {
         var isUsed: Bool
     }
 
-    private static let seenCount = 4096
+    private static let seenCount = 16384
+    private static let missesPerMove = 8
 
     private var slots: [Slot] = []
     private var index: [ResourcePath: Int] = [:]
     private var hand = 0
+    private var missCount = 0
     private var limit = 0
     /// Hashes of requested paths, by which the second request for a path is recognized.
-    private var seen: [UInt32] = []
+    private var seen: [UInt16] = []
 
     var isEmpty: Bool { slots.isEmpty }
 
@@ -103,9 +106,9 @@ private struct Table {
     }
 
     mutating func isWanted(_ path: ResourcePath) -> Bool {
-        if seen.isEmpty { seen = [UInt32](repeating: 0, count: Self.seenCount) }
+        if seen.isEmpty { seen = [UInt16](repeating: 0, count: Self.seenCount) }
         let hash = path.hashValue
-        let mark = UInt32(truncatingIfNeeded: hash >> 16) | 1
+        let mark = UInt16(truncatingIfNeeded: hash >> 16) | 1
         let bucket = hash & (Self.seenCount - 1)
         defer { seen[bucket] = mark }
         return seen[bucket] == mark
@@ -124,6 +127,8 @@ private struct Table {
             slots.append(slot)
             return nil
         }
+        missCount &+= 1
+        guard missCount % Self.missesPerMove == 0 else { return nil }
         let position = hand % slots.count
         hand = position + 1
         // A file used since the last visit stays, and the new one is not inserted this time, so that a scan
