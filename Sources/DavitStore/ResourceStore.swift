@@ -348,7 +348,8 @@ public protocol ResourceStore: ResourceReader {
     /// Hides a resource with all its descendants under a reserved name, atomically.
     func detach(_ path: ResourcePath) throws(StoreError) -> any DetachedTree
 
-    /// Removes one empty collection, for a DELETE that removes members one by one.
+    /// Removes one empty collection.
+    /// - Throws: `alreadyExists` if it is not empty.
     func removeEmptyCollection(at path: ResourcePath) throws(StoreError)
 
     /// Applies all given changes or none.

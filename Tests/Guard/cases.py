@@ -240,6 +240,15 @@ class Delete(OfMany):
         client.ask("DELETE", f"/file-{turn}.bin", 204)
 
 
+class DeleteFolder(Case):
+    def prepare(self, root):
+        for turn in range(self.turns):
+            os.mkdir(os.path.join(root, f"folder-{turn}"))
+
+    def ask(self, client, turn):
+        client.ask("DELETE", f"/folder-{turn}/", 204)
+
+
 class Transfer(OfMany):
     def __init__(self, method, spread=0.0):
         super().__init__(f"{method} 1 KiB to a new name")
@@ -351,6 +360,7 @@ CASES = [
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),
     MkCol("MKCOL"),
     Delete("DELETE 1 KiB"),
+    DeleteFolder("DELETE of an empty folder"),
     Transfer("MOVE"),
     Transfer("COPY", spread=0.03),
     PropFind("PROPFIND Depth 0", 0),

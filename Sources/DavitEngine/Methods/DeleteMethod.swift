@@ -100,10 +100,29 @@ struct DeleteMethod: InlineCommitMethod {
         }
         if let kept = try moveToTrash(change) { return .kept(kept) }
         return try removingRules(of: path) { () throws(StoreError) in
+            if try removeIfEmpty(path) {
+                share.rows.drop(under: path)
+                return .removed
+            }
             let rows = try share.rows.saved(under: path)
             let tree = try share.resources.detach(path)
             share.rows.drop(under: path)
             return .detached(tree, rows)
+        }
+    }
+
+    /// Removes a collection in one step if it is empty. Clients that delete a tree member by member end with the
+    /// collections.
+    private func removeIfEmpty(_ path: ResourcePath) throws(StoreError) -> Bool {
+        // In a database, looking for members costs a statement.
+        if share.hasSessions { return false }
+        do throws(StoreError) {
+            try share.resources.removeEmptyCollection(at: path)
+            return true
+        } catch {
+            // There are members, or temporary files.
+            guard error == .alreadyExists else { throw error }
+            return false
         }
     }
 
