@@ -72,6 +72,19 @@ struct FaultTests {
         }
     }
 
+    @Test("A folder is deleted where the system reports members as a lack of permission")
+    func refusedRemovalOfFolderWithMembers() async throws {
+        let share = try TestShare()
+        for line in ["MKCOL /d", "PUT /d/f"] {
+            let parts = line.split(separator: " ").map(String.init)
+            #expect(try await share.client.send(parts[0], parts[1]).status == 201)
+        }
+        share.resources.watch { $0 == .remove ? .forbidden : nil }
+        #expect(try await share.client.send("DELETE", "/d/").status == 204)
+        share.resources.watch { _ in nil }
+        #expect(try await share.client.send("GET", "/d/f").status == 404)
+    }
+
     /// Renames that the system refuses, with and without stored rows for the source and the destination.
     @Test(arguments: [
         ("DELETE /d", ""), ("MOVE /p", "/new"), ("MOVE /p", "/c"), ("MOVE /c", "/p"), ("MOVE /c", "/x"),

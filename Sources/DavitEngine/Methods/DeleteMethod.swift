@@ -120,9 +120,12 @@ struct DeleteMethod: InlineCommitMethod {
             try share.resources.removeEmptyCollection(at: path)
             return true
         } catch {
-            // There are members, or temporary files.
-            guard error == .alreadyExists else { throw error }
-            return false
+            switch error {
+            // There are members or temporary files. Not every file system has a code of its own for that, for example
+            // sshfs. Hiding the collection shows whether it can be removed.
+            case .alreadyExists, .forbidden, .wrongKind: return false
+            default: throw error
+            }
         }
     }
 

@@ -168,8 +168,9 @@ extension SidecarStore {
 
     public func removeEmptyCollection(at path: ResourcePath) throws(StoreError) {
         if try home(of: path) == .sidecarFolder { return try sidecarFolder.removeEmptyCollection(at: path) }
+        // There may be many sidecars of members that have been removed without them.
+        if hasSidecars(path) { throw .alreadyExists }
         try share.removeEmptyCollection(at: path)
-        clear(path)
     }
 
     public func setAttributes(
