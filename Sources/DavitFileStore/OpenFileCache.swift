@@ -27,6 +27,8 @@ final class OpenFileCache: Sendable {
 
     private let table = Mutex(Table())
 
+    deinit { _ = closeAll() }
+
     func find(_ path: ResourcePath) -> CachedOpenFile? { table.withLock { $0.find(path) } }
 
     /// Whether a file should stay open: usually true from the second request for its path on, so that files
@@ -86,6 +88,8 @@ private struct Table {
         var isUsed: Bool
     }
 
+    /// The number of files in all caches of the process.
+    private static let totalCount = Atomic(0)
     private static let seenCount = 16384
     private static let missesPerMove = 8
 
@@ -94,6 +98,7 @@ private struct Table {
     private var hand = 0
     private var missCount = 0
     private var limit = 0
+    private var totalLimit = 0
     /// Hashes of requested paths, by which the second request for a path is recognized.
     private var seen: [UInt16] = []
 
@@ -116,13 +121,18 @@ private struct Table {
 
     /// - Returns: the file that was replaced, if any.
     mutating func insert(_ file: CachedOpenFile, at path: ResourcePath) -> CachedOpenFile? {
-        if limit == 0 { limit = max(1, min(OpenFileCache.countLimit, ResourceLimits.descriptorLimit / 8)) }
+        if limit == 0 {
+            let descriptors = ResourceLimits.descriptorLimit
+            limit = max(1, min(OpenFileCache.countLimit, descriptors / 8))
+            totalLimit = descriptors / 4
+        }
         let slot = Slot(path: path, file: file, isUsed: false)
         if let position = index[path] {
             defer { slots[position] = slot }
             return slots[position].file
         }
-        if slots.count < limit {
+        if slots.count < limit, slots.isEmpty || Self.totalCount.load(ordering: .relaxed) < totalLimit {
+            Self.totalCount.add(1, ordering: .relaxed)
             index[path] = slots.count
             slots.append(slot)
             return nil
@@ -184,6 +194,7 @@ private struct Table {
 
     /// Moves the last slot to the removed position.
     private mutating func remove(at position: Int) {
+        Self.totalCount.subtract(1, ordering: .relaxed)
         index[slots[position].path] = nil
         let last = slots.removeLast()
         if position < slots.count {

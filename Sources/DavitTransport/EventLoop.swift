@@ -185,7 +185,6 @@ internal import Synchronization
         thread.store(SystemThread.current, ordering: .relaxed)
         let hasEnded = briefJobs.ofThread(during: { runIterations() })
         guard hasEnded else { return }
-        briefJobs.isOpen = false
         supervisor?.loopEnded()
         onSignal = nil
         onSIGHUP = nil
@@ -213,6 +212,7 @@ internal import Synchronization
                 // Only tasks append brief jobs.
                 briefJobs.isOpen = takesBriefJobs
                 unsafe runJobs(on: executor)
+                briefJobs.isOpen = false
                 if !briefJobs.isEmpty, !runBriefJobs() { return false }
             }
             passDeadlines()
