@@ -21,8 +21,8 @@ final class CachedOpenFile: Sendable {
 /// its content is read for each response. Therefore no modification, not even a write through a memory map,
 /// can cause stale bytes to be served.
 final class OpenFileCache: Sendable {
-    /// The maximum number of cached files; the limit is lower if the process may open only few files. A full
-    /// cache replaces files that were not used recently.
+    /// The maximum number of cached files. A cache also uses at most an eighth of the descriptors, and all caches of
+    /// the process at most a quarter. A full cache replaces files that were not used recently.
     static let countLimit = 4096
 
     private let table = Mutex(Table())

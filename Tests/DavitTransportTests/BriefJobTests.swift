@@ -81,7 +81,7 @@ struct BriefJobTests {
         }
     }
 
-    @Test("All requests are answered while the threads of two loops change repeatedly", arguments: [1, 2])
+    @Test("All requests are answered while the threads of the loops change repeatedly", arguments: [1, 2])
     func threadsChange(loops: Int) throws {
         let pool = BlockingPool(threads: 2)
         let count = Atomic<Int>(0)

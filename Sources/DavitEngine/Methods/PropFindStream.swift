@@ -109,9 +109,9 @@ final class PropFindStream: BodyStream, Sendable {
 
 /// Writes the responses of the target and its members, one piece at a time.
 private struct PropFindWriter {
-    /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early. Later
-    /// pieces are larger, because each costs a round trip to the thread pool, which takes about as long as ten
-    /// members.
+    /// The size in bytes at which a piece ends. The first piece is small, so that the response begins early and
+    /// the event loop can write it, with all properties of about 100 members. Later pieces are larger, because each
+    /// costs a round trip to the thread pool, which takes about as long as ten members.
     private static let firstPieceBytes = 80 << 10
     private static let pieceBytes = 192 << 10
     /// The maximum number of steps per piece, so that other jobs can use the thread in between.
