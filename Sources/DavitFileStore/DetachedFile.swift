@@ -23,7 +23,7 @@ final class DetachedFile: DetachedTree {
             share.endUse(of: name)
             throw error
         }
-        share.kept.forgetTree(path)
+        share.closeTree(path)
         self.share = share
         self.name = name
         self.directory = directory

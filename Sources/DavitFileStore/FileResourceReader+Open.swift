@@ -14,7 +14,7 @@ extension FileResourceReader {
         } catch {
             // `busy` can mean that descriptors have run out: close the cached files, which only save time, and
             // try again.
-            guard error == .busy, kept.closeAll() else { throw error }
+            guard error == .busy, share.closeAll() else { throw error }
             return try openAnew(path, wait: wait)
         }
     }
@@ -30,10 +30,10 @@ extension FileResourceReader {
         }
     }
 
-    /// Closes cached files that were not requested since the last call: an open file keeps its disk space
+    /// Closes cached files and folders that were not used since the last call: an open file keeps its disk space
     /// after removal, and without this call it would stay open while there are no requests. May block.
     /// - Returns: whether the caller should call this again later.
-    public func closeUnusedFiles() -> Bool { kept.closeUnused() }
+    public func closeUnusedFiles() -> Bool { share.closeUnused() }
 
     /// Whether the path still leads to the open file without any link and its status is unchanged, so that
     /// the cached metadata and access permissions are still valid.
@@ -67,7 +67,8 @@ extension FileResourceReader {
 
     private func keep(_ file: CachedOpenFile, at path: ResourcePath) {
         // The version stamp of a file with coarse timestamps can change although its status does not.
-        guard file.status.volume == keptVolume, !VersionStamp.isNeeded(for: file.status), kept.isWanted(path)
+        guard file.status.volume == share.keptVolume, !VersionStamp.isNeeded(for: file.status),
+            kept.isWanted(path)
         else { return }
         kept.keep(file, at: path)
     }

@@ -11,8 +11,6 @@ public final class FileResourceReader: ResourceReader {
     let share: SharedFolder
     var kept: OpenFileCache { share.kept }
     let rules: ContentResponseSettings
-    /// The volume whose files may stay open between requests; nil if none may.
-    let keptVolume: UInt64?
     /// The absolute path without links; bytes that are not UTF-8 are replaced.
     public var rootPath: String { String(decoding: share.directory.realPath, as: UTF8.self) }
     /// The exact bytes of ``rootPath``.
@@ -45,7 +43,6 @@ public final class FileResourceReader: ResourceReader {
                 keepsFree: keepsFree.flatMap { $0 > 0 ? $0 : nil })
             let status = try share.directory.descriptor.status()
             rootIdentity = ResourceInfo(status, stamp: 0).identity
-            keptVolume = share.directory.canKeepOpenFiles ? status.volume : nil
             // Opening the root has checked the permission to list it; this call checks the permission to
             // access members.
             _ = try share.directory.descriptor.status(of: [UInt8(ascii: ".")])

@@ -129,6 +129,7 @@ extension FileResourceStore {
         } catch {
             throw error.code == .notDirectory ? .wrongKind : StoreError(error)
         }
+        share.folders.forget(path)
         try share.sync.names(in: parent)
     }
 

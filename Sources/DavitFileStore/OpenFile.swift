@@ -25,3 +25,17 @@ final class OpenFile: FileContent {
         }
     }
 }
+
+/// A file that stays open between requests, with its status when it was opened.
+final class CachedOpenFile: Sendable {
+    /// The maximum number of these files in a shared folder.
+    static let countLimit = 4096
+
+    let status: FileStatus
+    let resource: OpenResource
+
+    init(status: FileStatus, resource: OpenResource) {
+        self.status = status
+        self.resource = resource
+    }
+}

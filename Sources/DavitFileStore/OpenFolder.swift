@@ -4,9 +4,17 @@ internal import DavitSystem
 
 /// An open folder whose members are to be changed.
 final class OpenFolder: OpenCollection {
-    let directory: FileDescriptor
+    /// The maximum number of these folders that stay open in a shared folder.
+    static let countLimit = 64
 
-    init(_ directory: consuming FileDescriptor) { self.directory = directory }
+    let directory: FileDescriptor
+    /// The status when it was opened; nil if it does not stay open between requests.
+    let status: FileStatus?
+
+    init(_ directory: consuming FileDescriptor, status: FileStatus? = nil) {
+        self.directory = directory
+        self.status = status
+    }
 }
 
 extension SharedFolder {
@@ -68,10 +76,31 @@ extension SharedFolder {
         if let other, let folder = other.collection as? OpenFolder, other.path.isMember(of: path) {
             return folder
         }
-        return OpenFolder(
+        let mayKeep = keptVolume != nil && !path.bytes.contains(UInt8(ascii: "/"))
+        if mayKeep, let folder = folders.find(path) {
+            if isCurrent(folder, at: path) { return folder }
+            folders.drop(folder, at: path)
+        }
+        let opened =
             wait == .never
-                ? try directory.openCachedBase(path.bytes)
-                : try directory.open(path.bytes, for: .base, mayWait: true))
+            ? try directory.openCachedBase(path.bytes)
+            : try directory.open(path.bytes, for: .base, mayWait: true)
+        guard mayKeep, let status = try? opened.status(), status.volume == keptVolume else {
+            return OpenFolder(opened)
+        }
+        let folder = OpenFolder(opened, status: status)
+        folders.keep(folder, at: path)
+        return folder
+    }
+
+    /// Whether the path still leads to the open folder, without a link and on the same mount. One system call, which
+    /// costs half as much as opening and closing the folder, but only because a path of one name cannot contain a
+    /// link above the folder.
+    private func isCurrent(_ folder: OpenFolder, at path: ResourcePath) -> Bool {
+        guard let kept = folder.status,
+            let status = try? directory.status(at: path.bytes, acceptsLink: true, mayWait: true, isOpen: true)
+        else { return false }
+        return status.identity == kept.identity && status.volume == kept.volume
     }
 
     /// - Parameter folder: the parent folder of `path`.

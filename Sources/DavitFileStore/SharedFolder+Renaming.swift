@@ -105,8 +105,8 @@ extension SharedFolder {
         let (name, otherName) = (Array(a.name), Array(b.name))
         // The caller usually removes one of the two resources next, so their cached files must be closed.
         defer {
-            kept.forgetTree(a)
-            other.kept.forgetTree(b)
+            closeTree(a)
+            other.closeTree(b)
         }
         var isDone = true
         do {

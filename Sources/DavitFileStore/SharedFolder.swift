@@ -13,7 +13,11 @@ final class SharedFolder: Sendable {
     let sync: DiskSync
     /// The number of bytes to keep free on the volume; nil for no reserve.
     let keepsFree: Int64?
-    let kept = OpenFileCache()
+    let kept = OpenFileCache(limit: CachedOpenFile.countLimit)
+    /// The open folders in the root.
+    let folders = OpenFolderCache(limit: OpenFolder.countLimit)
+    /// The volume whose files and folders may stay open between requests; nil if none may.
+    let keptVolume: UInt64?
     let names = NameIndexes()
     /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])
@@ -25,12 +29,33 @@ final class SharedFolder: Sendable {
         self.keepsFree = keepsFree
         self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        keptVolume = directory.canKeepOpenFiles ? (try? directory.descriptor.status())?.volume : nil
         if let base = try? directory.open([], for: .base, mayWait: true) {
             root = OpenFolder(base)
         } else {
             root = nil
         }
         self.directory = directory
+    }
+
+    /// Closes the open files and folders at and below a path, because the next operation may remove them.
+    func closeTree(_ path: ResourcePath) {
+        kept.forgetTree(path)
+        folders.forgetTree(path)
+    }
+
+    /// Closes all files and folders that are open only to save time, because file descriptors have run out.
+    /// - Returns: false if there were none.
+    func closeAll() -> Bool {
+        let (closedFiles, closedFolders) = (kept.closeAll(), folders.closeAll())
+        return closedFiles || closedFolders
+    }
+
+    /// Closes the files and folders that were not used since the last call.
+    /// - Returns: whether any remain open.
+    func closeUnused() -> Bool {
+        let (keepsFiles, keepsFolders) = (kept.closeUnused(), folders.closeUnused())
+        return keepsFiles || keepsFolders
     }
 
     func isInUse(_ name: ReservedName) -> Bool { usedNames.withLock { $0.contains(name) } }

@@ -115,7 +115,7 @@ struct OpenFileCacheTests {
     }
 
     /// The number of files that stay open at most.
-    private let limit = min(OpenFileCache.countLimit, ResourceLimits.raiseDescriptorLimit() / 8)
+    private let limit = min(CachedOpenFile.countLimit, ResourceLimits.raiseDescriptorLimit() / 8)
 
     /// Not at the same time as the next test: all caches of a process have a common limit.
     @Test func openFilesAreLimited() throws {
@@ -298,18 +298,5 @@ extension Sandbox {
     /// Runs shell commands in the share.
     fileprivate func shell(_ commands: String) {
         #expect(unsafe system("cd '\(share)' && { \(commands); } 2>/dev/null") == 0, "\(commands)")
-    }
-
-    /// The number of regular files of the share that this process has open.
-    fileprivate var openFileCount: Int {
-        let prefix = share + "/"
-        // Other tests of this process can have thousands of descriptors, so that there is no useful upper bound.
-        return Sandbox.names(in: "/proc/self/fd").count { number in
-            var text = [CChar](repeating: 0, count: 4096)
-            let count = unsafe readlink("/proc/self/fd/\(number)", &text, text.count)
-            guard count > 0 else { return false }
-            return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                .hasPrefix(prefix)
-        }
     }
 }

@@ -239,3 +239,18 @@ func content(_ resource: OpenResource) -> String? {
 }
 
 func isReserved(_ name: String) -> Bool { name.hasPrefix(".davit-") && name.utf8.count == 23 }
+
+extension Sandbox {
+    /// The number of files and folders of the share that this process has open.
+    var openFileCount: Int {
+        let prefix = share + "/"
+        // Other tests of this process can have thousands of descriptors, so that there is no useful upper bound.
+        return Sandbox.names(in: "/proc/self/fd").count { number in
+            var text = [CChar](repeating: 0, count: 4096)
+            let count = unsafe readlink("/proc/self/fd/\(number)", &text, text.count)
+            guard count > 0 else { return false }
+            return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                .hasPrefix(prefix)
+        }
+    }
+}

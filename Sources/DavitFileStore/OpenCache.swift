@@ -1,42 +1,36 @@
 internal import DavitHTTP
-internal import DavitStore
 internal import DavitSystem
 internal import Synchronization
 
-/// A file that stays open between requests, with its status when it was opened.
-final class CachedOpenFile: Sendable {
-    let status: FileStatus
-    let resource: OpenResource
+/// Files that were requested more than once.
+typealias OpenFileCache = OpenCache<CachedOpenFile>
 
-    init(status: FileStatus, resource: OpenResource) {
-        self.status = status
-        self.resource = resource
-    }
-}
+/// Folders in the root whose members were changed.
+typealias OpenFolderCache = OpenCache<OpenFolder>
 
-/// A cache of open files that were requested more than once, keyed by canonical path.
+/// A cache of what stays open between requests, either files or folders, keyed by canonical path.
 ///
 /// Entries are always validated: a request that finds a file here checks what the path refers to now, and
 /// uses the file only if it is the same one with the same status. An open file keeps its inode number, and
 /// its content is read for each response. Therefore no modification, not even a write through a memory map,
 /// can cause stale bytes to be served.
-final class OpenFileCache: Sendable {
-    /// The maximum number of cached files. A cache also uses at most an eighth of the descriptors, and all caches of
-    /// the process at most a quarter. A full cache replaces files that were not used recently.
-    static let countLimit = 4096
+final class OpenCache<File: AnyObject & Sendable>: Sendable {
+    private let table: Mutex<Table<File>>
 
-    private let table = Mutex(Table())
+    /// - Parameter limit: the maximum number of cached files. A cache also uses at most an eighth of the descriptors,
+    ///   and all caches of the process at most a quarter. A full cache replaces files that were not used recently.
+    init(limit: Int) { table = Mutex(Table(countLimit: limit)) }
 
     deinit { _ = closeAll() }
 
-    func find(_ path: ResourcePath) -> CachedOpenFile? { table.withLock { $0.find(path) } }
+    func find(_ path: ResourcePath) -> File? { table.withLock { $0.find(path) } }
 
     /// Whether a file should stay open: usually true from the second request for its path on, so that files
     /// read only once do not occupy descriptors.
     func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
 
     /// - Parameter file: the file at this path, which contains no links.
-    func keep(_ file: CachedOpenFile, at path: ResourcePath) {
+    func keep(_ file: File, at path: ResourcePath) {
         // The replaced file is closed on release here, outside the lock, because closing a removed file frees
         // its blocks.
         let replaced = table.withLock { $0.insert(file, at: path) }
@@ -44,7 +38,7 @@ final class OpenFileCache: Sendable {
     }
 
     /// Removes a file that the path no longer refers to.
-    func drop(_ file: CachedOpenFile, at path: ResourcePath) {
+    func drop(_ file: File, at path: ResourcePath) {
         table.withLock { $0.remove(file, at: path) }
     }
 
@@ -78,21 +72,25 @@ final class OpenFileCache: Sendable {
     }
 }
 
+/// The number of files in all caches of the process.
+private enum TotalCount {
+    static let value = Atomic(0)
+}
+
 /// The clock algorithm: a hand cycles through the slots and replaces a file that was not used since its last
 /// visit. The hand moves for one in eight of the files for which there is no room. If it moved for each, clients that
 /// read more files than there is room for in the same order again and again would find none of them open.
-private struct Table {
+private struct Table<File: AnyObject> {
     private struct Slot {
         let path: ResourcePath
-        let file: CachedOpenFile
+        let file: File
         var isUsed: Bool
     }
 
-    /// The number of files in all caches of the process.
-    private static let totalCount = Atomic(0)
-    private static let seenCount = 16384
-    private static let missesPerMove = 8
+    private static var seenCount: Int { 16384 }
+    private static var missesPerMove: Int { 8 }
 
+    private let countLimit: Int
     private var slots: [Slot] = []
     private var index: [ResourcePath: Int] = [:]
     private var hand = 0
@@ -102,11 +100,14 @@ private struct Table {
     /// Hashes of requested paths, by which the second request for a path is recognized.
     private var seen: [UInt16] = []
 
+    init(countLimit: Int) { self.countLimit = countLimit }
+
     var isEmpty: Bool { slots.isEmpty }
 
-    mutating func find(_ path: ResourcePath) -> CachedOpenFile? {
-        guard let position = index[path] else { return nil }
-        slots[position].isUsed = true
+    mutating func find(_ path: ResourcePath) -> File? {
+        guard !isEmpty, let position = index[path] else { return nil }
+        // Written only if it changes, because several event loops read it.
+        if !slots[position].isUsed { slots[position].isUsed = true }
         return slots[position].file
     }
 
@@ -120,10 +121,10 @@ private struct Table {
     }
 
     /// - Returns: the file that was replaced, if any.
-    mutating func insert(_ file: CachedOpenFile, at path: ResourcePath) -> CachedOpenFile? {
+    mutating func insert(_ file: File, at path: ResourcePath) -> File? {
         if limit == 0 {
             let descriptors = ResourceLimits.descriptorLimit
-            limit = max(1, min(OpenFileCache.countLimit, descriptors / 8))
+            limit = max(1, min(countLimit, descriptors / 8))
             totalLimit = descriptors / 4
         }
         let slot = Slot(path: path, file: file, isUsed: false)
@@ -131,8 +132,8 @@ private struct Table {
             defer { slots[position] = slot }
             return slots[position].file
         }
-        if slots.count < limit, slots.isEmpty || Self.totalCount.load(ordering: .relaxed) < totalLimit {
-            Self.totalCount.add(1, ordering: .relaxed)
+        if slots.count < limit, slots.isEmpty || TotalCount.value.load(ordering: .relaxed) < totalLimit {
+            TotalCount.value.add(1, ordering: .relaxed)
             index[path] = slots.count
             slots.append(slot)
             return nil
@@ -155,21 +156,21 @@ private struct Table {
     }
 
     /// Removes a file. The caller holds a reference to `file`, so it is closed later, outside the lock.
-    mutating func remove(_ file: CachedOpenFile, at path: ResourcePath) {
+    mutating func remove(_ file: File, at path: ResourcePath) {
         guard let position = index[path], slots[position].file === file else { return }
         remove(at: position)
     }
 
     /// - Returns: the removed file.
-    mutating func remove(at path: ResourcePath) -> CachedOpenFile? {
-        guard let position = index[path] else { return nil }
+    mutating func remove(at path: ResourcePath) -> File? {
+        guard !isEmpty, let position = index[path] else { return nil }
         let file = slots[position].file
         remove(at: position)
         return file
     }
 
-    mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [CachedOpenFile] {
-        var removed: [CachedOpenFile] = []
+    mutating func removeAll(where isGone: (ResourcePath) -> Bool) -> [File] {
+        var removed: [File] = []
         // Iterate in reverse, so that the last file, which takes the place of a removed one, has already been
         // visited.
         for position in slots.indices.reversed() where isGone(slots[position].path) {
@@ -179,8 +180,8 @@ private struct Table {
         return removed
     }
 
-    mutating func removeUnused() -> [CachedOpenFile] {
-        var removed: [CachedOpenFile] = []
+    mutating func removeUnused() -> [File] {
+        var removed: [File] = []
         for position in slots.indices.reversed() {
             if slots[position].isUsed {
                 slots[position].isUsed = false
@@ -194,7 +195,7 @@ private struct Table {
 
     /// Moves the last slot to the removed position.
     private mutating func remove(at position: Int) {
-        Self.totalCount.subtract(1, ordering: .relaxed)
+        TotalCount.value.subtract(1, ordering: .relaxed)
         index[slots[position].path] = nil
         let last = slots.removeLast()
         if position < slots.count {
