@@ -7,6 +7,10 @@ public struct WebDAVHandler: Handler {
     private let share: Share
     private let page: (any CollectionPage)?
     private let administration: (any ShareAdministration)?
+    /// The methods that read from ``share``; created once, because creating them counts references to objects that
+    /// all event loops use.
+    private let get: GetMethod
+    private let propFind: PropFindMethod
 
     /// - Parameter page: generates the browser page of a collection and the error pages; nil to respond to GET
     ///   of a collection with header fields only.
@@ -22,6 +26,8 @@ public struct WebDAVHandler: Handler {
         self.share = share
         self.page = page
         self.administration = administration
+        get = GetMethod(share: share, page: page)
+        propFind = PropFindMethod(share: share)
     }
 
     /// The value of ``OptionsMethod/complianceFields``, for OPTIONS requests to paths above a mount.
@@ -102,8 +108,12 @@ public struct WebDAVHandler: Handler {
         }
 
         switch request.method {
-        case .get, .head: return try GetMethod(share: share, page: page).respond(context)
-        case .propfind: return try PropFindMethod(share: share).respond(context)
+        case .get, .head:
+            if share === self.share { return try get.respond(context) }
+            return try GetMethod(share: share, page: page).respond(context)
+        case .propfind:
+            if share === self.share { return try propFind.respond(context) }
+            return try PropFindMethod(share: share).respond(context)
         case .options, .report, .search, .post:
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in

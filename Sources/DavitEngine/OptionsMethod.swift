@@ -35,7 +35,7 @@ public struct OptionsMethod: Sendable {
             try storing { () throws(StoreError) in
                 try share.lookup.resources(
                     at: context.path, last: .followed, reusing: nil, .first(wait)
-                ).resolved
+                ).named
             }
         }
         if case .unservable = lookup.state { return Self.response(allowing: "OPTIONS") }

@@ -16,7 +16,7 @@ public final class FileResourceStore: ResourceStore {
     /// Removes leftovers; nil until ``keepUploads(where:)``.
     private let sweeperIfServing = Mutex<LeftoverSweeper?>(nil)
 
-    var share: SharedFolder { reader.share }
+    let share: SharedFolder
     var kept: OpenFileCache { share.kept }
     /// Removes leftovers; nil if this process does not, or not yet.
     var sweeper: LeftoverSweeper? { sweeperIfServing.withLock { $0 } }
@@ -51,6 +51,8 @@ public final class FileResourceStore: ResourceStore {
     ) throws(RootError) {
         reader = try FileResourceReader(
             root: path, walksComponents: walksComponents, sync: sync, rules: rules, keepsFree: keepsFree)
+        share = reader.share
+        commitsWithoutBlocking = share.commitsWithoutBlocking
     }
 
     /// The reason why a folder cannot be shared.
@@ -114,7 +116,7 @@ public final class FileResourceStore: ResourceStore {
         return try reader.lookup(at: resolution, in: folder, wait: wait)
     }
 
-    public var commitsWithoutBlocking: Bool { share.commitsWithoutBlocking }
+    public let commitsWithoutBlocking: Bool
 
     public func locationOfFreeName(
         _ path: ResourcePath, reusing other: Lookup?

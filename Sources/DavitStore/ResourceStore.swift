@@ -53,7 +53,10 @@ public struct Lookup: Sendable {
 }
 
 /// An open resource.
-public struct OpenResource: Sendable {
+///
+/// A class rather than a struct, because files stay open between requests: each copy would count references to the
+/// file and to its header fields, on all event loops.
+public final class OpenResource: Sendable {
     public let info: ResourceInfo
     /// The content with its header fields; nil for a collection.
     public let content: OpenContent?

@@ -267,7 +267,7 @@ extension Exchange {
         stream.begin(on: loop)
         connection.liveStream = stream
         if connection.isEnding { stream.finishEarly() }
-        server.maintenance?.schedule(on: loop)
+        server.scheduleMaintenance(on: loop)
     }
 
     /// Collects the beginning of the stream, so that the length of short content is known for the head.

@@ -133,7 +133,7 @@ final class Exchange {
         // A response that is written now is not stored in `remaining`, which would copy it twice.
         let response: HTTPResponse
         do throws(HTTPError) {
-            switch try server.handler.respond(to: request) {
+            switch try server.respond(to: request) {
             case .ready(let ready): response = ready
             case .pending(let work):
                 remaining = .work(work)
@@ -322,7 +322,7 @@ final class Exchange {
             pacer.didReceive(content?.unpacedBytes ?? 0, now: loop.now)
         }
         request.didEnd()
-        server.maintenance?.schedule(on: loop)
+        server.scheduleMaintenance(on: loop)
         if loop.counts != nil {
             progress.count(
                 in: &loop.counts, kind: request.method.kind, progress.status, received: content?.receivedBytes

@@ -15,6 +15,8 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let loop: EventLoop
     private let loops: [EventLoop]
     private let server: ServerContext
+    /// The copies of ``server`` for the connections, one for each loop.
+    private let copies: [ServerContext]
     private let accept: Accept
     private let address: SocketAddress
     private var socket: FileDescriptor?
@@ -40,6 +42,7 @@ final class Listener: LoopMember, @unchecked Sendable {
         self.isOurs = isOurs
         self.loops = loops
         self.server = server
+        copies = loops.map { _ in ServerContext(copying: server) }
         self.accept = accept
         loop = loops[0]
         super.init()
@@ -109,17 +112,17 @@ final class Listener: LoopMember, @unchecked Sendable {
                 "connection refused: too many connections from this address", ["peer": endpoints.remote.host])
             return
         }
-        var chosen = loop
+        var chosen = 0
         var least = Int.max
-        for candidate in loops {
+        for (index, candidate) in loops.enumerated() {
             let load = candidate.load.load(ordering: .relaxed)
             if load < least {
                 least = load
-                chosen = candidate
+                chosen = index
             }
         }
-        chosen.load.add(1, ordering: .relaxed)
-        Connection(connection, endpoints: endpoints, loop: chosen, server: server).start()
+        loops[chosen].load.add(1, ordering: .relaxed)
+        Connection(connection, endpoints: endpoints, loop: loops[chosen], server: copies[chosen]).start()
     }
 
     /// Returns the local address of a connection; queries the system only if the listener is bound to all

@@ -20,7 +20,12 @@ final class MaintenanceScheduler: Sendable {
     /// Schedules the work if it is not scheduled yet. Called on the thread of `loop`: after each response, at
     /// the start of live content, and to repeat the work.
     func schedule(on loop: EventLoop) {
-        if isDue.load(ordering: .relaxed) { return }
+        if !isDue.load(ordering: .relaxed) { scheduleFirst(on: loop) }
+    }
+
+    /// Not inlined, because ``schedule(on:)`` would then count references to this object after each response.
+    @inline(never)
+    private func scheduleFirst(on loop: EventLoop) {
         if isDue.exchange(true, ordering: .relaxed) { return }
         loop.schedule(MaintenanceTimer(self, loop), after: interval)
     }

@@ -6,8 +6,11 @@ internal import DavitSystem
 internal import Synchronization
 
 /// The state that all connections of a server share.
+///
+/// Each loop has a copy, and the steps of each request are methods of it, because counting references to an object
+/// that several threads use would move it between processors for each request.
 final class ServerContext: Sendable {
-    let handler: any Handler
+    private let handler: any Handler
     let log: Log
     let pool: BlockingPool
     let limits: WireLimits
@@ -20,7 +23,7 @@ final class ServerContext: Sendable {
     let accepts: (@Sendable (ConnectionEndpoints) -> Bool)?
     private let onClose: (@Sendable (ConnectionRecord) -> Void)?
     let connectionCounter: ConnectionCounter
-    let maintenance: MaintenanceScheduler?
+    private let maintenance: MaintenanceScheduler?
     let tap: (@Sendable (ConnectionEndpoints) -> (any ConnectionTap)?)?
     /// Manages the certificates; nil for a server without TLS.
     let tls: TLSManager?
@@ -70,6 +73,33 @@ final class ServerContext: Sendable {
         tls = nil
         #endif
     }
+
+    /// Creates a copy for a loop.
+    init(copying other: ServerContext) {
+        handler = other.handler
+        log = other.log
+        pool = other.pool
+        limits = other.limits
+        deadlines = other.deadlines
+        maxWaitingPerLoop = other.maxWaitingPerLoop
+        // Not the same array, whose references would be counted too.
+        name = other.name.map { name in name.map { $0 } }
+        accessLog = other.accessLog
+        isBanned = other.isBanned
+        accepts = other.accepts
+        onClose = other.onClose
+        connectionCounter = other.connectionCounter
+        maintenance = other.maintenance
+        tap = other.tap
+        tls = other.tls
+        observer = other.observer
+    }
+
+    /// Calls the handler.
+    func respond(to request: HTTPRequest) throws(HTTPError) -> Reply { try handler.respond(to: request) }
+
+    /// Schedules maintenance; called after each response and at the start of live content.
+    func scheduleMaintenance(on loop: EventLoop) { maintenance?.schedule(on: loop) }
 
     func observe(_ event: TransportEvent) { observer?(event) }
 

@@ -8,27 +8,32 @@ final class ChangeTarget: Sendable {
     let context: RequestContext
     /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
     let target: Lookup
-    /// The resource that clients see at the target: if ``target`` is a symbolic link, the resource to which it
-    /// leads; otherwise ``target`` itself. Preconditions, `If` and a trailing slash apply to this resource.
-    let resolved: Lookup
+    /// The resource to which ``target`` leads; nil if it is not a symbolic link.
+    private let linked: Lookup?
     /// The destination, which can be a symbolic link; nil for methods without one.
     let destination: Lookup?
-    /// The resource that clients see at the destination.
-    let resolvedDestination: Lookup?
+    /// The resource to which ``destination`` leads; nil if it is not a symbolic link.
+    private let linkedDestination: Lookup?
     /// The canonical paths of the resources that `If` refers to with a Resource-Tag.
     let tagged: [ResourcePath]
 
     init(
-        context: RequestContext, target: Lookup, resolved: Lookup, destination: Lookup? = nil,
-        resolvedDestination: Lookup? = nil, tagged: [ResourcePath] = []
+        context: RequestContext, target: Lookup, linked: Lookup? = nil, destination: Lookup? = nil,
+        linkedDestination: Lookup? = nil, tagged: [ResourcePath] = []
     ) {
         self.context = context
         self.target = target
-        self.resolved = resolved
+        self.linked = linked
         self.destination = destination
-        self.resolvedDestination = resolvedDestination
+        self.linkedDestination = linkedDestination
         self.tagged = tagged
     }
+
+    /// The resource that clients see at the target: if ``target`` is a symbolic link, the resource to which it
+    /// leads; otherwise ``target`` itself. Preconditions, `If` and a trailing slash apply to this resource.
+    var resolvedInfo: ResourceInfo? { linked == nil ? target.info : linked?.info }
+    /// The path of the resource that clients see at the target.
+    var resolvedPath: ResourcePath { linked?.path ?? target.path }
 
     /// Whether both changes have the same target and destination.
     func isInPlace(of other: ChangeTarget) -> Bool {
@@ -38,8 +43,8 @@ final class ChangeTarget: Sendable {
     /// The paths on which the checks depend, other than the target and the destination.
     var additionalPaths: [ResourcePath] {
         var paths = tagged
-        if resolved.path != target.path { paths.append(resolved.path) }
-        if let seen = resolvedDestination?.path, seen != destination?.path { paths.append(seen) }
+        if let seen = linked?.path, seen != target.path { paths.append(seen) }
+        if let seen = linkedDestination?.path, seen != destination?.path { paths.append(seen) }
         return paths
     }
 
@@ -52,10 +57,8 @@ final class ChangeTarget: Sendable {
     /// link leads, so the locks on that resource also protect the link.
     var symlinkEffects: [WriteEffect] {
         var effects: [WriteEffect] = []
-        if resolved.path != target.path { effects.append(.write(resolved.path)) }
-        if let destination, let resolvedDestination, resolvedDestination.path != destination.path {
-            effects.append(.write(resolvedDestination.path))
-        }
+        if let seen = linked?.path, seen != target.path { effects.append(.write(seen)) }
+        if let seen = linkedDestination?.path, seen != destination?.path { effects.append(.write(seen)) }
         return effects
     }
 }

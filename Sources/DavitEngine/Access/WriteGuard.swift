@@ -19,9 +19,10 @@ struct WriteGuard: Sendable {
     /// - Parameter effects: the changes that the method is about to make.
     /// - Throws: 412 if a precondition or `If` fails; 423 if a lock prevents the change.
     func check(_ change: ChangeTarget, effects: [WriteEffect]) throws(WebDAVError) {
-        let (target, path) = (change.resolved.info, change.resolved.path)
-        try checkPreconditions(target: target)
-        try checkIf(target: target, path: path)
+        try checkPreconditions(target: change.resolvedInfo)
+        if context.ifHeader != nil {
+            try checkIf(target: change.resolvedInfo, path: change.resolvedPath)
+        }
         guard share.state.hasLocks else { return }
         for effect in effects { try checkLocks(effect) }
         for effect in change.symlinkEffects { try checkLocks(effect) }
@@ -173,7 +174,7 @@ struct WriteGuard: Sendable {
     private func info(at path: ResourcePath) throws(StoreError) -> ResourceInfo? {
         if let change {
             if change.target.path == path { return change.target.info }
-            if change.resolved.path == path { return change.resolved.info }
+            if change.resolvedPath == path { return change.resolvedInfo }
         }
         return try share.served.lookup(path, last: .notFollowed, wait: wait).info
     }

@@ -18,7 +18,7 @@ extension ChangeCommitter {
     private static func madeContent(by kind: ShareAction.Kind?, on change: ChangeTarget) -> ResourcePath? {
         switch kind {
         case .upload: (change.destination ?? change.target).path
-        case .move, .copy: change.resolved.info?.isCollection == false ? change.destination?.path : nil
+        case .move, .copy: change.resolvedInfo?.isCollection == false ? change.destination?.path : nil
         // `RestoreMethod` checks the name itself.
         case .download, .delete, .createCollection, .restore, .purge, .breakLock, nil: nil
         }

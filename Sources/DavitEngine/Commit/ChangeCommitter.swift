@@ -17,7 +17,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// ``reply()``, which run without waiting.
     let context: RequestContext
 
-    var share: Share { method.share }
+    /// The share of the method.
+    let share: Share
     var hooks: ShareHooks { share.configuration.hooks }
     private var depthLimit: DepthLimit { DepthLimit(of: share) }
 
@@ -28,6 +29,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     init(_ method: Method, _ context: RequestContext) {
         self.method = method
         self.context = context
+        share = method.share
     }
 
     /// Runs all steps.
@@ -293,8 +295,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         let target = Lookup(path: context.path, state: .unmapped)
         let destination = method.destination.map { Lookup(path: $0.path, state: .unmapped) }
         return ChangeTarget(
-            context: context, target: target, resolved: target, destination: destination,
-            resolvedDestination: destination,
+            context: context, target: target, destination: destination,
             tagged: tags(in: context).compactMap { share.urls.path(ofReference: $0, in: context) })
     }
 
@@ -320,18 +321,17 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     private func resolve(_ context: RequestContext, _ mode: LookupMode) throws(WebDAVError) -> ChangeTarget {
         try storing { () throws(StoreError) in
-            let (target, resolved) = try share.lookup.resources(
+            let (target, linked) = try share.lookup.resources(
                 at: context.path, last: method.targetSegment, reusing: nil,
                 mode.expecting(free: method.makesTarget))
-            var destination: (unresolved: Lookup, resolved: Lookup)?
+            var destination: (named: Lookup, linked: Lookup?)?
             if let (path, last) = method.destination {
                 destination = try share.lookup.resources(
                     at: path, last: last, reusing: target, mode.expecting(free: true))
                 if let own = try share.lookup.ownName(
-                    destination?.unresolved, of: target, as: path, mode.wait)
+                    destination?.named, of: target, as: path, mode.wait)
                 {
-                    let unresolved = method.respellsTarget ? own : target
-                    destination = (unresolved, unresolved)
+                    destination = (method.respellsTarget ? own : target, nil)
                 }
             }
             var tagged: [ResourcePath] = []
@@ -341,8 +341,8 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
                 }
             }
             return ChangeTarget(
-                context: context, target: target, resolved: resolved, destination: destination?.unresolved,
-                resolvedDestination: destination?.resolved, tagged: tagged)
+                context: context, target: target, linked: linked, destination: destination?.named,
+                linkedDestination: destination?.linked, tagged: tagged)
         }
     }
 }

@@ -13,7 +13,7 @@ extension ShareAction {
         self.locate = locate
         destination = kind == .upload ? nil : change.destination?.path
         isCollection =
-            kind == .createCollection || (kind != .upload && change.resolved.info?.isCollection == true)
+            kind == .createCollection || (kind != .upload && change.resolvedInfo?.isCollection == true)
         isReplacing =
             switch kind {
             case .move, .copy: change.destination?.info != nil

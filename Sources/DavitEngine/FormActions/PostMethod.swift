@@ -128,6 +128,6 @@ struct PostMethod: ChangeMethod {
     /// Returns the new member as the target of the equivalent PUT.
     private func member(of change: ChangeTarget) throws(WebDAVError) -> ChangeTarget {
         guard let member = change.destination else { throw WebDAVError(.conflict) }
-        return ChangeTarget(context: change.context, target: member, resolved: member)
+        return ChangeTarget(context: change.context, target: member)
     }
 }

@@ -43,11 +43,13 @@ final class ResourceLookup: Sendable {
     /// if the first one returns a different path.
     ///
     /// - Parameters:
-    ///   - last: with `followed`, both results are the resource to which the link leads.
+    ///   - last: with `followed`, the first result is the resource to which the link leads.
     ///   - other: the result of an earlier lookup for the same change; not used with ``LookupMode/first(_:)``.
+    /// - Returns: the resource with that name, which can be a link, and the resource to which the link leads; nil if
+    ///   the first result is not a link.
     func resources(
         at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
-    ) throws(StoreError) -> (unresolved: Lookup, resolved: Lookup) {
+    ) throws(StoreError) -> (named: Lookup, linked: Lookup?) {
         let resolved = try serving(path) { () throws(StoreError) in
             switch mode {
             case .first(let wait): try resources.lookup(path, last: .followed, wait: wait)
@@ -56,7 +58,7 @@ final class ResourceLookup: Sendable {
                 try resources.lookupForChange(path, last: .followed, reusing: other, wait: mode.wait)
             }
         }
-        guard last == .notFollowed, resolved.path != path else { return (resolved, resolved) }
+        guard last == .notFollowed, resolved.path != path else { return (resolved, nil) }
         return (try resources.lookup(path, last: .notFollowed, wait: mode.wait), resolved)
     }
 

@@ -36,7 +36,7 @@ struct DeleteMethod: InlineCommitMethod {
         case .mapped:
             if path.isRoot { throw WebDAVError(.forbidden) }
             try share.checkMovable(path)
-            let isCollection = change.resolved.info?.isCollection == true
+            let isCollection = change.resolvedInfo?.isCollection == true
             if !isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
         }
         // §9.6.1: on a collection, Depth other than infinity is an error.

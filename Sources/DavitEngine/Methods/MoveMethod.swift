@@ -60,7 +60,7 @@ struct MoveMethod: InlineCommitMethod {
 
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
         try transfer.check(change)
-        if change.resolved.info?.isCollection == true && transfer.depth != .infinity {
+        if change.resolvedInfo?.isCollection == true && transfer.depth != .infinity {
             throw WebDAVError(.badRequest)
         }
         if change.target.path.isRoot { throw WebDAVError(.forbidden) }
@@ -142,7 +142,7 @@ struct MoveMethod: InlineCommitMethod {
     ) throws(WebDAVError) -> Outcome {
         // A symbolic link cannot be moved across volumes: the resource to which it leads is copied, and the link is
         // removed. Members that are hidden from clients are copied too, because a rename would also move them.
-        let seen = change.resolved.path
+        let seen = change.resolvedPath
         let isLink = seen != change.target.path
         if isLink, let access = share.access, !access.rightsThroughout(seen).contains(.read) {
             throw WebDAVError(.forbidden)

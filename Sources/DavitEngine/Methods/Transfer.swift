@@ -40,7 +40,7 @@ struct Transfer: Sendable {
 
     /// Performs the checks common to both methods.
     func check(_ change: ChangeTarget) throws(WebDAVError) {
-        guard let source = change.resolved.info, let destination = change.destination else {
+        guard let source = change.resolvedInfo, let destination = change.destination else {
             throw WebDAVError(.notFound)
         }
         if !source.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
@@ -55,7 +55,7 @@ struct Transfer: Sendable {
         }
         // A resource cannot replace itself, or be transferred to a path above or below itself (§9.8.5, §9.9.4). This
         // also applies to the resource to which a symbolic link leads: replacing it would lose its content.
-        for path in [change.target.path, change.resolved.path]
+        for path in [change.target.path, change.resolvedPath]
         where destination.path.contains(path) || path.contains(destination.path) {
             throw WebDAVError(.forbidden)
         }

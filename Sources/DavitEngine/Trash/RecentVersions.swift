@@ -70,5 +70,9 @@ package final class RecentVersions: Sendable {
     }
 
     /// Records that the version has left the trash, so that the next one is kept.
-    func forget(_ path: ResourcePath) { versions.withLock { $0[path] = nil } }
+    func forget(_ path: ResourcePath) {
+        versions.withLock { versions in
+            if !versions.isEmpty { versions[path] = nil }
+        }
+    }
 }

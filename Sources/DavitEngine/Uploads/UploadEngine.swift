@@ -46,11 +46,11 @@ package struct UploadEngine: Sendable {
             let lookup = try storing { () throws(StoreError) in
                 try share.lookup.resources(
                     at: target, last: .followed, reusing: nil, .first(wait)
-                ).resolved
+                ).named
             }
             try WriteGuard(share: share, context: context, wait: wait).checkRights(
                 [.writing(lookup)],
-                for: ChangeTarget(context: context, target: lookup, resolved: lookup))
+                for: ChangeTarget(context: context, target: lookup))
         }
     }
 
