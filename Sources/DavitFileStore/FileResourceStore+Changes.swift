@@ -8,7 +8,7 @@ extension FileResourceStore {
         if location.path.isRoot { throw .alreadyExists }
         let folder = try share.folder(of: location)
         try storing(absent: .missingAncestor) { () throws(SystemError) in
-            try folder.directory.makeDirectory(Array(location.path.name), mode: 0o777)
+            try folder.directory.makeDirectory(location.path.name, mode: 0o777)
         }
         try share.sync.names(in: folder.directory)
     }
@@ -108,7 +108,7 @@ extension FileResourceStore {
 
     public func removeContent(at location: ResourceLocation) throws(StoreError) {
         let folder = try share.folder(of: location)
-        let name = Array(location.path.name)
+        let name = location.path.name
         do {
             try folder.directory.unlink(name)
         } catch {

@@ -109,7 +109,7 @@ extension SharedFolder {
     ) throws(StoreError) -> (Resolution, OpenFolder?) {
         let status: FileStatus
         do {
-            status = try folder.directory.status(of: Array(path.name))
+            status = try folder.directory.status(of: path.name)
         } catch {
             guard error.code == .noEntry else { throw StoreError(error) }
             guard hasSpellings(path) else { return (.unmapped(path), folder) }

@@ -1,7 +1,7 @@
 /// Calls `body` with `bytes` as a NUL-terminated string, which is on the stack unless it is long.
 @inline(__always)
 func withCPath<Result, Failure: Error>(
-    _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    _ bytes: some Collection<UInt8>, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) {
         buffer throws(Failure) in

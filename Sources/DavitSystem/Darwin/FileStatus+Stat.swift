@@ -15,6 +15,10 @@ extension FileDescriptor {
         try status(at: name, flags: AT_SYMLINK_NOFOLLOW)
     }
 
+    package borrowing func status(of name: ArraySlice<UInt8>) throws(SystemError) -> FileStatus {
+        try status(at: Array(name), flags: AT_SYMLINK_NOFOLLOW)
+    }
+
     package borrowing func status(of entry: borrowing DirectoryEntry) throws(SystemError) -> FileStatus {
         let directory = rawValue
         let name = unsafe entry.name

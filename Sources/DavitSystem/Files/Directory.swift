@@ -15,6 +15,10 @@ extension FileDescriptor {
     /// Creates a directory.
     /// - Parameter mode: as for mkdir(2); the umask applies.
     package borrowing func makeDirectory(_ name: [UInt8], mode: UInt32) throws(SystemError) {
+        try makeDirectory(name[...], mode: mode)
+    }
+
+    package borrowing func makeDirectory(_ name: ArraySlice<UInt8>, mode: UInt32) throws(SystemError) {
         let directory = rawValue
         try unsafe withCPath(name) { text throws(SystemError) in
             _ = try FileCall.run("mkdirat") { unsafe mkdirat(directory, text, mode_t(mode)) }
@@ -23,17 +27,21 @@ extension FileDescriptor {
 
     /// Removes a member that is not a directory.
     package borrowing func unlink(_ name: [UInt8]) throws(SystemError) {
+        try unlink(name[...], flags: 0)
+    }
+
+    package borrowing func unlink(_ name: ArraySlice<UInt8>) throws(SystemError) {
         try unlink(name, flags: 0)
     }
 
     package borrowing func removeDirectory(_ name: [UInt8]) throws(SystemError) {
-        try unlink(name, flags: AT_REMOVEDIR)
+        try unlink(name[...], flags: AT_REMOVEDIR)
     }
 
-    private borrowing func unlink(_ name: [UInt8], flags: Int32) throws(SystemError) {
+    private borrowing func unlink(_ name: ArraySlice<UInt8>, flags: Int32) throws(SystemError) {
         let directory = rawValue
         #if DAVIT_FAULTS
-        let name = CaseInsensitiveVolume.stored(name, in: directory)
+        let name = CaseInsensitiveVolume.stored(Array(name), in: directory)
         #endif
         try unsafe withCPath(name) { text throws(SystemError) in
             _ = try FileCall.run("unlinkat") { unsafe unlinkat(directory, text, flags) }

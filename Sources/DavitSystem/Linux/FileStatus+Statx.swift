@@ -15,9 +15,13 @@ extension FileDescriptor {
 
     /// Returns the status of a member of this directory, without following a symbolic link.
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
+        try status(of: name[...])
+    }
+
+    package borrowing func status(of name: ArraySlice<UInt8>) throws(SystemError) -> FileStatus {
         let directory = rawValue
         #if DAVIT_FAULTS
-        let name = CaseInsensitiveVolume.stored(name, in: directory)
+        let name = CaseInsensitiveVolume.stored(Array(name), in: directory)
         #endif
         return try unsafe withCPath(name) { text throws(SystemError) in
             try unsafe Self.statx(directory, text, flags: AT_SYMLINK_NOFOLLOW)
