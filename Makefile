@@ -65,7 +65,7 @@ lint: packages-build packages-debug packages-docs ## check formatting, structure
 docs: packages-docs debug ## build the API reference, .build/docs/Davit.doccarchive
 	@python3 scripts/reference.py build
 
-guard: packages-guard build guard-programs ## compare system calls, allocations and instructions of each request with the baseline
+guard: packages-guard build guard-programs ## compare system calls, allocations, instructions and shared writes of each request with the baseline
 	@scripts/test.sh guard
 
 # Programs that the guard runs in addition to davit.
@@ -75,6 +75,7 @@ guard-programs:
 guard-accept: packages-guard build guard-programs ## update the baselines of the guard
 	@python3 Tests/Guard/guard.py --accept
 	@python3 Tests/Guard/instructions.py --accept
+	@python3 Tests/Guard/sharing.py --accept
 
 litmus: packages-litmus build debug ## run the WebDAV conformance suite: without an account, over TLS, with an account, with limited rights, and below a prefix
 	@scripts/test.sh litmus

@@ -250,6 +250,7 @@ suite_guard() {
     counted "guard" python3 Tests/Guard/guard.py
     counted "instructions" python3 Tests/Guard/instructions.py
     step "the instruction count detects a request that costs 3 % more" python3 Tests/Guard/instructions.py --self-test
+    counted "writes to shared memory" python3 Tests/Guard/sharing.py
 }
 
 suite_fuzz() {

@@ -223,8 +223,15 @@ class PutLocked(PutOver):
 
 
 class MkCol(Case):
+    def __init__(self, name, parent=""):
+        super().__init__(name)
+        self.parent = parent
+
+    def prepare(self, root):
+        os.makedirs(os.path.join(root, self.parent), exist_ok=True)
+
     def ask(self, client, turn):
-        client.ask("MKCOL", f"/folder-{turn}", 201)
+        client.ask("MKCOL", "/" + os.path.join(self.parent, f"folder-{turn}"), 201)
 
 
 class OfMany(Case):
@@ -359,6 +366,7 @@ CASES = [
     PutNew("PUT 64 KiB, new", content=KIB * 64),
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),
     MkCol("MKCOL"),
+    MkCol("MKCOL in a folder", "parent"),
     Delete("DELETE 1 KiB"),
     DeleteFolder("DELETE of an empty folder"),
     Transfer("MOVE"),

@@ -39,10 +39,12 @@ __attribute__((constructor)) static void start_control(void) {
     if (socket) pthread_create(&thread, NULL, control, (void *)(ptrdiff_t)atoi(socket));
 }
 
-// Reports one processor, so that the server has one event loop, and the same number of threads on each machine.
+// Reports one processor, or as many as DAVIT_GUARD_PROCESSORS, so that the server has as many event loops, and the same
+// number of threads on each machine.
 long sysconf(int name) {
     static long (*original)(int name);
-    if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) return 1;
+    const char *processors = getenv("DAVIT_GUARD_PROCESSORS");
+    if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) return processors ? atoi(processors) : 1;
     if (!original) original = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
     return original(name);
 }

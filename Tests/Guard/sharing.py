@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Counts how often requests write to memory that two event loops use, and compares the counts with the accepted baseline.
+
+Each such write moves a cache line from one processor to another, which takes as long as hundreds of instructions but is not
+visible in their number, nor in the time on a machine whose processors share a cache. Most of these writes count references to
+objects that all loops use. Valgrind's lackey reports all accesses to memory while two connections, each on a loop of its own,
+send the same requests one after the other. A case with more shared words or writes than in sharing.json is a failure.
+"""
+
+import argparse
+import bisect
+import collections
+import concurrent.futures
+import contextlib
+import fcntl
+import io
+import json
+import os
+import platform
+import queue
+import re
+import select
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+from callgrind import SWIFT, build_control
+from cases import CASES
+from client import Client
+from instructions import stripped
+from server import HERE, Server, serve_command
+
+BASELINE = os.path.join(HERE, "sharing.json")
+LACKEY = ["valgrind", "-q", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--fair-sched=yes", "--vgdb=no"]
+# In this order, because they use the same folder.
+NAMES = ["GET 1 KiB, again", "GET 1 KiB, again, with Basic", "GET 1 KiB three folders deep, again", "GET, 404",
+         "PROPFIND Depth 0", "PUT 1 KiB, new", "PUT 1 KiB, over", "MKCOL in a folder", "DELETE 1 KiB"]
+LOOPS = 2
+WARM = 4
+COUNT = 6
+# The number of requests of a client that are most of its requests.
+MOST = 5
+WORD_BYTES = 8
+PIPE_BYTES = 1 << 20
+READING_PAUSE_SECONDS = 0.002
+# The functions whose callers are shown instead.
+COUNTERS = re.compile(r"_?swift_(retain|release|bridgeObject)|RefCount|swift_isUniquely")
+
+
+def parse():
+    build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
+    parser.add_argument("--verbose", action="store_true", help="print all results, with the functions that write")
+    return parser.parse_args()
+
+
+class TracedServer(Server):
+    """Runs davit under lackey. Its report arrives through a pipe while the program runs, and is dropped unless it is
+    recorded."""
+
+    pause_seconds = 0.0002
+
+    def __init__(self, preload, binary, root, work, options):
+        self.trace, theirs = os.pipe()
+        fcntl.fcntl(self.trace, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self.wake, self.waker = os.pipe()
+        self.is_recording = False
+        self.recorded = queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        command = serve_command(binary, root, os.path.join(work, "state"), options,
+                                prefix=[*LACKEY, f"--log-fd={theirs}"])
+        environment = {"LD_PRELOAD": preload, "SWIFT_DETERMINISTIC_HASHING": "1", "DAVIT_GUARD_PROCESSORS": str(LOOPS)}
+        try:
+            super().__init__(command, environment, pass_fds=[theirs], stderr=subprocess.DEVNULL)
+        finally:
+            os.close(theirs)
+
+    def _read(self):
+        """Reads the report until its end, on a thread of its own."""
+        kept = []
+        while True:
+            if self.trace in select.select([self.trace, self.wake], [], [])[0]:
+                data = os.read(self.trace, 1 << 20)
+                if not data:
+                    return
+                if self.is_recording:
+                    kept.append(data)
+                elif len(data) < PIPE_BYTES // 2:
+                    # Waking this thread for each line would take as long as the rest.
+                    time.sleep(READING_PAUSE_SECONDS)
+            else:
+                os.read(self.wake, 1)
+                self.recorded.put(b"".join(kept))
+                kept = []
+
+    def _sleepers(self):
+        # A thread that waits for space in the pipe is not idle.
+        unread = struct.unpack("i", fcntl.ioctl(self.trace, termios.FIONREAD, b"\0" * 4))[0]
+        return None if unread else super()._sleepers()
+
+    def record(self, is_recording):
+        """Begins or stops recording, and returns what was recorded before. The server must be idle."""
+        os.write(self.waker, b"r")
+        recorded = self.recorded.get()
+        self.is_recording = is_recording
+        return recorded
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.reader.join()
+        for file in (self.trace, self.wake, self.waker):
+            os.close(file)
+
+
+class Accesses:
+    """The accesses to memory in the report of a request: the words that were read, and how often each function wrote to each
+    word."""
+
+    def __init__(self, report, symbols):
+        self.read, self.written = set(), collections.defaultdict(collections.Counter)
+        function = caller = None
+        for line in report.split(b"\n"):
+            kind = line[:2]
+            if kind == b"I ":
+                name = symbols.name(int(line[3:].split(b",")[0], 16))
+                if name != function:
+                    function = name
+                    if not COUNTERS.search(name):
+                        caller = name
+            elif kind in (b" L", b" S", b" M"):
+                address, size = line[3:].split(b",")
+                first = int(address, 16) // WORD_BYTES
+                for word in range(first, first + max(1, int(size) // WORD_BYTES)):
+                    if kind == b" L":
+                        self.read.add(word)
+                    else:
+                        self.written[word][caller] += 1
+
+
+class Symbols:
+    """The functions of the program by their addresses in a process."""
+
+    def __init__(self, binary, pid):
+        with open(f"/proc/{pid}/maps") as maps:
+            base = next(int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith(binary))
+        output = subprocess.run(["nm", "--numeric-sort", binary], check=True, capture_output=True, text=True).stdout
+        found = [line.split() for line in output.splitlines()]
+        functions = [(base + int(line[0], 16), line[2]) for line in found if len(line) == 3 and line[1] in "tTwW"]
+        self.addresses = [address for address, _ in functions]
+        self.names = [name for _, name in functions]
+        self.known = {}
+
+    def name(self, address):
+        if address not in self.known:
+            index = bisect.bisect_right(self.addresses, address) - 1
+            is_inside = index >= 0 and address < self.addresses[-1]
+            self.known[address] = self.names[index] if is_inside else "a library"
+        return self.known[address]
+
+
+class Result:
+    """The words that most requests of both clients use and that most requests of one of them write, and the writes to them for
+    each request. Other words are those that timers use, or memory that is freed and used again."""
+
+    def __init__(self, one, other):
+        uses = [collections.Counter(word for request in requests for word in request.read | request.written.keys())
+                for requests in (one, other)]
+        writes = [collections.Counter(word for request in requests for word in request.written) for requests in (one, other)]
+        self.words = collections.defaultdict(collections.Counter)
+        shared = {word for word in writes[0].keys() | writes[1].keys()
+                  if all(count[word] >= MOST for count in uses) and any(count[word] >= MOST for count in writes)}
+        for request in (*one, *other):
+            for word in shared & request.written.keys():
+                self.words[word].update(request.written[word])
+        self.count = len(shared)
+        self.writes = statistics.median(
+            sum(request.written[word].total() for word in shared & request.written.keys()) for request in (*one, *other))
+
+    def listed(self):
+        return {"words": self.count, "writes": self.writes}
+
+    def show(self):
+        names = sorted({name for counts in self.words.values() for name in counts})
+        program = os.path.join(os.path.dirname(shutil.which(SWIFT) or ""), "swift-demangle")
+        run = subprocess.run([program, "--compact", "--simplified"], input="".join(f"{name}\n" for name in names),
+                             check=True, capture_output=True, text=True)
+        readable = dict(zip(names, run.stdout.splitlines(), strict=True))
+        for counts in sorted(self.words.values(), key=lambda counts: -counts.total()):
+            by = ", ".join(f"{readable[name]} {count / (LOOPS * COUNT):g}" for name, count in counts.most_common(6))
+            print(f"    {counts.total() / (LOOPS * COUNT):5.1f}  {by}")
+
+
+def measure(cases, preload, binary, place):
+    """Returns the results of cases that one server can run, by their names."""
+    root, work = os.path.join(place, "root"), os.path.join(place, "work")
+    os.makedirs(root)
+    os.makedirs(work)
+    for case in cases:
+        case.prepare(root)
+    server = TracedServer(preload, binary, root, work, cases[0].options)
+    try:
+        symbols = Symbols(binary, server.pid)
+        # The server gives a connection to the loop with the fewest.
+        clients = [Client(server.port, server.settle) for _ in range(LOOPS)]
+        return {case.name: Result(*accesses(case, server, clients, symbols)) for case in cases}
+    finally:
+        server.kill()
+
+
+def accesses(case, server, clients, symbols):
+    """Returns the accesses of each request of each client."""
+    case.begin(clients[0])
+    for turn in range(WARM * LOOPS):
+        case.ask(clients[turn % LOOPS], turn)
+    found = []
+    for number, client in enumerate(clients):
+        requests = []
+        for turn in range(COUNT):
+            server.record(True)
+            case.ask(client, WARM * LOOPS + COUNT * number + turn)
+            requests.append(Accesses(server.record(False), symbols))
+        found.append(requests)
+    return found
+
+
+def count(binary, cases):
+    """Measures all cases, with a server for each set of options, and as many at the same time as there are processors."""
+    groups = collections.defaultdict(list)
+    for case in cases:
+        groups[case.options].append(case)
+    with tempfile.TemporaryDirectory(prefix="davit-sharing.", dir="/dev/shm") as folder:
+        copy, preload = stripped(binary, os.path.join(folder, "bin")), build_control(folder)
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+            runs = [pool.submit(measure, group, preload, copy, os.path.join(folder, str(number)))
+                    for number, group in enumerate(groups.values())]
+            return {name: result for run in runs for name, result in run.result().items()}
+
+
+def report(baseline, found, is_verbose=False):
+    """Prints the changes, and returns the number of passed and failed cases."""
+    failed = improved = 0
+    for name, result in found.items():
+        was, now = baseline.get(name), result.listed()
+        has_risen = was is None or any(now[key] > was[key] for key in now)
+        failed += has_risen
+        improved += not has_risen and now != was
+        if is_verbose or has_risen or now != was:
+            verdict = "FAILED: " if has_risen else "better: " if now != was else "        "
+            print(f"{verdict}{name}: {now['writes']} writes to {now['words']} shared words, baseline {was}")
+        if is_verbose or has_risen:
+            result.show()
+    if failed:
+        print("If this is intended, run 'make guard-accept' to update the baseline, and explain it in the commit.")
+    elif improved:
+        print("Run 'make guard-accept' to update the baseline.")
+    return len(found) - failed, failed
+
+
+def self_test(name, result):
+    """Compares a result with its own values and with baselines that are too low. Returns the number of passed and failed
+    checks."""
+    right = result.listed()
+    # The baseline, and the expected number of failures.
+    checks = [(right, 0), (right | {"words": result.count - 1}, 1), (right | {"writes": result.writes - 2}, 1), (None, 1)]
+    failed = 0
+    for baseline, expected in checks:
+        with contextlib.redirect_stdout(io.StringIO()):
+            failures = report({name: baseline} if baseline else {}, {name: result})[1]
+        if failures != expected:
+            print(f"FAILED: {failures} failures with the baseline {baseline} of {right}")
+            failed += 1
+    return len(checks) - failed, failed
+
+
+def main():
+    options = parse()
+    if platform.system() != "Linux" or not os.access("/dev/shm", os.W_OK):
+        print("SKIPPED: sharing: requires Linux and a writable /dev/shm")
+        print("sharing: 0 passed, 0 failed")
+        return
+    cases = {case.name: case for case in CASES}
+    cases = [cases[name] for name in NAMES if options.only in name]
+    found = count(options.davit, cases)
+    baseline = {}
+    if os.path.exists(BASELINE):
+        with open(BASELINE) as file:
+            baseline = json.load(file)
+    if options.accept:
+        baseline = (baseline if options.only else {}) | {name: result.listed() for name, result in found.items()}
+        with open(BASELINE, "w") as file:
+            json.dump(dict(sorted(baseline.items())), file, indent=1)
+            file.write("\n")
+    passed, failed = report(baseline, found, options.verbose)
+    tested = self_test(*next(iter(found.items())))
+    passed, failed = passed + tested[0], failed + tested[1]
+    print(f"sharing: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
