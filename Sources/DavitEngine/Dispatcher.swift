@@ -4,13 +4,14 @@ internal import DavitStore
 
 /// The HTTP handler for WebDAV: dispatches each request to its method and converts errors to responses.
 public struct WebDAVHandler: Handler {
-    private let share: Share
-    private let page: (any CollectionPage)?
     private let administration: (any ShareAdministration)?
-    /// The methods that read from ``share``; created once, because creating them counts references to objects that
-    /// all event loops use.
-    private let get: GetMethod
-    private let propFind: PropFindMethod
+    /// The methods that read, created once: creating them for each request would retain objects that all event
+    /// loops use.
+    private let getMethod: GetMethod
+    private let propFindMethod: PropFindMethod
+
+    private var share: Share { getMethod.share }
+    private var page: (any CollectionPage)? { getMethod.page }
 
     /// - Parameter page: generates the browser page of a collection and the error pages; nil to respond to GET
     ///   of a collection with header fields only.
@@ -23,11 +24,9 @@ public struct WebDAVHandler: Handler {
     package init(
         share: Share, page: (any CollectionPage)?, administration: (any ShareAdministration)?
     ) {
-        self.share = share
-        self.page = page
         self.administration = administration
-        get = GetMethod(share: share, page: page)
-        propFind = PropFindMethod(share: share)
+        getMethod = GetMethod(share: share, page: page)
+        propFindMethod = PropFindMethod(share: share)
     }
 
     /// The value of ``OptionsMethod/complianceFields``, for OPTIONS requests to paths above a mount.
@@ -109,15 +108,15 @@ public struct WebDAVHandler: Handler {
 
         switch request.method {
         case .get, .head:
-            if share === self.share { return try get.respond(context) }
+            if share === self.share { return try getMethod.respond(context) }
             return try GetMethod(share: share, page: page).respond(context)
         case .propfind:
-            if share === self.share { return try propFind.respond(context) }
+            if share === self.share { return try propFindMethod.respond(context) }
             return try PropFindMethod(share: share).respond(context)
         case .options, .report, .search, .post:
-            return .pending { () async throws(HTTPError) in
+            return .pending { [page] () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await respondLater(context, share)
+                    try await Self.respondLater(context, share, page)
                 }
             }
         case .put where request.contains(.contentRange), .patch:
@@ -125,7 +124,7 @@ public struct WebDAVHandler: Handler {
         case .put where DraftFields.stand(in: request):
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await putDraft(context, share)
+                    try await Self.putDraft(context, share)
                 }
             }
         case .put: return try ChangeCommitter(try PutMethod(share: share, request: request), context).reply()
@@ -149,8 +148,8 @@ public struct WebDAVHandler: Handler {
     }
 
     /// Responds to OPTIONS, REPORT, SEARCH and POST, which have no synchronous path.
-    private func respondLater(
-        _ context: RequestContext, _ share: Share
+    private static func respondLater(
+        _ context: RequestContext, _ share: Share, _ page: (any CollectionPage)?
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         switch request.method {
@@ -170,7 +169,7 @@ public struct WebDAVHandler: Handler {
         }
     }
 
-    private func putDraft(
+    private static func putDraft(
         _ context: RequestContext, _ share: Share
     ) async throws(WebDAVError) -> HTTPResponse {
         if let response = try await DraftUploads(share: share).put(context) { return response }

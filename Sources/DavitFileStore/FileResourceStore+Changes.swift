@@ -56,7 +56,9 @@ extension FileResourceStore {
         let from = try other.share.folder(of: source)
         let to = try share.folder(of: destination)
         let (name, newName) = (Array(source.path.name), Array(destination.path.name))
-        return try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
+        let isDone = try share.renameInOneStep(name, of: from.directory, toFree: newName, in: to.directory)
+        if isDone { other.share.closeFolder(source.path) }
+        return isDone
     }
 
     public func refersToSameEntry(_ a: ResourcePath, _ b: ResourcePath) throws(StoreError) -> Bool {
@@ -129,7 +131,7 @@ extension FileResourceStore {
         } catch {
             throw error.code == .notDirectory ? .wrongKind : StoreError(error)
         }
-        share.folders.forget(path)
+        share.closeFolder(path)
         try share.sync.names(in: parent)
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// A folder as the resources of a share: names are file names, content is regular files.
 ///
 /// Other programs may use the folder at the same time; their changes are visible immediately. Frequently
-/// requested files stay open (`OpenFileCache`), but their paths are checked again for each request. On
+/// requested files, and folders with changes, stay open (`OpenCache`), but their paths are checked again for each request. On
 /// volumes without `flock` for directories (NFS), leftovers remain until an administrator removes them. On
 /// other volumes, the server that owns the state of the share removes them after it has called
 /// ``keepUploads(where:)``; other processes never do.
@@ -105,7 +105,7 @@ public final class FileResourceStore: ResourceStore {
         _ content: any FileContent, at offset: Int64, into buffer: IOBuffer
     ) throws(StoreError) -> Int { try reader.read(content, at: offset, into: buffer) }
 
-    /// Closes cached files that were not requested since the last call.
+    /// Closes cached files and folders that were not used since the last call.
     /// - Returns: whether the caller should call this again later.
     public func closeUnusedFiles() -> Bool { reader.closeUnusedFiles() }
 

@@ -5,15 +5,15 @@ internal import Synchronization
 /// Files that were requested more than once.
 typealias OpenFileCache = OpenCache<CachedOpenFile>
 
-/// Folders in the root whose members were changed.
+/// Folders in the root that were opened as the base of an operation on a member, usually of a change.
 typealias OpenFolderCache = OpenCache<OpenFolder>
 
 /// A cache of what stays open between requests, either files or folders, keyed by canonical path.
 ///
 /// Entries are always validated: a request that finds a file here checks what the path refers to now, and
-/// uses the file only if it is the same one with the same status. An open file keeps its inode number, and
-/// its content is read for each response. Therefore no modification, not even a write through a memory map,
-/// can cause stale bytes to be served.
+/// uses the file only if it is the same one with the same status; a folder only has to be the same one, on the same
+/// mount. An open file keeps its inode number, and its content is read for each response. Therefore no modification,
+/// not even a write through a memory map, can cause stale bytes to be served.
 final class OpenCache<File: AnyObject & Sendable>: Sendable {
     private let table: Mutex<Table<File>>
 
@@ -28,6 +28,9 @@ final class OpenCache<File: AnyObject & Sendable>: Sendable {
     /// Whether a file should stay open: usually true from the second request for its path on, so that files
     /// read only once do not occupy descriptors.
     func isWanted(_ path: ResourcePath) -> Bool { table.withLock { $0.isWanted(path) } }
+
+    /// Whether another file can be kept without closing one.
+    var hasRoom: Bool { table.withLock { $0.hasRoom } }
 
     /// - Parameter file: the file at this path, which contains no links.
     func keep(_ file: File, at path: ResourcePath) {
@@ -120,19 +123,26 @@ private struct Table<File: AnyObject> {
         return seen[bucket] == mark
     }
 
+    var hasRoom: Bool {
+        mutating get {
+            if limit == 0 {
+                let descriptors = ResourceLimits.descriptorLimit
+                limit = max(1, min(countLimit, descriptors / 8))
+                totalLimit = descriptors / 4
+            }
+            return slots.count < limit
+                && (slots.isEmpty || TotalCount.value.load(ordering: .relaxed) < totalLimit)
+        }
+    }
+
     /// - Returns: the file that was replaced, if any.
     mutating func insert(_ file: File, at path: ResourcePath) -> File? {
-        if limit == 0 {
-            let descriptors = ResourceLimits.descriptorLimit
-            limit = max(1, min(countLimit, descriptors / 8))
-            totalLimit = descriptors / 4
-        }
         let slot = Slot(path: path, file: file, isUsed: false)
         if let position = index[path] {
             defer { slots[position] = slot }
             return slots[position].file
         }
-        if slots.count < limit, slots.isEmpty || TotalCount.value.load(ordering: .relaxed) < totalLimit {
+        if hasRoom {
             TotalCount.value.add(1, ordering: .relaxed)
             index[path] = slots.count
             slots.append(slot)

@@ -5,7 +5,7 @@ internal import DavitSystem
 /// An open folder whose members are to be changed.
 final class OpenFolder: OpenCollection {
     /// The maximum number of these folders that stay open in a shared folder.
-    static let countLimit = 64
+    static let countLimit = 1024
 
     let directory: FileDescriptor
     /// The status when it was opened; nil if it does not stay open between requests.
@@ -76,7 +76,7 @@ extension SharedFolder {
         if let other, let folder = other.collection as? OpenFolder, other.path.isMember(of: path) {
             return folder
         }
-        let mayKeep = keptVolume != nil && !path.bytes.contains(UInt8(ascii: "/"))
+        let mayKeep = mayKeepFolder(at: path)
         if mayKeep, let folder = folders.find(path) {
             if isCurrent(folder, at: path) { return folder }
             folders.drop(folder, at: path)
@@ -85,17 +85,11 @@ extension SharedFolder {
             wait == .never
             ? try directory.openCachedBase(path.bytes)
             : try directory.open(path.bytes, for: .base, mayWait: true)
-        guard mayKeep, let status = try? opened.status(), status.volume == keptVolume else {
-            return OpenFolder(opened)
-        }
-        let folder = OpenFolder(opened, status: status)
-        folders.keep(folder, at: path)
-        return folder
+        return mayKeep ? keepFolder(opened, at: path) : OpenFolder(opened)
     }
 
     /// Whether the path still leads to the open folder, without a link and on the same mount. One system call, which
-    /// costs half as much as opening and closing the folder, but only because a path of one name cannot contain a
-    /// link above the folder.
+    /// costs half as much as opening and closing the folder.
     private func isCurrent(_ folder: OpenFolder, at path: ResourcePath) -> Bool {
         guard let kept = folder.status,
             let status = try? directory.status(at: path.bytes, acceptsLink: true, mayWait: true, isOpen: true)

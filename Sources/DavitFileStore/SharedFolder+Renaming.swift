@@ -14,6 +14,7 @@ extension SharedFolder {
         let from = try other.openParent(of: source)
         let to = try openParent(of: destination)
         try rename(Array(source.name), of: from, toFree: Array(destination.name), in: to)
+        other.closeFolder(source)
     }
 
     func rename(

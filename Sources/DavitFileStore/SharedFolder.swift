@@ -16,8 +16,11 @@ final class SharedFolder: Sendable {
     let kept = OpenFileCache(limit: CachedOpenFile.countLimit)
     /// The open folders in the root.
     let folders = OpenFolderCache(limit: OpenFolder.countLimit)
-    /// The volume whose files and folders may stay open between requests; nil if none may.
+    /// The volume whose files may stay open between requests; nil if none may.
     let keptVolume: UInt64?
+    /// The volume whose folders may stay open between requests. Nil also if a mount that covers a folder could not
+    /// be recognized.
+    private let keptFolderVolume: UInt64?
     let names = NameIndexes()
     /// The trash of each volume that has been requested so far.
     let trashes = Mutex<[UInt64: Trash]>([:])
@@ -30,12 +33,34 @@ final class SharedFolder: Sendable {
         self.sync = DiskSync(sync, root: directory.descriptor)
         rootSegments = directory.realPath.split(separator: UInt8(ascii: "/")).map { Array($0) }
         keptVolume = directory.canKeepOpenFiles ? (try? directory.descriptor.status())?.volume : nil
+        keptFolderVolume = directory.descriptor.distinguishesMounts ? keptVolume : nil
         if let base = try? directory.open([], for: .base, mayWait: true) {
             root = OpenFolder(base)
         } else {
             root = nil
         }
         self.directory = directory
+    }
+
+    /// Whether a folder may stay open between requests: only if one system call can show that the path still leads
+    /// to it, without a link above it.
+    func mayKeepFolder(at path: ResourcePath) -> Bool {
+        keptFolderVolume != nil && !path.bytes.contains(UInt8(ascii: "/"))
+    }
+
+    /// Keeps a folder open that ``mayKeepFolder(at:)`` permits, if there is room for it.
+    func keepFolder(_ opened: consuming FileDescriptor, at path: ResourcePath) -> OpenFolder {
+        guard folders.hasRoom, let status = try? opened.status(), status.volume == keptFolderVolume else {
+            return OpenFolder(opened)
+        }
+        let folder = OpenFolder(opened, status: status)
+        folders.keep(folder, at: path)
+        return folder
+    }
+
+    /// Closes the folder at a path that no longer leads to it.
+    func closeFolder(_ path: ResourcePath) {
+        if mayKeepFolder(at: path) { folders.forget(path) }
     }
 
     /// Closes the open files and folders at and below a path, because the next operation may remove them.

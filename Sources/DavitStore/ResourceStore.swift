@@ -54,8 +54,8 @@ public struct Lookup: Sendable {
 
 /// An open resource.
 ///
-/// A class rather than a struct, because files stay open between requests: each copy would count references to the
-/// file and to its header fields, on all event loops.
+/// A class rather than a struct, because files stay open between requests: each copy would retain the file and its
+/// header fields, which all event loops use.
 public final class OpenResource: Sendable {
     public let info: ResourceInfo
     /// The content with its header fields; nil for a collection.

@@ -15,7 +15,7 @@ final class Listener: LoopMember, @unchecked Sendable {
     private let loop: EventLoop
     private let loops: [EventLoop]
     private let server: ServerContext
-    /// The copies of ``server`` for the connections, one for each loop.
+    /// Copies of ``server``, one for the connections of each loop.
     private let copies: [ServerContext]
     private let accept: Accept
     private let address: SocketAddress

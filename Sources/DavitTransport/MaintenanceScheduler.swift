@@ -23,7 +23,7 @@ final class MaintenanceScheduler: Sendable {
         if !isDue.load(ordering: .relaxed) { scheduleFirst(on: loop) }
     }
 
-    /// Not inlined, because ``schedule(on:)`` would then count references to this object after each response.
+    /// Not inlined, because ``schedule(on:)`` would then retain this object after each response.
     @inline(never)
     private func scheduleFirst(on loop: EventLoop) {
         if isDue.exchange(true, ordering: .relaxed) { return }

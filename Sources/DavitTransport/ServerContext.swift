@@ -7,8 +7,9 @@ internal import Synchronization
 
 /// The state that all connections of a server share.
 ///
-/// Each loop has a copy, and the steps of each request are methods of it, because counting references to an object
-/// that several threads use would move it between processors for each request.
+/// Each listener has a copy for each loop: retaining and releasing an object that several threads use moves its memory
+/// from one processor to another for each request. For the same reason, objects that all loops use are called by methods
+/// of this class, which do not retain them.
 final class ServerContext: Sendable {
     private let handler: any Handler
     let log: Log
@@ -82,7 +83,7 @@ final class ServerContext: Sendable {
         limits = other.limits
         deadlines = other.deadlines
         maxWaitingPerLoop = other.maxWaitingPerLoop
-        // Not the same array, whose references would be counted too.
+        // Not the same array, which would be shared.
         name = other.name.map { name in name.map { $0 } }
         accessLog = other.accessLog
         isBanned = other.isBanned

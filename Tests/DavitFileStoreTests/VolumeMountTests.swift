@@ -37,6 +37,25 @@ struct VolumeMountTests {
         #expect(throws: StoreError.forbidden) { try store.detach(resource("mnt")) }
     }
 
+    /// A folder stays open between changes, but not below a mount, not even below one of the same folder.
+    @Test(arguments: ["-t tmpfs tmpfs", "--bind '%/share/folder'"])
+    func changeTakesEffectInMountedVolume(mount: String) throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("folder")
+        let store = try sandbox.store()
+        for name in ["first", "second"] { try store.createCollection(at: resource("folder/\(name)")) }
+        let path = try resource("folder/new")
+        let before = try store.lookupForChange(path, last: .followed, reusing: nil, wait: .allowed)
+        try store.createCollection(at: before.location)
+        try sandbox.mount(mount.replacing("%", with: sandbox.base), at: "folder")
+        try done(unsafe system("mount -o remount,bind,ro '\(sandbox.path("folder"))'"))
+        let after = try store.lookupForChange(
+            resource("folder/other"), last: .followed, reusing: nil, wait: .allowed)
+        #expect(throws: StoreError.self) { try store.createCollection(at: after.location) }
+    }
+
+    private func done(_ result: Int32) throws { try #require(result == 0) }
+
     @Test func fullDiskLeavesExistingContent() throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("mnt")

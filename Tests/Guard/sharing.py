@@ -2,9 +2,10 @@
 """Counts how often requests write to memory that two event loops use, and compares the counts with the accepted baseline.
 
 Each such write moves a cache line from one processor to another, which takes as long as hundreds of instructions but is not
-visible in their number, nor in the time on a machine whose processors share a cache. Most of these writes count references to
-objects that all loops use. Valgrind's lackey reports all accesses to memory while two connections, each on a loop of its own,
-send the same requests one after the other. A case with more shared words or writes than in sharing.json is a failure.
+visible in their number, and hardly in the time on a machine whose processors share a cache. Most of these writes retain and
+release objects that all loops use. Valgrind's lackey reports all accesses to memory while two connections, each on a loop of its
+own, send the same requests one after the other. A case with more shared words or writes than in sharing.json is a failure, or
+with 25 % more if the compiler or libc is another one.
 """
 
 import argparse
@@ -33,14 +34,17 @@ import time
 from callgrind import SWIFT, build_control
 from cases import CASES
 from client import Client
-from instructions import stripped
+from instructions import stripped, this_machine
 from server import HERE, Server, serve_command
 
 BASELINE = os.path.join(HERE, "sharing.json")
 LACKEY = ["valgrind", "-q", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--fair-sched=yes", "--vgdb=no"]
 # In this order, because they use the same folder.
 NAMES = ["GET 1 KiB, again", "GET 1 KiB, again, with Basic", "GET 1 KiB three folders deep, again", "GET, 404",
-         "PROPFIND Depth 0", "PUT 1 KiB, new", "PUT 1 KiB, over", "MKCOL in a folder", "DELETE 1 KiB"]
+         "OPTIONS", "PROPFIND Depth 0", "PUT 1 KiB, new", "PUT 1 KiB, over", "MKCOL in a folder", "DELETE 1 KiB"]
+TOLERANCE_ELSEWHERE = 0.25
+# A case above its baseline is measured again, in case maintenance ran during most of its requests.
+TURNS = 3
 LOOPS = 2
 WARM = 4
 COUNT = 6
@@ -175,6 +179,8 @@ class Result:
     each request. Other words are those that timers use, or memory that is freed and used again."""
 
     def __init__(self, one, other):
+        if not all(request.read and request.written for request in (*one, *other)):
+            raise RuntimeError("lackey reported no accesses to memory")
         uses = [collections.Counter(word for request in requests for word in request.read | request.written.keys())
                 for requests in (one, other)]
         writes = [collections.Counter(word for request in requests for word in request.written) for requests in (one, other)]
@@ -185,8 +191,10 @@ class Result:
             for word in shared & request.written.keys():
                 self.words[word].update(request.written[word])
         self.count = len(shared)
-        self.writes = statistics.median(
-            sum(request.written[word].total() for word in shared & request.written.keys()) for request in (*one, *other))
+        # The mean of the two clients, which may write differently often.
+        self.writes = statistics.mean(statistics.median(
+            sum(request.written[word].total() for word in shared & request.written.keys()) for request in requests)
+            for requests in (one, other))
 
     def listed(self):
         return {"words": self.count, "writes": self.writes}
@@ -248,12 +256,39 @@ def count(binary, cases):
             return {name: result for run in runs for name, result in run.result().items()}
 
 
+class Baseline:
+    """The accepted counts, and the versions on which they depend."""
+
+    def __init__(self, machine, requests):
+        self.machine, self.requests = machine, requests
+        here = this_machine()
+        self.is_comparable = machine["architecture"] == here["architecture"]
+        self.tolerance = 0 if all(machine[key] == here[key] for key in ("swift", "libc")) else TOLERANCE_ELSEWHERE
+
+    @classmethod
+    def load(cls):
+        if not os.path.exists(BASELINE):
+            return cls(this_machine(), {})
+        with open(BASELINE) as file:
+            content = json.load(file)
+        return cls(content["machine"], content["requests"])
+
+    def has_risen(self, name, result):
+        was = self.requests.get(name)
+        return was is None or any(value > was[key] * (1 + self.tolerance) for key, value in result.listed().items())
+
+    def store(self, found, is_complete):
+        requests = ({} if is_complete else self.requests) | {name: result.listed() for name, result in found.items()}
+        with open(BASELINE, "w") as file:
+            json.dump({"machine": this_machine(), "requests": dict(sorted(requests.items()))}, file, indent=1)
+            file.write("\n")
+
+
 def report(baseline, found, is_verbose=False):
     """Prints the changes, and returns the number of passed and failed cases."""
     failed = improved = 0
     for name, result in found.items():
-        was, now = baseline.get(name), result.listed()
-        has_risen = was is None or any(now[key] > was[key] for key in now)
+        was, now, has_risen = baseline.requests.get(name), result.listed(), baseline.has_risen(name, result)
         failed += has_risen
         improved += not has_risen and now != was
         if is_verbose or has_risen or now != was:
@@ -268,20 +303,47 @@ def report(baseline, found, is_verbose=False):
     return len(found) - failed, failed
 
 
-def self_test(name, result):
-    """Compares a result with its own values and with baselines that are too low. Returns the number of passed and failed
-    checks."""
-    right = result.listed()
-    # The baseline, and the expected number of failures.
-    checks = [(right, 0), (right | {"words": result.count - 1}, 1), (right | {"writes": result.writes - 2}, 1), (None, 1)]
+class OneFunction:
+    """Symbols for a report in which all instructions belong to one function."""
+
+    @staticmethod
+    def name(address):
+        return "main"
+
+
+def self_test():
+    """Analyzes reports with known accesses, and compares the result with baselines that are right and too low. Returns the
+    number of passed and failed checks."""
+    # Both clients write twice to the word at 0x1000. Only one writes to the word at 0x2000, and the other reads it. Each has
+    # a word of its own in the same cache line as the first.
+    reports = [b"I  04000000,3\n M 00001000,8\nI  04000003,4\n S 00001004,4\n S 00001008,8\n L 00002000,8\n",
+               b"I  04000000,3\n M 00001000,8\nI  04000003,4\n S 00001004,4\n L 00003000,8\n S 00001010,8\n S 00002000,16\n"]
+    result = Result(*([Accesses(text, OneFunction)] * COUNT for text in reports))
+    right = {"words": 2, "writes": 2.5}
+    here, elsewhere = this_machine(), dict(this_machine(), swift="0")
+    # The machine of the baseline, the baseline, and the expected number of failures.
+    checks = [(here, right, 0), (here, right | {"words": 1}, 1), (here, right | {"writes": 2}, 1), (here, None, 1),
+              (elsewhere, right | {"writes": 2}, 0), (elsewhere, right | {"words": 1}, 1)]
     failed = 0
-    for baseline, expected in checks:
+    for machine, requests, expected in checks:
         with contextlib.redirect_stdout(io.StringIO()):
-            failures = report({name: baseline} if baseline else {}, {name: result})[1]
+            failures = report(Baseline(machine, {"known": requests} if requests else {}), {"known": result})[1]
         if failures != expected:
-            print(f"FAILED: {failures} failures with the baseline {baseline} of {right}")
+            print(f"FAILED: {failures} failures of {result.listed()} with the baseline {requests}")
             failed += 1
     return len(checks) - failed, failed
+
+
+def measured(binary, cases, baseline):
+    """Measures all cases, and then repeats those above their baseline."""
+    found = count(binary, cases)
+    for _ in range(TURNS - 1):
+        again = [case for case in cases if baseline.has_risen(case.name, found[case.name])]
+        if not again:
+            break
+        found |= {name: min(result, found[name], key=lambda one: (one.writes, one.count))
+                  for name, result in count(binary, again).items()}
+    return found
 
 
 def main():
@@ -290,21 +352,17 @@ def main():
         print("SKIPPED: sharing: requires Linux and a writable /dev/shm")
         print("sharing: 0 passed, 0 failed")
         return
-    cases = {case.name: case for case in CASES}
-    cases = [cases[name] for name in NAMES if options.only in name]
-    found = count(options.davit, cases)
-    baseline = {}
-    if os.path.exists(BASELINE):
-        with open(BASELINE) as file:
-            baseline = json.load(file)
+    passed, failed = self_test()
+    baseline = Baseline.load()
+    by_name = {case.name: case for case in CASES}
+    cases = [by_name[name] for name in NAMES if options.only in name]
     if options.accept:
-        baseline = (baseline if options.only else {}) | {name: result.listed() for name, result in found.items()}
-        with open(BASELINE, "w") as file:
-            json.dump(dict(sorted(baseline.items())), file, indent=1)
-            file.write("\n")
-    passed, failed = report(baseline, found, options.verbose)
-    tested = self_test(*next(iter(found.items())))
-    passed, failed = passed + tested[0], failed + tested[1]
+        baseline.store(count(options.davit, cases), is_complete=not options.only)
+    elif not baseline.is_comparable:
+        print(f"SKIPPED: sharing: the baseline is for {baseline.machine['architecture']}")
+    else:
+        counts = report(baseline, measured(options.davit, cases, baseline), options.verbose)
+        passed, failed = passed + counts[0], failed + counts[1]
     print(f"sharing: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

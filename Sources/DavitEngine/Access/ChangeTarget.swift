@@ -8,11 +8,12 @@ final class ChangeTarget: Sendable {
     let context: RequestContext
     /// The resource that the method acts on; for DELETE and MOVE it can be a symbolic link.
     let target: Lookup
-    /// The resource to which ``target`` leads; nil if it is not a symbolic link.
+    /// The resource to which ``target`` leads, at another path; nil if it is not a symbolic link, or if its
+    /// destination cannot be served.
     private let linked: Lookup?
     /// The destination, which can be a symbolic link; nil for methods without one.
     let destination: Lookup?
-    /// The resource to which ``destination`` leads; nil if it is not a symbolic link.
+    /// Like ``linked``, for ``destination``.
     private let linkedDestination: Lookup?
     /// The canonical paths of the resources that `If` refers to with a Resource-Tag.
     let tagged: [ResourcePath]
@@ -43,8 +44,8 @@ final class ChangeTarget: Sendable {
     /// The paths on which the checks depend, other than the target and the destination.
     var additionalPaths: [ResourcePath] {
         var paths = tagged
-        if let seen = linked?.path, seen != target.path { paths.append(seen) }
-        if let seen = linkedDestination?.path, seen != destination?.path { paths.append(seen) }
+        if let linked { paths.append(linked.path) }
+        if let linkedDestination { paths.append(linkedDestination.path) }
         return paths
     }
 
@@ -57,8 +58,8 @@ final class ChangeTarget: Sendable {
     /// link leads, so the locks on that resource also protect the link.
     var symlinkEffects: [WriteEffect] {
         var effects: [WriteEffect] = []
-        if let seen = linked?.path, seen != target.path { effects.append(.write(seen)) }
-        if let seen = linkedDestination?.path, seen != destination?.path { effects.append(.write(seen)) }
+        if let linked { effects.append(.write(linked.path)) }
+        if let linkedDestination { effects.append(.write(linkedDestination.path)) }
         return effects
     }
 }

@@ -46,7 +46,7 @@ final class ResourceLookup: Sendable {
     ///   - last: with `followed`, the first result is the resource to which the link leads.
     ///   - other: the result of an earlier lookup for the same change; not used with ``LookupMode/first(_:)``.
     /// - Returns: the resource with that name, which can be a link, and the resource to which the link leads; nil if
-    ///   the first result is not a link.
+    ///   both have the same path.
     func resources(
         at path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, _ mode: LookupMode
     ) throws(StoreError) -> (named: Lookup, linked: Lookup?) {
@@ -59,7 +59,8 @@ final class ResourceLookup: Sendable {
             }
         }
         guard last == .notFollowed, resolved.path != path else { return (resolved, nil) }
-        return (try resources.lookup(path, last: .notFollowed, wait: mode.wait), resolved)
+        let named = try resources.lookup(path, last: .notFollowed, wait: mode.wait)
+        return (named, named.path == resolved.path ? nil : resolved)
     }
 
     /// Looks up a path to which a Resource-Tag of `If` or an href to expand refers. A path that is invalid or

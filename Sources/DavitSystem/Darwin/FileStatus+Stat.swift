@@ -10,6 +10,9 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
+    /// Always false: the volume in the status of files is that of the device.
+    package var distinguishesMounts: Bool { false }
+
     /// Returns the status of a member of this directory, without following a symbolic link.
     package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         try status(at: name, flags: AT_SYMLINK_NOFOLLOW)

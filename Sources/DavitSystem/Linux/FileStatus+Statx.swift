@@ -32,6 +32,13 @@ extension FileDescriptor {
         try unsafe Self.statx(rawValue, entry.name, flags: AT_SYMLINK_NOFOLLOW)
     }
 
+    /// Whether the volume in the status of files distinguishes mounts of one device, as it does from Linux 5.8 on.
+    package var distinguishesMounts: Bool {
+        var raw = CLinux.statx()
+        let result = unsafe davit_statx(rawValue, "", Int32(DAVIT_AT_EMPTY_PATH), &raw)
+        return result == 0 && raw.stx_mask & UInt32(DAVIT_STATX_MNT_ID) != 0
+    }
+
     private static func statx(
         _ directory: Int32, _ name: UnsafePointer<CChar>, flags: Int32
     ) throws(SystemError) -> FileStatus {
