@@ -39,7 +39,7 @@ struct VolumeMountTests {
 
     /// A folder stays open between changes, but not below a mount, not even below one of the same folder.
     @Test(arguments: ["-t tmpfs tmpfs", "--bind '%/share/folder'"])
-    func changeTakesEffectInMountedVolume(mount: String) throws {
+    func changeDoesNotReachFolderBelowMount(mount: String) throws {
         let sandbox = try Sandbox()
         try sandbox.makeFolder("folder")
         let store = try sandbox.store()

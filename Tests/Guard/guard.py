@@ -6,7 +6,6 @@ waits until all threads of the server are idle before each one. A count more tha
 or more than 30 % with a different kernel.
 """
 
-import argparse
 import json
 import os
 import platform
@@ -16,7 +15,7 @@ import tempfile
 
 from cases import CASES, HUNDRED, THOUSAND
 from client import Client
-from server import HERE, CountingServer, Tools
+from server import HERE, CountingServer, Tools, option_parser
 
 BASELINE = os.path.join(HERE, "baseline.json")
 TOLERANCE = 0.10
@@ -39,16 +38,6 @@ MEMORY = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect"}
 THREADS = {"clone", "clone3", "exit", "gettid", "prctl", "rseq", "rt_sigprocmask", "set_robust_list"}
 
 MEMBERS = "PROPFIND Depth 1, each further member"
-
-
-def parse():
-    build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
-    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
-    parser.add_argument("--verbose", action="store_true", help="print all results")
-    return parser.parse_args()
 
 
 def count(case, tools, binary, place):
@@ -189,7 +178,7 @@ def report(accepted, found, tolerance):
 
 
 def main():
-    options = parse()
+    options = option_parser(__doc__).parse_args()
     if platform.system() != "Linux":
         print("guard: skipped: requires Linux")
         print("guard: 0 passed, 0 failed")

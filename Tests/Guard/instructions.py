@@ -6,7 +6,6 @@ that one event loop and its threads execute for sequential requests. A count mor
 failure, or more than 10 % with a different compiler or libc. A case whose threads race may have a wider tolerance.
 """
 
-import argparse
 import concurrent.futures
 import contextlib
 import functools
@@ -24,7 +23,7 @@ import tempfile
 from callgrind import SWIFT, build_control, demangled, measure, per_member
 from cases import CASES, HUNDRED, THOUSAND
 from guard import MEMBERS
-from server import HERE
+from server import HERE, option_parser
 
 BASELINE = os.path.join(HERE, "instructions.json")
 TOLERANCE = 0.01
@@ -45,12 +44,7 @@ SELF_TEST_CASE = "GET 1 KiB, again"
 
 
 def parse():
-    build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
-    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
-    parser.add_argument("--verbose", action="store_true", help="print all results, and all functions whose cost rose")
+    parser = option_parser(__doc__, ", and all functions whose cost rose")
     parser.add_argument("--functions", action="store_true", help="print the functions with the highest own cost")
     parser.add_argument("--self-test", action="store_true", help="check that baselines that are too low are detected")
     return parser.parse_args()

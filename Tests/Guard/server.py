@@ -1,5 +1,6 @@
 """Runs davit, and counts its allocations and system calls."""
 
+import argparse
 import mmap
 import os
 import re
@@ -13,6 +14,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE_SECONDS = 120
 CALL_NUMBERS = 1024
 COMPILER = os.environ.get("CC", "cc")
+
+
+def option_parser(description, details=""):
+    """Returns a parser of the options that all scripts of the guard have.
+
+    `details` continues the help of --verbose."""
+    build_folder = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build_folder}/release/davit"))
+    parser.add_argument("--only", default="", help="only cases whose name contains this text")
+    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
+    parser.add_argument("--verbose", action="store_true", help=f"print all results{details}")
+    return parser
 
 
 def build(name, source, *flags):

@@ -8,7 +8,6 @@ own, send the same requests one after the other. A case with more shared words o
 with 25 % more if the compiler or libc is another one.
 """
 
-import argparse
 import bisect
 import collections
 import concurrent.futures
@@ -35,7 +34,7 @@ from callgrind import SWIFT, build_control
 from cases import CASES
 from client import Client
 from instructions import stripped, this_machine
-from server import HERE, Server, serve_command
+from server import HERE, Server, option_parser, serve_command
 
 BASELINE = os.path.join(HERE, "sharing.json")
 LACKEY = ["valgrind", "-q", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--fair-sched=yes", "--vgdb=no"]
@@ -55,16 +54,6 @@ PIPE_BYTES = 1 << 20
 READING_PAUSE_SECONDS = 0.002
 # The functions whose callers are shown instead.
 COUNTERS = re.compile(r"_?swift_(retain|release|bridgeObject)|RefCount|swift_isUniquely")
-
-
-def parse():
-    build = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build}/release/davit"))
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
-    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
-    parser.add_argument("--verbose", action="store_true", help="print all results, with the functions that write")
-    return parser.parse_args()
 
 
 class TracedServer(Server):
@@ -347,7 +336,7 @@ def measured(binary, cases, baseline):
 
 
 def main():
-    options = parse()
+    options = option_parser(__doc__, ", with the functions that write").parse_args()
     if platform.system() != "Linux" or not os.access("/dev/shm", os.W_OK):
         print("SKIPPED: sharing: requires Linux and a writable /dev/shm")
         print("sharing: 0 passed, 0 failed")

@@ -17,8 +17,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// ``reply()``, which run without waiting.
     let context: RequestContext
 
-    /// The share of the method.
-    let share: Share
+    var share: Share { method.share }
     var hooks: ShareHooks { share.configuration.hooks }
     private var depthLimit: DepthLimit { DepthLimit(of: share) }
 
@@ -29,7 +28,6 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     init(_ method: Method, _ context: RequestContext) {
         self.method = method
         self.context = context
-        share = method.share
     }
 
     /// Runs all steps.
