@@ -23,6 +23,7 @@ package struct PathLockTable {
     private static let listLimit = 8
 
     private struct Entry {
+        let ticket: UInt64
         let claims: [PathLockRequest]
         var isGranted: Bool
         /// Tickets of the sets to check again when this set leaves.
@@ -30,26 +31,27 @@ package struct PathLockTable {
     }
 
     private let root = Node()
-    private var entries: [UInt64: Entry] = [:]
-    /// The sets that are not in the tree, in the order of their tickets; all others have smaller tickets.
-    private var list: [(ticket: UInt64, claims: [PathLockRequest])] = []
+    /// The sets whose requests are in the tree, by their tickets.
+    private var inTree: [UInt64: Entry] = [:]
+    /// The other sets, in the order of their tickets, which are larger than those of the sets in the tree.
+    private var list: [Entry] = []
     private var lastTicket: UInt64 = 0
 
-    package init() {}
+    package init() { list.reserveCapacity(Self.listLimit + 1) }
 
     /// Number of sets that are held or waiting.
-    package var count: Int { entries.count }
+    package var count: Int { list.count + inTree.count }
 
     /// Whether the table is empty, including the nodes of its tree.
     package var isEmpty: Bool {
-        entries.isEmpty && root.children.isEmpty && root.here.isEmpty && root.below.isEmpty
+        count == 0 && root.children.isEmpty && root.here.isEmpty && root.below.isEmpty
     }
 
     /// - Returns: A ticket that has never been used before, and whether the set is granted immediately.
     package mutating func enter(_ claims: [PathLockRequest]) -> (ticket: UInt64, isGranted: Bool) {
         let conflict = latestConflict(of: claims, before: lastTicket + 1)
         let ticket = add(claims, isGranted: conflict == 0)
-        if conflict != 0 { entries[conflict]?.parked.append(ticket) }
+        if conflict != 0 { park(ticket, until: conflict) }
         return (ticket, conflict == 0)
     }
 
@@ -61,42 +63,66 @@ package struct PathLockTable {
 
     private mutating func add(_ claims: [PathLockRequest], isGranted: Bool) -> UInt64 {
         lastTicket += 1
-        entries[lastTicket] = Entry(claims: claims, isGranted: isGranted)
-        list.append((lastTicket, claims))
+        list.append(Entry(ticket: lastTicket, claims: claims, isGranted: isGranted))
         if list.count > Self.listLimit { emptyList() }
         return lastTicket
     }
 
     private mutating func emptyList() {
-        for (ticket, claims) in list {
-            for claim in claims { add(claim, ticket) }
+        for entry in list {
+            for claim in entry.claims { add(claim, entry.ticket) }
+            inTree[entry.ticket] = entry
         }
         list.removeAll(keepingCapacity: true)
     }
 
+    private func indexInList(_ ticket: UInt64) -> Int? { list.firstIndex { $0.ticket == ticket } }
+
+    private func entry(_ ticket: UInt64) -> Entry? { indexInList(ticket).map { list[$0] } ?? inTree[ticket] }
+
+    /// Records that the set with `ticket` is to be checked again when the set with the ticket `conflict` leaves.
+    private mutating func park(_ ticket: UInt64, until conflict: UInt64) {
+        if let index = indexInList(conflict) {
+            list[index].parked.append(ticket)
+        } else {
+            inTree[conflict]?.parked.append(ticket)
+        }
+    }
+
+    private mutating func grant(_ ticket: UInt64) {
+        if let index = indexInList(ticket) {
+            list[index].isGranted = true
+        } else {
+            inTree[ticket]?.isGranted = true
+        }
+    }
+
     /// Whether the set with a ticket is granted: false if it is waiting, nil if it has left.
-    package func isGranted(_ ticket: UInt64) -> Bool? { entries[ticket]?.isGranted }
+    package func isGranted(_ ticket: UInt64) -> Bool? { entry(ticket)?.isGranted }
 
     /// Removes a set that is held or waiting. Ignores unknown tickets.
     /// - Returns: The tickets that are granted as a result, in ascending order.
     package mutating func leave(_ ticket: UInt64) -> [UInt64] {
-        guard let entry = entries.removeValue(forKey: ticket) else { return [] }
-        if let index = list.firstIndex(where: { $0.ticket == ticket }) {
-            list.remove(at: index)
-        } else {
+        let parked: [UInt64]
+        if let index = indexInList(ticket) {
+            parked = list.remove(at: index).parked
+        } else if let entry = inTree.removeValue(forKey: ticket) {
             for claim in entry.claims { remove(claim, ticket) }
+            parked = entry.parked
+        } else {
+            return []
         }
-        if entry.parked.isEmpty { return [] }
+        if parked.isEmpty { return [] }
         var granted: [UInt64] = []
-        for parked in entry.parked {
+        for ticket in parked {
             // A set that left while it was waiting is still listed in `parked` of the set it waited for.
-            guard let waiting = entries[parked] else { continue }
-            let conflict = latestConflict(of: waiting.claims, before: parked)
+            guard let waiting = entry(ticket) else { continue }
+            let conflict = latestConflict(of: waiting.claims, before: ticket)
             if conflict == 0 {
-                entries[parked]?.isGranted = true
-                granted.append(parked)
+                grant(ticket)
+                granted.append(ticket)
             } else {
-                entries[conflict]?.parked.append(parked)
+                park(ticket, until: conflict)
             }
         }
         return granted.sorted()
