@@ -46,7 +46,7 @@ extension Exchange {
 
     /// Writes a small response to the output buffer if all of it fits and the connection stays open. Sends
     /// the first window of large stored content, as far as the socket accepts it.
-    func writeNow(_ response: HTTPResponse) -> Written {
+    func writeNow(_ response: HTTPResponse, to request: HTTPRequest) -> Written {
         guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection,
             !request.isPaced || startTime(of: response) <= loop.now
         else {
@@ -58,11 +58,13 @@ extension Exchange {
             guard length > Connection.inlineLimit, request.method != .head, !response.status.forbidsContent
             else { break }
             if request.isPaced { return .impossible }
-            return beginNow(response, RemainingFile(content: content, offset: offset, length: length))
+            return beginNow(
+                response, to: request, RemainingFile(content: content, offset: offset, length: length))
         case .segments, .stream, .shaped: return .impossible
         }
         let (mark, before) = (loop.output.mark(of: connection), progress)
-        if let (framing, plan) = composeHead(response, length: response.body.length), plan.isPersistent,
+        if let (framing, plan) = composeHead(response, to: request, length: response.body.length),
+            plan.isPersistent,
             framing == .none || writeContentNow(response.body)
         {
             return .written
@@ -81,12 +83,13 @@ extension Exchange {
         return max(hasContent ? pacer.sendingTime : .min, hasUnpaced ? pacer.receivingTime : .min)
     }
 
-    private func beginNow(_ response: HTTPResponse, _ all: RemainingFile) -> Written {
+    private func beginNow(_ response: HTTPResponse, to request: HTTPRequest, _ all: RemainingFile) -> Written
+    {
         guard connection.canSendNow(all.content, offset: all.offset, length: all.length) else {
             return .impossible
         }
         let (mark, before) = (loop.output.mark(of: connection), progress)
-        guard let (_, plan) = composeHead(response, length: all.length), plan.isPersistent else {
+        guard let (_, plan) = composeHead(response, to: request, length: all.length), plan.isPersistent else {
             loop.output.goBack(to: mark)
             progress = before
             return .impossible
@@ -112,7 +115,7 @@ extension Exchange {
 
     /// Encodes the head into the loop's scratch memory, which is valid until the next suspension.
     func encodeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan) {
-        let (exchange, unread) = planConnection(response)
+        let (exchange, unread) = planConnection(response, to: request)
         let framing = encodeHead(response, length: length, for: exchange)
         let isPersistent = HeadEncoder.isPersistent(response, exchange, framing: framing)
         return (framing, Plan(isPersistent: isPersistent, unread: unread))
@@ -120,8 +123,10 @@ extension Exchange {
 
     /// Appends the head to the output buffer, which this connection has claimed.
     /// - Returns: nil if the head does not fit.
-    private func composeHead(_ response: HTTPResponse, length: Int64?) -> (ResponseFraming, Plan)? {
-        let (exchange, unread) = planConnection(response)
+    private func composeHead(
+        _ response: HTTPResponse, to request: HTTPRequest, length: Int64?
+    ) -> (ResponseFraming, Plan)? {
+        let (exchange, unread) = planConnection(response, to: request)
         let framing = HeadEncoder.encode(
             response, length: length, for: exchange, date: loop.dateText, server: server.name,
             into: loop.output.buffer)
@@ -133,7 +138,9 @@ extension Exchange {
 
     /// Returns the context for encoding the head, and what to do with unread content. `keepsAlive` of the
     /// context does not yet take the framing of the response into account.
-    private func planConnection(_ response: HTTPResponse) -> (HeadEncoder.Context, UnreadContent) {
+    private func planConnection(
+        _ response: HTTPResponse, to request: HTTPRequest
+    ) -> (HeadEncoder.Context, UnreadContent) {
         var exchange = HeadEncoder.Context(request)
         if connection.isEnding || response.closesConnection { exchange.keepsAlive = false }
         let unread = content?.plan(keepsAlive: exchange.keepsAlive) ?? .none

@@ -111,10 +111,11 @@ final class Exchange {
     /// appended to the output buffer; only the content of large files is sent immediately.
     /// - Returns: `more` if ``run()`` has to continue.
     func serveWithoutTask() -> ServedWithoutTask {
-        guard connection.receive(into: unread) else { return .ended }
+        let input = unread
+        guard connection.receive(into: input) else { return .ended }
         var served = 0
-        while hasUnread {
-            begun = Result { () throws(HTTPError) in try parseHead() }
+        while !input.isEmpty {
+            begun = Result { () throws(HTTPError) in try parseHead(in: input) }
             guard case .success(true) = begun, served < Self.requestsPerTurn, answerWithoutTask()
             else {
                 return .more
@@ -128,8 +129,15 @@ final class Exchange {
     /// Calls the handler, and writes the response if nothing has to wait.
     /// - Returns: false if ``answer()`` has to complete the response, which may already have been started.
     private func answerWithoutTask() -> Bool {
-        guard remaining == nil else { return false }
-        beginAnswer()
+        guard remaining == nil, answerNow(request) else { return false }
+        endContent()
+        renewRequest()
+        return true
+    }
+
+    /// Like ``answerWithoutTask()``, but keeps the request. As a parameter, it is retained only once.
+    private func answerNow(_ request: HTTPRequest) -> Bool {
+        beginAnswer(request)
         // A response that is written now is not stored in `remaining`, which would copy it twice.
         let response: HTTPResponse
         do throws(HTTPError) {
@@ -143,12 +151,12 @@ final class Exchange {
             remaining = .error(error)
             return false
         }
-        guard hasContentArrived, !response.body.isStream else {
+        guard hasContentArrived(request), !response.body.isStream else {
             remaining = .response(response)
             return false
         }
         content?.dropArrived()
-        switch writeNow(response) {
+        switch writeNow(response, to: request) {
         case .written: break
         case .begun(let rest):
             remaining = .rest(rest)
@@ -157,15 +165,13 @@ final class Exchange {
             remaining = .response(response)
             return false
         }
-        _ = ended(isComplete: true)
-        endContent()
-        renewRequest()
+        _ = ended(request, isComplete: true)
         return true
     }
 
     /// Whether all content of the request has arrived; always false for chunked content, whose end is not
     /// known before it is decoded.
-    private var hasContentArrived: Bool {
+    private func hasContentArrived(_ request: HTTPRequest) -> Bool {
         switch request.framing {
         case .none: true
         case .length(let length): unread.count >= length
@@ -203,7 +209,7 @@ final class Exchange {
         var deadline = Int64.max
         while true {
             if hasUnread {
-                if try parseHead() { return .complete }
+                if try parseHead(in: unread) { return .complete }
                 if deadline == .max { deadline = loop.now + server.deadlines.head }
             }
             if !connection.isReadable {
@@ -222,8 +228,7 @@ final class Exchange {
         }
     }
 
-    private func parseHead() throws(HTTPError) -> Bool {
-        let buffer = unread
+    private func parseHead(in buffer: InputBuffer) throws(HTTPError) -> Bool {
         let count = try unsafe buffer.withUnread { bytes throws(HTTPError) in
             try unsafe parser.parse(bytes, into: request)
         }
@@ -249,7 +254,7 @@ final class Exchange {
         return next
     }
 
-    private func beginAnswer() {
+    private func beginAnswer(_ request: HTTPRequest) {
         isAnswering = true
         request.endpoints = connection.endpoints
         if let tls = connection.channel.tls {
@@ -313,7 +318,9 @@ final class Exchange {
 
     /// Records the response in the access log. If the response is not complete, the connection can only be
     /// closed.
-    private func ended(isComplete: Bool) -> Next {
+    private func ended(isComplete: Bool) -> Next { ended(request, isComplete: isComplete) }
+
+    private func ended(_ request: HTTPRequest, isComplete: Bool) -> Next {
         // With TLS, closing without close_notify signals to the peer that the response is truncated.
         if !isComplete { connection.markBroken() }
         // Content that was too small to be charged piece by piece.
@@ -364,7 +371,7 @@ final class Exchange {
     private func renewRequest() {
         isAnswering = false
         if isKnownUniquelyReferenced(&request) {
-            request.body = EmptyRequestBody.shared
+            request.removeBody()
         } else {
             let memory = request.memory
             request = HTTPRequest()

@@ -254,6 +254,12 @@ extension HTTPRequest {
         completion.requestDidEnd()
     }
 
+    /// Releases what supplies the content.
+    package func removeBody() {
+        // Storing the reference again would write to an object that all threads share.
+        if values.body !== EmptyRequestBody.shared { values.body = EmptyRequestBody.shared }
+    }
+
     /// Resets a used request; keeps its memory and the state of the connection.
     package func removeAll() {
         values.method = .get
@@ -263,7 +269,7 @@ extension HTTPRequest {
         head.removeAll(keepingCapacity: true)
         lines.removeAll(keepingCapacity: true)
         present.removeAll()
-        values.body = EmptyRequestBody.shared
+        removeBody()
         values.principal = nil
         values.credentialNumber = 0
         if values.identityDetails != nil { values.identityDetails = nil }

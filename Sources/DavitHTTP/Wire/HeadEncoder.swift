@@ -24,7 +24,7 @@ package enum HeadEncoder {
             self.keepsAlive = keepsAlive
         }
 
-        package init(_ request: HTTPRequest) {
+        package init(_ request: borrowing HTTPRequest) {
             self.init(
                 isHead: request.method == .head, minorVersion: request.minorVersion,
                 keepsAlive: request.keepsAlive)
