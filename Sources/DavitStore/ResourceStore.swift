@@ -20,11 +20,12 @@ public struct Lookup: Sendable {
     /// The canonical path: without symbolic links, with names as they are stored, and therefore the same for
     /// all spellings of a path. Locks and properties are stored under it. For an unmapped path: the canonical
     /// parent and the requested name.
-    public var path: ResourcePath
+    @inlinable public var path: ResourcePath { location.path }
     public var state: State
-    /// The collection that contains or could contain the resource, for the calls of a change; see
+    /// The path, and the collection that contains or could contain the resource, for the calls of a change; see
     /// ``ResourceStore/lookupForChange(_:last:reusing:wait:)``.
-    public var collection: (any OpenCollection)?
+    public let location: ResourceLocation
+    @inlinable public var collection: (any OpenCollection)? { location.collection }
 
     public enum State: Sendable {
         case mapped(ResourceInfo)
@@ -39,12 +40,9 @@ public struct Lookup: Sendable {
     }
 
     public init(path: ResourcePath, state: State, collection: (any OpenCollection)? = nil) {
-        self.path = path
         self.state = state
-        self.collection = collection
+        location = ResourceLocation(path, in: collection)
     }
-
-    public var location: ResourceLocation { ResourceLocation(path, in: collection) }
 
     public var info: ResourceInfo? {
         if case .mapped(let info) = state { return info }

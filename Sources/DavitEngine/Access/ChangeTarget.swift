@@ -51,8 +51,13 @@ final class ChangeTarget: Sendable {
 
     /// Whether this change and `other` depend on the same paths, including those that only the checks use.
     func hasSamePaths(as other: ChangeTarget) -> Bool {
-        isInPlace(of: other) && additionalPaths == other.additionalPaths
+        guard isInPlace(of: other) else { return false }
+        // Usually there are none, and copying the empty lists takes longer than this.
+        if !hasAdditionalPaths, !other.hasAdditionalPaths { return true }
+        return additionalPaths == other.additionalPaths
     }
+
+    private var hasAdditionalPaths: Bool { linked != nil || linkedDestination != nil || !tagged.isEmpty }
 
     /// The effects on the resources to which symbolic links lead. LOCK on a link locks the resource to which the
     /// link leads, so the locks on that resource also protect the link.

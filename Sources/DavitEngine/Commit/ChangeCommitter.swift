@@ -322,6 +322,9 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             let (target, linked) = try share.lookup.resources(
                 at: context.path, last: method.targetSegment, reusing: nil,
                 mode.expecting(free: method.makesTarget))
+            guard method.destination != nil || context.ifHeader != nil else {
+                return ChangeTarget(context: context, target: target, linked: linked)
+            }
             var destination: (named: Lookup, linked: Lookup?)?
             if let (path, last) = method.destination {
                 destination = try share.lookup.resources(
