@@ -9,8 +9,9 @@ internal import Synchronization
 struct ReservedName: Hashable, Sendable {
     let bytes: [UInt8]
 
-    private static let prefix = Array(".davit-".utf8)
+    private static let prefix = ".davit-"
     private static let randomCount = 16
+    private static let length = prefix.utf8.count + randomCount
 
     /// The name of the trash folder at the root of each volume. Sweeps never remove this folder.
     static let trash = ReservedName(bytes: Array(".davit-trashofthisshare".utf8))
@@ -27,14 +28,17 @@ struct ReservedName: Hashable, Sendable {
         // Call the generator only once, because each call is a system call.
         var bits = UInt128(generator.next()) << 16
         bits |= UInt128(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFFFF)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(prefix.count + randomCount)
-        bytes += prefix
-        for _ in 0..<randomCount {
-            bytes.append(character(UInt8(truncatingIfNeeded: bits & 31)))
-            bits >>= 5
-        }
-        return ReservedName(bytes: bytes)
+        return ReservedName(
+            bytes: unsafe [UInt8](unsafeUninitializedCapacity: length) { room, count in
+                var index = unsafe room.initialize(fromContentsOf: prefix.utf8)
+                while index < length {
+                    unsafe room.initializeElement(
+                        at: index, to: character(UInt8(truncatingIfNeeded: bits & 31)))
+                    bits >>= 5
+                    index += 1
+                }
+                count = length
+            })
     }
 
     /// - Parameter value: below 32.
@@ -44,8 +48,8 @@ struct ReservedName: Hashable, Sendable {
 
     /// Returns nil if `segment` is an ordinary name.
     init?(_ segment: some Collection<UInt8>) {
-        guard segment.count == Self.prefix.count + Self.randomCount, segment.starts(with: Self.prefix),
-            segment.dropFirst(Self.prefix.count).allSatisfy({ byte in
+        guard segment.count == Self.length, segment.starts(with: Self.prefix.utf8),
+            segment.dropFirst(Self.prefix.utf8.count).allSatisfy({ byte in
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                     || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(byte)
             })
