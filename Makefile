@@ -104,11 +104,11 @@ crash: packages-crash build debug ## kill the server at every step of every chan
 measure-faults: build ## measure the rates, delays and errors of fault rules with a client
 	@python3 Tests/Faults/measure.py
 
-bench: packages-bench build ## compare davit with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1]
+bench: packages-bench $(if $(PROFILE),packages-profile) build ## compare davit with nginx, lighttpd and Apache: make bench [ROWS=get64,lock] [ROUNDS=5] [DOC=1] [PROFILE=1]
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Website)
 	$(SWIFT_BUILD) $(RELEASE_FLAGS:davit=Uploads)
 	@python3 bench/bench.py --davit "$(DAVIT)" $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MERGE),--merge) \
-	    $(if $(DOC),--markdown docs/performance.md)
+	    $(if $(PROFILE),--profile) $(if $(DOC),--markdown docs/performance.md)
 
 bench-cluster: packages-bench packages-cluster ## benchmark shares in a database against folders, pgbench and rclone: make bench-cluster [ROWS=get64,lock1] [ROUNDS=5] [DOC=1]
 	$(SWIFT_BUILD) $(RELEASE_FLAGS) --traits default,S3 --scratch-path .build/cluster

@@ -18,6 +18,7 @@ import time
 
 import document
 import machine
+import profiles
 import programs
 import report
 import targets
@@ -38,6 +39,7 @@ def parse():
     parser.add_argument("--disk", default=tempfile.gettempdir(), help="folder for state, and for content of the disk rows")
     parser.add_argument("--json", default="bench-results/bench.json", help="the output file for all figures")
     parser.add_argument("--merge", action="store_true", help="keep rows of the output file that are not part of this run")
+    parser.add_argument("--profile", action="store_true", help="show where the time of rows that miss the general target goes")
     parser.add_argument("--markdown", help="also write the document to this file")
     parser.add_argument("--render", help="only print and write the document, from the figures in this file")
     options = parser.parse_args()
@@ -72,7 +74,7 @@ def merge(earlier, run):
     again = {*earlier.get("again", []), *(row["row"] for row in run["rows"])}
     order = [row.name for row in ROWS if row.name in rows]
     return {**run, "rounds": min(run["rounds"], earlier["rounds"]), "rows": [rows[name] for name in order],
-            "servers": {**earlier["servers"], **run["servers"]},
+            "servers": {**earlier["servers"], **run["servers"]}, "profiles": {**earlier.get("profiles", {}), **run["profiles"]},
             "skipped": {name: why for name, why in {**earlier["skipped"], **run["skipped"]}.items() if name not in rows},
             "again": [name for name in order if name in again]}
 
@@ -91,11 +93,15 @@ def measure_all(options):
                "machine": machine.describe(setup), "servers": machine.versions(setup, options.rows)}
         try:
             run["rows"], run["skipped"] = run_rows(options, setup)
+            folder = os.path.join(os.path.dirname(os.path.abspath(options.json)), "profile")
+            run["profiles"] = profiles.run(run["rows"], options.rows, setup, folder) if options.profile else {}
         finally:
             setup.xfs.unmount()
     if options.merge and os.path.exists(options.json):
         with open(options.json) as file:
             run = merge(json.load(file), run)
+    missed = profiles.missed(run["rows"])
+    run["profiles"] = {row: profile for row, profile in run["profiles"].items() if row in missed}
     run["growth"] = report.growth(run["rows"])
     # Replaces the paths of temporary folders, which mean nothing to readers.
     text = json.dumps(run, indent=1).replace(memory, "MEMORY").replace(disk, "DISK")
@@ -113,6 +119,8 @@ def conclude(options, run):
     for target, value, is_met in targets.check(run["rows"]):
         if is_met is False:
             print(f"missed: {target.row}: {target.wording()}: {report.number(value)}")
+    for profile in run.get("profiles", {}).values():
+        print(profiles.text(profile))
     if options.markdown:
         earlier = Earlier.read(options.markdown)
         if not options.merge:

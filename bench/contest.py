@@ -126,13 +126,16 @@ class Contest:
         self.row.ready(server, self.setup)
 
     def take(self, server, number):
-        turn = Turn(self.setup, server, number) if server.process else server.turn(self.setup, number)
+        turn = self.turn(server, number)
         self.row.before(turn)
         amount = self.row.run(turn)
         figures = turn.figures(amount)
         self.row.after(turn)
         if number > 0:
             self.turns.setdefault(server.name, []).append(figures)
+
+    def turn(self, server, number):
+        return Turn(self.setup, server, number) if server.process else server.turn(self.setup, number)
 
 
 def expect(server, method, target, status, body=None, headers=None):

@@ -5,6 +5,7 @@ import os
 import re
 
 import cluster_report
+import profiles
 import report
 import targets
 from earlier import Earlier
@@ -29,6 +30,7 @@ def render(run, earlier=None):
     summary = {**earlier.summary, **{line[0]: line for line in report.summary_lines(results)}}
     rows = {**earlier.rows, **{result["row"]: row_part(result) for result in results}}
     parts = [INTRODUCTION, machine_part(run, earlier), servers_part(run["servers"], earlier), targets_part(results, earlier),
+             profiles.part(in_order(run.get("profiles", {}))),
              "## Summary\n\nRatios are davit's value divided by the peer's: below 1, davit needs less.\n\n"
              + table(report.SUMMARY_HEAD, in_order(summary)),
              growth_part(run["growth"], earlier), micro_part() or earlier.part("Small parts"), last("browser-page", browser_part) or earlier.part(BROWSER_TITLE),

@@ -29,6 +29,7 @@ packages_for() {
         packaging) echo debhelper dpkg-dev lintian mandoc mmdebstrap buildah bubblewrap python3 ;;
         bench) echo nginx libnginx-mod-http-dav-ext lighttpd lighttpd-mod-webdav apache2-bin gcc libc6-dev libsqlite3-dev libssl-dev openssl \
             litmus curl xfsprogs zip python3 python3-venv ;;
+        profile) echo linux-perf libc6-dbg ;;
         *) echo "install-packages: unknown group '$1'" >&2; return 64 ;;
     esac
 }
