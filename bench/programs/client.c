@@ -26,7 +26,7 @@
 
 #include "client.h"
 
-enum { RECEIVE_BYTES = 1 << 18, SEGMENT_BYTES = 1460, BATCH = 64, FROM_ONE_ADDRESS = 1000 };
+enum { RECEIVE_BYTES = 1 << 18, SEGMENT_BYTES = 1460, BATCH = 64, FROM_ONE_ADDRESS = 200 };
 
 struct connection {
     int fd, number, step;
@@ -74,7 +74,8 @@ static void open_connection(struct connection *connection) {
     connection->fd = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    // Servers may treat many connections from one address as an attack, so use several loopback addresses.
+    // Servers may treat many connections from one address as an attack, and the ports of closed connections remain in use for
+    // a minute, so use several loopback addresses.
     struct sockaddr_in source = {.sin_family = AF_INET};
     source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + connection->number / FROM_ONE_ADDRESS);
     if (bind(connection->fd, (struct sockaddr *)&source, sizeof source) < 0) fail("bind: %s", strerror(errno));
