@@ -14,7 +14,9 @@ extension Exchange {
     /// call of `connection.sendComposed()`, or at the end of the job.
     nonisolated(nonsending) func write(_ response: HTTPResponse) async throws(HTTPError) -> Plan {
         if connection.hasUnsent { try await connection.sendComposed() }
-        if request.isPaced { try await connection.pause(until: startTime(of: response)) }
+        if request.isPaced {
+            try await connection.pause(until: startTime(of: response, to: request))
+        }
         if case .stream(let stream) = response.body, request.method != .head, !response.status.forbidsContent
         {
             return try await write(response, stream: stream)
@@ -48,7 +50,7 @@ extension Exchange {
     /// the first window of large stored content, as far as the socket accepts it.
     func writeNow(_ response: HTTPResponse, to request: HTTPRequest) -> Written {
         guard !connection.hasUnsent, !loop.output.isFull, !response.closesConnection,
-            !request.isPaced || startTime(of: response) <= loop.now
+            !request.isPaced || startTime(of: response, to: request) <= loop.now
         else {
             return .impossible
         }
@@ -76,7 +78,7 @@ extension Exchange {
 
     /// Returns the time from which a response may be written if the rate of the client is limited: a response with content waits
     /// for earlier ones, and content of the request that has arrived with the head, for earlier uploads.
-    private func startTime(of response: HTTPResponse) -> Int64 {
+    private func startTime(of response: HTTPResponse, to request: HTTPRequest) -> Int64 {
         guard let pacer = request.pacer else { return .min }
         let hasContent = response.body.length != 0 && request.method != .head
         let hasUnpaced = (content?.unpacedBytes ?? 0) > 0
@@ -101,7 +103,7 @@ extension Exchange {
             RemainingFile(content: all.content, offset: all.offset + sent, length: all.length - sent))
     }
 
-    /// Writes the rest of a response that ``writeNow(_:)`` has begun.
+    /// Writes the rest of a response that ``writeNow(_:to:)`` has begun.
     nonisolated(nonsending) func write(_ rest: RemainingFile) async throws(HTTPError) {
         try await send(rest.content, offset: rest.offset, length: rest.length)
     }

@@ -111,11 +111,11 @@ final class Exchange {
     /// appended to the output buffer; only the content of large files is sent immediately.
     /// - Returns: `more` if ``run()`` has to continue.
     func serveWithoutTask() -> ServedWithoutTask {
-        let input = unread
-        guard connection.receive(into: input) else { return .ended }
+        let buffer = unread
+        guard connection.receive(into: buffer) else { return .ended }
         var served = 0
-        while !input.isEmpty {
-            begun = Result { () throws(HTTPError) in try parseHead(in: input) }
+        while !buffer.isEmpty {
+            begun = Result { () throws(HTTPError) in try parseHead(in: buffer) }
             guard case .success(true) = begun, served < Self.requestsPerTurn, answerWithoutTask()
             else {
                 return .more
@@ -135,7 +135,8 @@ final class Exchange {
         return true
     }
 
-    /// Like ``answerWithoutTask()``, but keeps the request. As a parameter, it is retained only once.
+    /// Like ``answerWithoutTask()``, but leaves the request and its content for the caller. The request is a parameter,
+    /// so that it is not retained for each use.
     private func answerNow(_ request: HTTPRequest) -> Bool {
         beginAnswer(request)
         // A response that is written now is not stored in `remaining`, which would copy it twice.

@@ -114,15 +114,15 @@ package struct PathLockTable {
         }
         if parked.isEmpty { return [] }
         var granted: [UInt64] = []
-        for ticket in parked {
+        for waiter in parked {
             // A set that left while it was waiting is still listed in `parked` of the set it waited for.
-            guard let waiting = entry(ticket) else { continue }
-            let conflict = latestConflict(of: waiting.claims, before: ticket)
+            guard let waiting = entry(waiter) else { continue }
+            let conflict = latestConflict(of: waiting.claims, before: waiter)
             if conflict == 0 {
-                grant(ticket)
-                granted.append(ticket)
+                grant(waiter)
+                granted.append(waiter)
             } else {
-                park(ticket, until: conflict)
+                park(waiter, until: conflict)
             }
         }
         return granted.sorted()
