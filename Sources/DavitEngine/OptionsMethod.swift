@@ -31,7 +31,7 @@ public struct OptionsMethod: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let share = share
         // As for a change, so that content that the client may not list is distinguished from names that cannot be used.
-        var lookup = try await share.work.attempt { wait throws(WebDAVError) in
+        let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try storing { () throws(StoreError) in
                 try share.lookup.resources(
                     at: context.path, last: .followed, reusing: nil, .first(wait)
@@ -40,7 +40,9 @@ public struct OptionsMethod: Sendable {
         }
         if case .unservable = lookup.state { return Self.response(allowing: "OPTIONS") }
         // The response must not reveal that the name is taken.
-        if lookup.info?.isCollection == false, !share.isVisible(lookup.path) { lookup.state = .unmapped }
+        if lookup.info?.isCollection == false, !share.isVisible(lookup.path) {
+            return response(to: context, for: Lookup(path: lookup.path, state: .unmapped))
+        }
         return response(to: context, for: lookup)
     }
 

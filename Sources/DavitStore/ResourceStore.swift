@@ -21,10 +21,11 @@ public struct Lookup: Sendable {
     /// all spellings of a path. Locks and properties are stored under it. For an unmapped path: the canonical
     /// parent and the requested name.
     @inlinable public var path: ResourcePath { location.path }
-    public var state: State
-    /// The path, and the collection that contains or could contain the resource, for the calls of a change; see
-    /// ``ResourceStore/lookupForChange(_:last:reusing:wait:)``.
+    public let state: State
+    /// The path and the ``collection``, for the calls of a change.
     public let location: ResourceLocation
+    /// The collection that contains or could contain the resource, if the lookup has left it open; see
+    /// ``ResourceStore/lookupForChange(_:last:reusing:wait:)``.
     @inlinable public var collection: (any OpenCollection)? { location.collection }
 
     public enum State: Sendable {

@@ -36,12 +36,12 @@ package final class ScopedStore: ForwardingStore {
     ) throws(StoreError) -> Lookup {
         let visibility = access.visibility(at: path)
         if visibility == .hidden { return Lookup(path: path, state: .unservable) }
-        var lookup = judged(try base.lookup(path, last: last, wait: wait), as: path)
+        let lookup = judged(try base.lookup(path, last: last, wait: wait), as: path)
         if case .mapped(var info) = lookup.state,
             visibility == .passage || (lookup.path != path && access.visibility(at: lookup.path) == .passage)
         {
             info.becomePassage()
-            lookup.state = .mapped(info)
+            return Lookup(path: lookup.path, state: .mapped(info), collection: lookup.collection)
         }
         return lookup
     }

@@ -30,6 +30,7 @@ struct WriteGuard: Sendable {
 
     /// - Throws: 412 if a precondition is false.
     func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
+        guard Preconditions.stand(in: context.request) else { return }
         let outcome = Preconditions.evaluate(
             context.request, current: RequestContext.validators(of: target), now: context.now)
         switch outcome {

@@ -282,7 +282,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if !claims.contains(where: claim.overlaps) { claims.append(claim) }
         }
         share(change.target.path)
-        if let destination = change.destination { share(destination.path) }
+        if let destination = change.destination?.path { share(destination) }
         for path in change.additionalPaths { share(path) }
         return claims
     }
@@ -322,6 +322,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             let (target, linked) = try share.lookup.resources(
                 at: context.path, last: method.targetSegment, reusing: nil,
                 mode.expecting(free: method.makesTarget))
+            // Without these, nothing else is looked up, and the lookup need not be copied.
             guard method.destination != nil || context.ifHeader != nil else {
                 return ChangeTarget(context: context, target: target, linked: linked)
             }
@@ -391,7 +392,7 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         let expected = expectedTarget()
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
             // With preconditions, the names must not be assumed free: the existing resource determines the result.
-            if method.expectsFreeNames, !context.request.hasPreconditions,
+            if method.expectsFreeNames, !Preconditions.stand(in: context.request),
                 let response = try respond(prepared, expected, .nonBlockingAssumingFreeNames)
             {
                 return response
@@ -415,13 +416,6 @@ extension ChangeCommitter where Method: InlineCommitMethod {
             if mode == .nonBlockingAssumingFreeNames, share.access != nil { return nil }
             throw error
         }
-    }
-}
-
-extension HTTPRequest {
-    fileprivate var hasPreconditions: Bool {
-        contains(.ifMatch) || contains(.ifNoneMatch) || contains(.ifModifiedSince)
-            || contains(.ifUnmodifiedSince)
     }
 }
 

@@ -42,10 +42,10 @@ struct DepthLimit: Sendable {
     func check<Method: ChangeMethod>(of method: Method, on change: ChangeTarget) throws(WebDAVError) {
         let limit = maximumDepth
         if case .unmapped = change.target.state, change.target.path.isDeeper(than: limit) { throw .tooDeep }
-        guard let destination = change.destination, case .unmapped = destination.state,
-            destination.path.isDeeper(than: limit)
+        guard let destination = change.destination?.path, destination.isDeeper(than: limit),
+            case .unmapped? = change.destination?.state
         else { return }
-        if let moved = method.movedTree(on: change), destination.path.depth <= moved.depth { return }
+        if let moved = method.movedTree(on: change), destination.depth <= moved.depth { return }
         throw .tooDeep
     }
 

@@ -63,13 +63,16 @@ struct MoveMethod: InlineCommitMethod {
         if change.resolvedInfo?.isCollection == true && transfer.depth != .infinity {
             throw WebDAVError(.badRequest)
         }
-        if change.target.path.isRoot { throw WebDAVError(.forbidden) }
-        try share.checkMovable(change.target.path)
-        let source = [WriteEffect.tree(change.target.path), .member(change.target.path)]
-        guard let destination = change.destination else { return source }
+        let path = change.target.path
+        if path.isRoot { throw WebDAVError(.forbidden) }
+        try share.checkMovable(path)
+        guard let destination = change.destination else { return [.tree(path), .member(path)] }
         try share.checkMovable(destination.path)
         if share.hasAccessPolicy { try checkRules(change, destination) }
-        return source + Transfer.effects(at: destination)
+        // As Transfer.effects(at:) returns them, but in one array.
+        return [
+            .tree(path), .member(path), Transfer.effect(on: destination), .member(destination.path),
+        ]
     }
 
     var auditedOperation: AuditEvent.Operation? { .move }
@@ -96,8 +99,8 @@ struct MoveMethod: InlineCommitMethod {
 
     func claims(on change: ChangeTarget) -> [PathLockRequest] {
         let source = PathLockRequest(path: change.target.path, mode: .exclusive)
-        guard let destination = change.destination else { return [source] }
-        return [source, PathLockRequest(path: destination.path, mode: .exclusive)]
+        guard let destination = change.destination?.path else { return [source] }
+        return [source, PathLockRequest(path: destination, mode: .exclusive)]
     }
 
     func canCommitInline(_ prepared: Void) -> Bool { !buildsCopy }

@@ -55,17 +55,27 @@ struct Transfer: Sendable {
         }
         // A resource cannot replace itself, or be transferred to a path above or below itself (§9.8.5, §9.9.4). This
         // also applies to the resource to which a symbolic link leads: replacing it would lose its content.
-        for path in [change.target.path, change.resolvedPath]
-        where destination.path.contains(path) || path.contains(destination.path) {
+        if Self.overlap(change.target.path, destination.path)
+            || Self.overlap(change.resolvedPath, destination.path)
+        {
             throw WebDAVError(.forbidden)
         }
+    }
+
+    /// Whether one path equals or contains the other.
+    private static func overlap(_ a: ResourcePath, _ b: ResourcePath) -> Bool {
+        a.contains(b) || b.contains(a)
     }
 
     /// Returns the effects at the destination. The transferred resource is a new member of its collection (§7.4), even if
     /// it replaces another one, because that one is removed first (§9.8.4, §9.9.3).
     static func effects(at destination: Lookup) -> [WriteEffect] {
-        let path = destination.path
-        return [destination.info == nil ? .write(path) : .tree(path), .member(path)]
+        [effect(on: destination), .member(destination.path)]
+    }
+
+    /// Returns the effect on what is at the destination.
+    static func effect(on destination: Lookup) -> WriteEffect {
+        destination.info == nil ? .write(destination.path) : .tree(destination.path)
     }
 
     static func response(_ change: ChangeTarget) -> HTTPResponse {
