@@ -73,7 +73,7 @@ struct Transfer: Sendable {
         [effect(on: destination), .member(destination.path)]
     }
 
-    /// Returns the effect on what is at the destination.
+    /// Returns the effect on the destination itself.
     static func effect(on destination: Lookup) -> WriteEffect {
         destination.info == nil ? .write(destination.path) : .tree(destination.path)
     }
