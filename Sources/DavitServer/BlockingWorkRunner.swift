@@ -7,6 +7,10 @@ public protocol BlockingWorkRunner: Sendable {
     /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
 
+    /// Like ``run(_:)``, for brief work that would wait for other work with the same number: it may run after that, without
+    /// a thread that waits.
+    func run<T: Sendable>(sequence: Int, _ work: @escaping @Sendable () -> T) async -> T?
+
     /// Like ``run(_:)``, for work that usually takes much less than a millisecond, and blocks only where a disk has to
     /// be read. May run it on the caller's event loop, which another thread continues if the work takes longer.
     func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
@@ -37,6 +41,11 @@ public enum LongWorkStage: Sendable {
 }
 
 extension BlockingWorkRunner {
+    /// Runs work of a sequence like other work.
+    public func run<T: Sendable>(sequence: Int, _ work: @escaping @Sendable () -> T) async -> T? {
+        await run(work)
+    }
+
     /// Runs brief work like other work.
     public func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await run(work) }
 

@@ -11,6 +11,10 @@ package struct PooledWorkRunner: BlockingWorkRunner {
         await pool.run(sendable: work)
     }
 
+    package func run<T: Sendable>(sequence: Int, _ work: @escaping @Sendable () -> T) async -> T? {
+        await pool.run(sendable: work, sequence: sequence)
+    }
+
     package func runBriefly<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
         await pool.runBriefly(work)
     }

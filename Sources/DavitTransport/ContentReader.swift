@@ -58,8 +58,7 @@ final class ContentReader: RequestBody {
         return unsafe exchange.unread.withUnread { unsafe Array($0[..<count]) }
     }
 
-    /// Consumes content that has arrived completely, after the handler has returned a response without a
-    /// task.
+    /// Consumes content that has arrived completely and was not read, after the handler has returned a response.
     func dropArrived() {
         guard let exchange, let count = arrivedCount(exchange) else { return }
         exchange.unread.consume(count)

@@ -300,7 +300,9 @@ final class Exchange {
     }
 
     private nonisolated(nonsending) func send(_ response: HTTPResponse) async throws(HTTPError) -> Next {
-        try await finish(try await write(response))
+        // A stream may still read the content.
+        if !response.body.isStream { content?.dropArrived() }
+        return try await finish(try await write(response))
     }
 
     private nonisolated(nonsending) func finish(_ plan: Plan) async throws(HTTPError) -> Next {

@@ -90,6 +90,22 @@ struct InlineCommitTests {
         }
     }
 
+    /// The steps of a change that cannot run on the event loop run in one job, also with a lock.
+    @Test(arguments: ["/dev/shm", "/tmp"])
+    func changesOfLockedFilesRunInOneJob(parent: String) async throws {
+        let share = try await makeShare(in: parent)
+        let answer = try await share.client.send("LOCK", "/file", text: lockBody(scope: "exclusive"))
+        let token = try #require(answer["Lock-Token"])
+        let before = share.hopCount
+        #expect(
+            try await send(("PUT", "/file", [("If", "(\(token))")], "2"), number: 0, to: share) == 204)
+        #expect(share.hopCount == before + 1)
+        #expect(try await send(("PUT", "/file", [], "3"), number: 0, to: share) == 423)
+        #expect(share.hopCount <= before + 2)
+        #expect(share.shell("[ \"$(cat file)\" = 2 ]") == 0)
+        #expect(share.share.pathLocks.count == 0)
+    }
+
     /// Copies, and changes of collections with members, of large content, and of resources with stored rows.
     @Test func longChangesRunOnAnotherThread() async throws {
         let share = try await makeShare(in: "/dev/shm")

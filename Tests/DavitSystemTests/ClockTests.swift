@@ -25,6 +25,6 @@ struct ClockTests {
 
     @Test(arguments: fileTimes)
     func fileTimesSaturate(seconds: Int64, fraction: Int64, nanoseconds: Int64) {
-        #expect(FileStatus.nanoseconds(seconds: seconds, fraction: fraction) == nanoseconds)
+        #expect(Clock.signedNanoseconds(seconds: seconds, fraction: fraction) == nanoseconds)
     }
 }

@@ -138,7 +138,9 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         if share.resources.commitsWithoutBlocking, method.canCommitInline(prepared) {
             return try await share.work.attempt(commit)
         }
-        return try await share.work.run { () throws(WebDAVError) in try commit(.allowed) }
+        return try await share.work.run(besides: claimed.target.path) { () throws(WebDAVError) in
+            try commit(.allowed)
+        }
     }
 
     /// Commits a change of rows on the event loop, without blocking a thread.
@@ -373,22 +375,33 @@ extension ChangeCommitter where Method: InlineCommitMethod {
     /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
     /// Otherwise changes nothing and returns a pending reply that runs them.
     func reply() throws(WebDAVError) -> Reply {
-        let response: HTTPResponse?
-        do throws(WebDAVError) { response = try respondWithoutWaiting() } catch {
+        guard !share.hooksCanRefuse, !share.hasSessions, method.skipsInitialLookup(context.request) else {
+            return .pending { () async throws(HTTPError) in try await runAsResponse() }
+        }
+        let prepared: Method.Prepared
+        do throws(WebDAVError) {
+            guard let arrived = try method.prepareWithoutWaiting(context.request) else {
+                return .pending { () async throws(HTTPError) in try await runAsResponse() }
+            }
+            if let response = try respondWithoutWaiting(arrived) { return .ready(response) }
+            prepared = arrived
+        } catch {
             audit(error)
             throw error
         }
-        if let response { return .ready(response) }
-        return .pending { () async throws(HTTPError) in try await runAsResponse() }
+        return .pending { () async throws(HTTPError) in
+            try await WebDAVError.converted { () async throws(WebDAVError) in
+                try await runInOneJob(prepared)
+            }
+        }
     }
 
     /// - Returns: nil, with nothing changed, if something has to wait.
-    private func respondWithoutWaiting() throws(WebDAVError) -> HTTPResponse? {
+    private func respondWithoutWaiting(_ prepared: Method.Prepared) throws(WebDAVError) -> HTTPResponse? {
         // `If` can refer to other resources, which requires more than one lookup.
-        guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks,
-            method.skipsInitialLookup(context.request),
-            let prepared = try method.prepareWithoutWaiting(context.request)
-        else { return nil }
+        guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks else {
+            return nil
+        }
         let expected = expectedTarget()
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
             // With preconditions, the names must not be assumed free: the existing resource determines the result.
@@ -415,6 +428,36 @@ extension ChangeCommitter where Method: InlineCommitMethod {
             // The right to replace a resource is another one than that to create it.
             if mode == .nonBlockingAssumingFreeNames, share.access != nil { return nil }
             throw error
+        }
+    }
+
+    /// Runs all steps, those up to the commit in one job on another thread, which takes less than switching between
+    /// threads for each. If the job would have to wait for a path lock, or cannot commit in its first attempt, it
+    /// changes nothing, and ``run()`` follows.
+    private func runInOneJob(_ prepared: Method.Prepared) async throws(WebDAVError) -> HTTPResponse {
+        do throws(WebDAVError) {
+            let committed = try await share.work.run(besides: context.path) { () throws(WebDAVError) in
+                try commitIfFree(prepared)
+            }
+            if let committed { return try await finish(committed) }
+        } catch {
+            audit(error)
+            throw error
+        }
+        return try await run()
+    }
+
+    /// Commits the change on the current thread, which may block.
+    /// - Returns: nil, with nothing changed, if a path lock is in use, or another attempt is necessary.
+    private func commitIfFree(_ prepared: Method.Prepared) throws(WebDAVError) -> Committed? {
+        let expected = expectedTarget()
+        return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
+            if method.commitsLongWork(on: expected, prepared) { return nil }
+            let context = context.at(share.now())
+            share.state.expireLocks(now: context.now)
+            let (outcome, change) = try commitNow(
+                prepared, from: expected, claimed: expected, context, isLast: false, .mayWait)
+            return outcome.map { ($0, change) }
         }
     }
 }

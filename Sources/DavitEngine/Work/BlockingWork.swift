@@ -52,6 +52,30 @@ final class BlockingWork: Sendable {
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T { try await run(body, attempts: 1) }
 
+    /// Like ``run(_:)``, for a brief change of names in the folder of `path`. Such changes wait for each other in the
+    /// kernel, so that they run one after the other if they are brief.
+    func run<T: Sendable>(
+        besides path: ResourcePath, _ body: @escaping @Sendable () throws(WebDAVError) -> T
+    ) async throws(WebDAVError) -> T {
+        // Every call of a database waits for it.
+        guard sessions == nil else { return try await run(body) }
+        let result = await runner.run(sequence: sequence(ofFolderOf: path)) { () -> Result<T, WebDAVError> in
+            self.result(of: body)
+        }
+        guard let result else { throw .busy }
+        return try result.get()
+    }
+
+    private func sequence(ofFolderOf path: ResourcePath) -> Int {
+        var hasher = Hasher()
+        hasher.combine(ObjectIdentifier(self))
+        let length = path.bytes.count - path.name.count
+        unsafe path.bytes.withUnsafeBytes { bytes in
+            unsafe hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+        }
+        return hasher.finalize()
+    }
+
     /// Like ``run(_:)``, for work that usually takes much less than a millisecond, and blocks only where a disk has to
     /// be read.
     func runBriefly<T: Sendable>(

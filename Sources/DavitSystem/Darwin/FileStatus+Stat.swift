@@ -58,11 +58,11 @@ extension FileStatus {
         volume = device
         length = raw.st_size
         allocated = raw.st_blocks * 512
-        modified = Self.nanoseconds(
+        modified = Clock.signedNanoseconds(
             seconds: Int64(raw.st_mtimespec.tv_sec), fraction: Int64(raw.st_mtimespec.tv_nsec))
-        changed = Self.nanoseconds(
+        changed = Clock.signedNanoseconds(
             seconds: Int64(raw.st_ctimespec.tv_sec), fraction: Int64(raw.st_ctimespec.tv_nsec))
-        created = Self.nanoseconds(
+        created = Clock.signedNanoseconds(
             seconds: Int64(raw.st_birthtimespec.tv_sec), fraction: Int64(raw.st_birthtimespec.tv_nsec))
     }
 }

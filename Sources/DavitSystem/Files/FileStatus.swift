@@ -31,12 +31,4 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     package var identity: Identity { Identity(device: device, inode: inode) }
-
-    /// Returns a time in nanoseconds, clamped to the range of `Int64`: the years 1677 to 2262.
-    package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, sumOverflow) = product.addingReportingOverflow(fraction)
-        return sumOverflow ? .max : sum
-    }
 }

@@ -68,14 +68,14 @@ extension FileStatus {
         volume = raw.stx_mnt_id << 32 ^ device
         length = Int64(clamping: raw.stx_size)
         allocated = Int64(clamping: raw.stx_blocks &* 512)
-        modified = Self.nanoseconds(
+        modified = Clock.signedNanoseconds(
             seconds: raw.stx_mtime.tv_sec, fraction: Int64(raw.stx_mtime.tv_nsec))
-        changed = Self.nanoseconds(
+        changed = Clock.signedNanoseconds(
             seconds: raw.stx_ctime.tv_sec, fraction: Int64(raw.stx_ctime.tv_nsec))
         created =
             raw.stx_mask & UInt32(STATX_BTIME) == 0
             ? nil
-            : Self.nanoseconds(seconds: raw.stx_btime.tv_sec, fraction: Int64(raw.stx_btime.tv_nsec))
+            : Clock.signedNanoseconds(seconds: raw.stx_btime.tv_sec, fraction: Int64(raw.stx_btime.tv_nsec))
         #if DAVIT_FAULTS
         if FileFaults.plan?.cutsTimes == true { created = created.map { $0 - $0 % 1_000_000_000 } }
         #endif

@@ -5,6 +5,7 @@
 public final class BlockingPool: Sendable {
     private struct State {
         var jobs = PoolJobList()
+        var sequences = JobSequences()
         var threadCount = 0
         var idleCount = 0
         /// Whether a thread was signaled and has not checked the queue yet. The signaled thread wakes the
@@ -27,6 +28,8 @@ public final class BlockingPool: Sendable {
     private let queueLimit: Int
     private let priority: ThreadPriority
     private let monitor = Monitor(State())
+    /// The present time on ``Clock``.
+    private let now: @Sendable () -> Int64
     /// Threads for long work, so that the threads of the pool stay free for short jobs.
     public let longWork: LongWorkThreads
 
@@ -36,10 +39,20 @@ public final class BlockingPool: Sendable {
     ///   - queueLimit: the maximum number of jobs that wait for a thread.
     ///   - longWork: limits of ``longWork``.
     ///   - priority: the priority of the threads; that of ``longWork`` is always low.
-    public init(
+    public convenience init(
         threads: Int = 0, queueLimit: Int = 4096, longWork: LongWorkLimits = LongWorkLimits(),
         priority: ThreadPriority = .normal
     ) {
+        self.init(
+            threads: threads, queueLimit: queueLimit, longWork: longWork, priority: priority, now: Clock.now)
+    }
+
+    /// For tests, with another clock.
+    init(
+        threads: Int, queueLimit: Int, longWork: LongWorkLimits, priority: ThreadPriority,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        self.now = now
         self.longWork = LongWorkThreads(longWork, priority: priority.ofLongWork)
         self.priority = priority
         limit = threads > 0 ? threads : max(4, 2 * SystemThread.coreCount)
@@ -55,8 +68,15 @@ public final class BlockingPool: Sendable {
     }
 
     /// Like ``run(_:)`` for a `@Sendable` closure, which it stores without another closure around it.
-    package func run<T: Sendable>(sendable work: @escaping @Sendable () -> T) async -> T? {
-        await result(of: ClosureJob(sendable: work))
+    ///
+    /// - Parameter sequence: The number of the sequence that the work belongs to: brief work that would wait for other
+    ///   work with the same number runs after it, without a thread. See ``JobSequences``.
+    package func run<T: Sendable>(
+        sendable work: @escaping @Sendable () -> T, sequence: Int? = nil
+    ) async -> T? {
+        let job = ClosureJob(sendable: work)
+        job.sequence = sequence
+        return await result(of: job)
     }
 
     /// Like ``run(sendable:)``, for work that usually takes much less than a millisecond, and blocks only where a disk
@@ -110,9 +130,14 @@ public final class BlockingPool: Sendable {
 
     /// Queues a job; returns false if it was refused.
     private func submit(_ job: PoolJob) -> Bool {
+        let time = job.sequence == nil ? 0 : now()
         let admission = monitor.withLock { state -> Admission in
-            guard !state.isShutDown, state.jobs.count < queueLimit else { return .refused }
-            state.jobs.append(job)
+            let count = state.jobs.count
+            guard !state.isShutDown, count + state.sequences.waitingCount < queueLimit else {
+                return .refused
+            }
+            state.sequences.append(job, to: &state.jobs, now: time)
+            if state.jobs.count == count { return .queued }
             if state.idleCount < state.jobs.count, state.threadCount < limit {
                 state.threadCount += 1
                 return .queuedNeedsThread
@@ -134,23 +159,28 @@ public final class BlockingPool: Sendable {
             try SystemThread.start(named: "davit-pool") { [self] in work() }
             return true
         } catch {
-            return monitor.withLock { state in
+            let refused = monitor.withLock { state -> PoolJobList? in
                 state.threadCount -= 1
-                guard state.threadCount == 0 else { return true }
+                guard state.threadCount == 0 else { return nil }
                 state.jobs.remove(job)
-                return false
+                return state.sequences.removeJobs(waitingFor: job)
             }
+            guard var refused else { return true }
+            while let job = refused.removeFirst() { job.complete() }
+            return false
         }
     }
 
     /// The main function of a thread.
     private func work() {
         SystemThread.setPriority(priority)
+        var ended: PoolJob?
         while true {
-            switch next() {
+            switch next(after: ended) {
             case .job(let job):
                 job.perform()
                 job.complete()
+                ended = job.sequence == nil ? nil : job
             case .end: return monitor.broadcast()
             }
         }
@@ -161,11 +191,15 @@ public final class BlockingPool: Sendable {
         case end
     }
 
-    private func next() -> Next {
+    /// Waits for a job.
+    /// - Parameter ended: the job of a sequence that has ended, if any.
+    private func next(after ended: PoolJob?) -> Next {
+        var ended = ended
         var isIdle = false
         var wakesAnother = false
         let next = monitor.wait { state -> Next? in
             if isIdle { state.isWaking = false }
+            if let job = ended.take() { state.sequences.ended(job, at: now(), queue: &state.jobs) }
             let job = state.jobs.removeFirst()
             if job == nil && !state.isShutDown {
                 if !isIdle { state.idleCount += 1 }
@@ -174,6 +208,7 @@ public final class BlockingPool: Sendable {
             }
             if isIdle { state.idleCount -= 1 }
             if let job {
+                if job.sequence != nil { job.begin = now() }
                 wakesAnother = state.jobs.count > 0 && state.shouldWake()
                 return .job(job)
             }

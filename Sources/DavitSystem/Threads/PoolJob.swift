@@ -5,6 +5,11 @@
 /// the unchecked conformance.
 package class PoolJob: @unchecked Sendable {
     fileprivate var next: PoolJob?
+    /// The number of the sequence that the job belongs to; nil if it may run in parallel with every other job. See
+    /// ``JobSequences``.
+    final var sequence: Int?
+    /// When the job began to run, on ``Clock``; `Int64.max` before. Only set for jobs that belong to a sequence.
+    final var begin = Int64.max
 
     /// Does the work.
     package func perform() {}

@@ -47,6 +47,14 @@ package enum Clock {
     /// Converts a clock reading to nanoseconds, clamped to 0 through `Int64.max`: wall-clock times before
     /// 1970 become 1970, and times after 2262-04-11 become the end of the range.
     package static func nanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
-        max(0, FileStatus.nanoseconds(seconds: seconds, fraction: fraction))
+        max(0, signedNanoseconds(seconds: seconds, fraction: fraction))
+    }
+
+    /// Returns a time in nanoseconds, clamped to the range of `Int64`: the years 1677 to 2262.
+    package static func signedNanoseconds(seconds: Int64, fraction: Int64) -> Int64 {
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, sumOverflow) = product.addingReportingOverflow(fraction)
+        return sumOverflow ? .max : sum
     }
 }
