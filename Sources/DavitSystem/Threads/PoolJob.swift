@@ -4,12 +4,12 @@
 /// and then by the caller again. The lock of the queue and the continuation order these accesses, which justifies
 /// the unchecked conformance.
 package class PoolJob: @unchecked Sendable {
-    fileprivate var next: PoolJob?
+    @safe @exclusivity(unchecked) fileprivate final var next: PoolJob?
     /// The number of the sequence that the job belongs to; nil if it may run in parallel with every other job. See
     /// ``JobSequences``.
-    final var sequence: Int?
+    @safe @exclusivity(unchecked) final var sequence: Int?
     /// When the job began to run, on ``Clock``; `Int64.max` before. Only set for jobs that belong to a sequence.
-    final var begin = Int64.max
+    @safe @exclusivity(unchecked) final var begin = Int64.max
 
     /// Does the work.
     package func perform() {}
@@ -21,8 +21,8 @@ package class PoolJob: @unchecked Sendable {
 /// A job with a closure, its result, and the task that waits for it. The conformance is unchecked for the
 /// reason given for ``PoolJob``.
 @safe final class ClosureJob<T>: PoolJob, @unchecked Sendable {
-    private var work: (() -> T)?
-    private var result: T?
+    @safe @exclusivity(unchecked) private var work: (() -> T)?
+    @safe @exclusivity(unchecked) private var result: T?
     /// Resumed once, by ``complete()``.
     var continuation: UnsafeContinuation<Void, Never>?
 
