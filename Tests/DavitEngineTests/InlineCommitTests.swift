@@ -90,6 +90,21 @@ struct InlineCommitTests {
         }
     }
 
+    /// Changes in one folder belong to one sequence, whether they run as one job or in a task.
+    @Test func changesInOneFolderBelongToOneSequence() async throws {
+        let share = try await makeShare(in: "/tmp")
+        for target in ["/a", "/b", "/folder/a", "/folder/b", "/tree/a"] {
+            #expect(try await send(("PUT", target, [], "1"), number: 0, to: share) == 201)
+        }
+        let large = String(repeating: "x", count: 100_000)
+        #expect(try await send(("PUT", "/folder/c", [], large), number: 0, to: share) == 201)
+        let found = share.sequences
+        try #require(found.count == 6)
+        #expect(found[0] == found[1])
+        #expect(found[2] == found[3] && found[3] == found[5])
+        #expect(Set(found).count == 3)
+    }
+
     /// The steps of a change that cannot run on the event loop run in one job, also with a lock.
     @Test(arguments: ["/dev/shm", "/tmp"])
     func changesOfLockedFilesRunInOneJob(parent: String) async throws {

@@ -87,6 +87,8 @@ final class TestShare: Sendable {
 
     /// The number of jobs passed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }
+    /// The numbers of the sequences of all jobs that belong to one, in order.
+    var sequences: [Int] { work.sequences.withLock { $0 } }
 
     /// Advances the clock.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
@@ -109,8 +111,14 @@ private final class Now: @unchecked Sendable {
 private final class TestWork: BlockingWorkRunner {
     private let pool: BlockingPool
     let count = Atomic<Int>(0)
+    let sequences = Mutex<[Int]>([])
 
     init(_ pool: BlockingPool) { self.pool = pool }
+
+    func run<T: Sendable>(sequence: Int, _ work: @escaping @Sendable () -> T) async -> T? {
+        sequences.withLock { $0.append(sequence) }
+        return await run(work)
+    }
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? {
         count.add(1, ordering: .relaxed)

@@ -6,10 +6,10 @@ internal import DavitWebDAV
 
 /// Runs one change in four steps: look up, prepare, commit under path locks, finish; see ``ChangeMethod``.
 ///
-/// There are three ways to run the steps:
+/// There are several ways to run the steps:
 /// - ``run()`` runs them in a task, and blocking calls on other threads.
 /// - ``reply()`` of an ``InlineCommitMethod`` runs them in one synchronous call on the event loop, if nothing has to
-///   wait.
+///   wait. If only the disk may have to wait, it runs those up to the commit in one job on another thread.
 /// - ``runBlocking()`` runs them on the current thread, for work outside of requests.
 struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     let method: Method
@@ -138,7 +138,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         if share.resources.commitsWithoutBlocking, method.canCommitInline(prepared) {
             return try await share.work.attempt(commit)
         }
-        return try await share.work.run(besides: claimed.target.path) { () throws(WebDAVError) in
+        return try await share.work.run(inFolderOf: claimed.target.path) { () throws(WebDAVError) in
             try commit(.allowed)
         }
     }
@@ -373,7 +373,7 @@ extension ChangeCommitter {
 
 extension ChangeCommitter where Method: InlineCommitMethod {
     /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
-    /// Otherwise changes nothing and returns a pending reply that runs them.
+    /// Otherwise changes nothing and returns a pending reply that runs them, in one job if the content has arrived.
     func reply() throws(WebDAVError) -> Reply {
         guard !share.hooksCanRefuse, !share.hasSessions, method.skipsInitialLookup(context.request) else {
             return .pending { () async throws(HTTPError) in try await runAsResponse() }
@@ -431,12 +431,11 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         }
     }
 
-    /// Runs all steps, those up to the commit in one job on another thread, which takes less than switching between
-    /// threads for each. If the job would have to wait for a path lock, or cannot commit in its first attempt, it
+    /// Runs all steps, those up to the commit in one job on another thread, which takes less time than a task. If the job would have to wait for a path lock, or cannot commit in its first attempt, it
     /// changes nothing, and ``run()`` follows.
     private func runInOneJob(_ prepared: Method.Prepared) async throws(WebDAVError) -> HTTPResponse {
         do throws(WebDAVError) {
-            let committed = try await share.work.run(besides: context.path) { () throws(WebDAVError) in
+            let committed = try await share.work.run(inFolderOf: context.path) { () throws(WebDAVError) in
                 try commitIfFree(prepared)
             }
             if let committed { return try await finish(committed) }

@@ -52,10 +52,10 @@ final class BlockingWork: Sendable {
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T { try await run(body, attempts: 1) }
 
-    /// Like ``run(_:)``, for a brief change of names in the folder of `path`. Such changes wait for each other in the
-    /// kernel, so that they run one after the other if they are brief.
+    /// Like ``run(_:)``, for a change of names in the folder of `path`. Brief changes in one folder run one after the
+    /// other, because in parallel they would wait for each other in the kernel.
     func run<T: Sendable>(
-        besides path: ResourcePath, _ body: @escaping @Sendable () throws(WebDAVError) -> T
+        inFolderOf path: ResourcePath, _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
         // Every call of a database waits for it.
         guard sessions == nil else { return try await run(body) }
@@ -66,6 +66,7 @@ final class BlockingWork: Sendable {
         return try result.get()
     }
 
+    /// Returns the same number for all paths in one folder of the share.
     private func sequence(ofFolderOf path: ResourcePath) -> Int {
         var hasher = Hasher()
         hasher.combine(ObjectIdentifier(self))

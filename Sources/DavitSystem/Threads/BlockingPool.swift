@@ -69,8 +69,7 @@ public final class BlockingPool: Sendable {
 
     /// Like ``run(_:)`` for a `@Sendable` closure, which it stores without another closure around it.
     ///
-    /// - Parameter sequence: The number of the sequence that the work belongs to: brief work that would wait for other
-    ///   work with the same number runs after it, without a thread. See ``JobSequences``.
+    /// - Parameter sequence: The number of the sequence that the work belongs to, if any; see ``JobSequences``.
     package func run<T: Sendable>(
         sendable work: @escaping @Sendable () -> T, sequence: Int? = nil
     ) async -> T? {

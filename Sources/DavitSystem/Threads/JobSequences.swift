@@ -1,7 +1,7 @@
 /// Jobs of a ``BlockingPool`` that run one after the other, because in parallel they would only wait for each other.
 ///
-/// Changes of names in one folder lock the folder in the kernel, where waiting threads spin: they use more processor
-/// time, and are not faster. Such jobs belong to the same sequence, and only one of them is queued or running. The others
+/// Changes of names in one folder lock the folder in the kernel. Threads that wait for the lock spin and then sleep: the
+/// changes use more processor time, and are not faster. Such jobs belong to the same sequence, and only one of them is queued or running. The others
 /// wait here.
 ///
 /// On a slow volume, most of the time is spent waiting for the volume, which several threads can do simultaneously. A
@@ -17,7 +17,7 @@ struct JobSequences {
         var average: Int64 = 0
     }
 
-    /// Sequences are in use while the average is not longer. Changes of local files usually take less than a tenth.
+    /// Sequences are in use while the average is not longer. Changes on a local disk usually take less than half.
     static let briefNanoseconds: Int64 = 500_000
     /// When a job has run for longer, those that wait for it are released by the next job.
     static let longestNanoseconds: Int64 = 10_000_000
@@ -77,6 +77,6 @@ struct JobSequences {
         }
     }
 
-    /// Different numbers may share a sequence, which is harmless.
+    /// Different numbers may share a sequence, which only makes their jobs slower.
     private static func index(of job: PoolJob) -> Int? { job.sequence.map { $0 & (count - 1) } }
 }
