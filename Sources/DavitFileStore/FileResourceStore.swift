@@ -118,6 +118,8 @@ public final class FileResourceStore: ResourceStore {
 
     public let commitsWithoutBlocking: Bool
 
+    public var syncsChanges: Bool { !share.sync.isOff }
+
     public func locationOfFreeName(
         _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup {

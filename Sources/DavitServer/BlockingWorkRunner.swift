@@ -7,8 +7,8 @@ public protocol BlockingWorkRunner: Sendable {
     /// - Returns: nil if too much work is queued; the request then fails with 503 and Retry-After.
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T?
 
-    /// Like ``run(_:)``, for brief work that in parallel would wait for other work of the same sequence, for example on a lock in
-    /// the kernel. It may run after that work instead.
+    /// Like ``run(_:)``, for brief work that in parallel would wait for other work of the same sequence, for example for
+    /// a lock in the kernel. It may run after that work instead.
     /// - Parameter sequence: a number that identifies the sequence.
     func run<T: Sendable>(sequence: Int, _ work: @escaping @Sendable () -> T) async -> T?
 

@@ -69,6 +69,8 @@ extension ForwardingStore {
 
     package var commitsWithoutBlocking: Bool { base.commitsWithoutBlocking }
 
+    package var syncsChanges: Bool { base.syncsChanges }
+
     package func locationOfFreeName(
         _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup { try base.locationOfFreeName(path, reusing: other) }

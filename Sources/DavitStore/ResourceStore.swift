@@ -260,6 +260,9 @@ public protocol ResourceStore: ResourceReader {
     /// when it must not wait.
     var commitsWithoutBlocking: Bool { get }
 
+    /// Whether changes wait until a disk has stored them. Several changes can wait together.
+    var syncsChanges: Bool { get }
+
     /// Like ``lookupForChange(_:last:reusing:wait:)`` without waiting, for a name that is most likely free.
     /// The name itself is not looked up; if it is taken, the subsequent change throws `alreadyExists`.
     /// - Throws: `wouldBlock`, including when the collection cannot be opened directly, for example because
@@ -415,6 +418,8 @@ extension ResourceStore {
     public func recordedDigests(of info: ResourceInfo, at location: ResourceLocation) -> [ContentDigest] {
         []
     }
+    /// Returns false.
+    public var syncsChanges: Bool { false }
     /// Returns an empty list.
     public var mountPoints: [ResourcePath] { [] }
     /// Returns nil.

@@ -1,4 +1,5 @@
 import DavitEngine
+import DavitFileStore
 import DavitHTTP
 import DavitStore
 import DavitTesting
@@ -103,6 +104,16 @@ struct InlineCommitTests {
         #expect(found[0] == found[1])
         #expect(found[2] == found[3] && found[3] == found[5])
         #expect(Set(found).count == 3)
+    }
+
+    /// Changes that wait for the disk share the wait.
+    @Test func changesThatAreSyncedBelongToNoSequence() async throws {
+        for sync in [SyncLevel.data, .full] {
+            let share = try TestShare(TemporaryFolder(in: "/tmp"), sync: sync)
+            #expect(try await send(("PUT", "/a", [], "1"), number: 0, to: share) == 201)
+            #expect(share.hopCount > 0)
+            #expect(share.sequences.isEmpty)
+        }
     }
 
     /// The steps of a change that cannot run on the event loop run in one job, also with a lock.

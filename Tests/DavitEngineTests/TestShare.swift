@@ -40,7 +40,7 @@ final class TestShare: Sendable {
     init(
         _ folder: TemporaryFolder? = nil, mounts: [(path: ResourcePath, folder: TemporaryFolder)] = [],
         state store: any StateStore = MemoryStateStore(),
-        keepsFree: Int64? = nil, pool: BlockingPool = BlockingPool(),
+        sync: SyncLevel = .none, keepsFree: Int64? = nil, pool: BlockingPool = BlockingPool(),
         journal options: ShareJournal.Options? = nil, limitLog: LimitLog = LimitLog { _ in },
         _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
@@ -52,7 +52,7 @@ final class TestShare: Sendable {
         configuration.syncTimeout = .seconds(3600)
         configure(&configuration)
         state = try IndexedShareState(store: store)
-        let files = try FileResourceStore(root: folder.path, keepsFree: keepsFree)
+        let files = try FileResourceStore(root: folder.path, sync: sync, keepsFree: keepsFree)
         self.files = files
         mountedFolders = mounts.map(\.folder)
         let aside = configuration.rules.macMetadata == .aside ? try TemporaryFolder() : nil

@@ -46,6 +46,7 @@ struct ForwardingStoreTests {
         _ = try? store.read(NoContent(), at: 0, into: IOBuffer(capacity: 1))
         _ = try? store.lookupForChange(path, last: .followed, reusing: nil, wait: .never)
         _ = store.commitsWithoutBlocking
+        _ = store.syncsChanges
         _ = try? store.locationOfFreeName(path, reusing: nil)
         _ = try? store.stageContent(for: location, expectedLength: nil, replaces: false)
         _ = try? store.stageUpload(for: location, expectedLength: nil)
@@ -157,6 +158,10 @@ private final class RecordingStore: ResourceStore {
         _ path: ResourcePath, last: SymlinkMode, reusing other: Lookup?, wait: Wait
     ) throws(StoreError) -> Lookup { try fail() }
     var commitsWithoutBlocking: Bool {
+        record()
+        return true
+    }
+    var syncsChanges: Bool {
         record()
         return true
     }

@@ -121,7 +121,7 @@ public final class Share: Sendable {
         pathLocks = PathLocks()
         uploads = UploadTable()
         self.state = state
-        self.work = BlockingWork(work, sessions)
+        self.work = BlockingWork(work, sessions, syncsChanges: resources.syncsChanges)
         hasSessions = sessions != nil
         self.configuration = configuration
         hasAudit = configuration.audit != nil

@@ -12,10 +12,15 @@ final class BlockingWork: Sendable {
     private let runner: any BlockingWorkRunner
     /// Nil if the stores need none, because their calls never fail for want of a database.
     let sessions: (any StoreSessions)?
+    /// Whether changes in one folder run one after the other. In parallel, they would wait for each other in the kernel.
+    /// If they wait for a disk or a database, they can do so together.
+    private let sequencesChanges: Bool
 
-    init(_ runner: any BlockingWorkRunner, _ sessions: (any StoreSessions)?) {
+    /// - Parameter syncsChanges: whether changes wait for a disk.
+    init(_ runner: any BlockingWorkRunner, _ sessions: (any StoreSessions)?, syncsChanges: Bool) {
         self.runner = runner
         self.sessions = sessions
+        sequencesChanges = sessions == nil && !syncsChanges
     }
 
     /// Runs `body`, which calls the stores, as one unit on the present thread.
@@ -52,13 +57,11 @@ final class BlockingWork: Sendable {
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T { try await run(body, attempts: 1) }
 
-    /// Like ``run(_:)``, for a change of names in the folder of `path`. Brief changes in one folder run one after the
-    /// other, because in parallel they would wait for each other in the kernel.
+    /// Like ``run(_:)``, for a change of names in the folder of `path`.
     func run<T: Sendable>(
         inFolderOf path: ResourcePath, _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
-        // Every call of a database waits for it.
-        guard sessions == nil else { return try await run(body) }
+        guard sequencesChanges else { return try await run(body) }
         let result = await runner.run(sequence: sequence(ofFolderOf: path)) { () -> Result<T, WebDAVError> in
             self.result(of: body)
         }

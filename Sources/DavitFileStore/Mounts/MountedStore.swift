@@ -105,6 +105,8 @@ package final class MountedStore: FolderStore {
 
     package var commitsWithoutBlocking: Bool { parts.allSatisfy { $0.store.commitsWithoutBlocking } }
 
+    package var syncsChanges: Bool { parts.contains { $0.store.syncsChanges } }
+
     package func locationOfFreeName(
         _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup {

@@ -105,6 +105,8 @@ public final class SidecarStore: FolderStore {
         share.commitsWithoutBlocking && sidecarFolder.commitsWithoutBlocking
     }
 
+    public var syncsChanges: Bool { share.syncsChanges || sidecarFolder.syncsChanges }
+
     public func locationOfFreeName(
         _ path: ResourcePath, reusing other: Lookup?
     ) throws(StoreError) -> Lookup {

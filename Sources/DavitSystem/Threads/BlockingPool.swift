@@ -4,30 +4,44 @@
 /// costs about 7 µs, so do all the work of an operation in one job.
 public final class BlockingPool: Sendable {
     private struct State {
-        var jobs = PoolJobList()
-        var sequences = JobSequences()
+        var queue = PoolQueue()
         var threadCount = 0
         var idleCount = 0
         /// Whether a thread was signaled and has not checked the queue yet. The signaled thread wakes the
         /// next one if the queue holds more than one job, so that a burst of short jobs does not wake a
         /// thread for each.
         var isWaking = false
+        /// Whether an idle thread wakes from time to time to check whether jobs wait too long for others.
+        var isWatched = false
         var isShutDown = false
 
-        /// Returns whether the caller must signal an idle thread; if so, sets ``isWaking``.
-        mutating func shouldWake() -> Bool {
-            guard idleCount > 0, !isWaking else { return false }
+        /// Returns what the caller has to do so that a thread runs each runnable job, and watches the waiting ones.
+        mutating func need(limit: Int) -> Need {
+            let count = queue.runnableCount + (queue.waitingCount > 0 && !isWatched ? 1 : 0)
+            if count == 0 { return .nothing }
+            if idleCount < count, threadCount < limit {
+                threadCount += 1
+                return .newThread
+            }
+            guard idleCount > 0, !isWaking else { return .nothing }
             isWaking = true
-            return true
+            return .signal
         }
     }
 
-    private enum Admission { case queued, queuedNeedsWaking, queuedNeedsThread, refused }
+    private enum Need {
+        case nothing
+        /// An idle thread must be signaled.
+        case signal
+        /// A thread, which is already counted, must be started.
+        case newThread
+    }
 
     private let limit: Int
     private let queueLimit: Int
     private let priority: ThreadPriority
     private let monitor = Monitor(State())
+    private static let watchMilliseconds = PoolQueue.longestNanoseconds / 1_000_000
     /// The present time on ``Clock``.
     private let now: @Sendable () -> Int64
     /// Threads for long work, so that the threads of the pool stay free for short jobs.
@@ -69,7 +83,7 @@ public final class BlockingPool: Sendable {
 
     /// Like ``run(_:)`` for a `@Sendable` closure, which it stores without another closure around it.
     ///
-    /// - Parameter sequence: The number of the sequence that the work belongs to, if any; see ``JobSequences``.
+    /// - Parameter sequence: The number of the sequence that the work belongs to, if any; see ``PoolQueue``.
     package func run<T: Sendable>(
         sendable work: @escaping @Sendable () -> T, sequence: Int? = nil
     ) async -> T? {
@@ -129,43 +143,40 @@ public final class BlockingPool: Sendable {
 
     /// Queues a job; returns false if it was refused.
     private func submit(_ job: PoolJob) -> Bool {
-        let time = job.sequence == nil ? 0 : now()
-        let admission = monitor.withLock { state -> Admission in
-            let count = state.jobs.count
-            guard !state.isShutDown, count + state.sequences.waitingCount < queueLimit else {
-                return .refused
-            }
-            state.sequences.append(job, to: &state.jobs, now: time)
-            if state.jobs.count == count { return .queued }
-            if state.idleCount < state.jobs.count, state.threadCount < limit {
-                state.threadCount += 1
-                return .queuedNeedsThread
-            }
-            return state.shouldWake() ? .queuedNeedsWaking : .queued
+        let need = monitor.withLock { state -> Need? in
+            guard !state.isShutDown, state.queue.count < queueLimit else { return nil }
+            state.queue.append(job)
+            return state.need(limit: limit)
         }
-        switch admission {
-        case .refused: return false
-        case .queued: break
-        case .queuedNeedsWaking: monitor.signal()
-        case .queuedNeedsThread: return startThread(for: job)
+        switch need {
+        case nil: return false
+        case .nothing?: return true
+        case .signal?:
+            monitor.signal()
+            return true
+        case .newThread?: return startThread(for: job)
         }
-        return true
     }
 
-    /// Starts a thread; returns false if that failed and no other thread exists that could run the job.
-    private func startThread(for job: PoolJob) -> Bool {
+    /// Starts a thread.
+    /// - Parameter job: a job that was queued.
+    /// - Returns: false if that failed, and no other thread exists that could run the job. All jobs are then removed, and
+    ///   completed except `job`.
+    private func startThread(for job: PoolJob?) -> Bool {
         do {
             try SystemThread.start(named: "davit-pool") { [self] in work() }
             return true
         } catch {
             let refused = monitor.withLock { state -> PoolJobList? in
                 state.threadCount -= 1
-                guard state.threadCount == 0 else { return nil }
-                state.jobs.remove(job)
-                return state.sequences.removeJobs(waitingFor: job)
+                return state.threadCount == 0 ? state.queue.removeAll() : nil
             }
             guard var refused else { return true }
-            while let job = refused.removeFirst() { job.complete() }
+            // A shutdown may be waiting for the thread.
+            monitor.broadcast()
+            while let other = refused.removeFirst() {
+                if other !== job { other.complete() }
+            }
             return false
         }
     }
@@ -174,47 +185,80 @@ public final class BlockingPool: Sendable {
     private func work() {
         SystemThread.setPriority(priority)
         var ended: PoolJob?
-        while true {
-            switch next(after: ended) {
-            case .job(let job):
-                job.perform()
-                job.complete()
-                ended = job.sequence == nil ? nil : job
-            case .end: return monitor.broadcast()
-            }
+        while let job = next(after: ended) {
+            job.perform()
+            job.complete()
+            ended = job.sequence == nil ? nil : job
         }
+        monitor.broadcast()
+    }
+
+    /// A thread that waits for a job.
+    private struct Waiter {
+        /// The job of a sequence that the thread has just run.
+        var ended: PoolJob?
+        var isIdle = false
+        /// Whether this is the thread that watches the jobs that wait for others.
+        var isWatching = false
     }
 
     private enum Next {
-        case job(PoolJob)
+        case job(PoolJob, Need)
         case end
+        /// The thread waits, and has begun or ended to watch.
+        case changedWatch
     }
 
     /// Waits for a job.
     /// - Parameter ended: the job of a sequence that has ended, if any.
-    private func next(after ended: PoolJob?) -> Next {
-        var ended = ended
-        var isIdle = false
-        var wakesAnother = false
-        let next = monitor.wait { state -> Next? in
-            if isIdle { state.isWaking = false }
-            if let job = ended.take() { state.sequences.ended(job, at: now(), queue: &state.jobs) }
-            let job = state.jobs.removeFirst()
-            if job == nil && !state.isShutDown {
-                if !isIdle { state.idleCount += 1 }
-                isIdle = true
-                return nil
+    /// - Returns: nil if the thread must end.
+    private func next(after ended: PoolJob?) -> PoolJob? {
+        var waiter = Waiter(ended: ended)
+        while true {
+            let next =
+                waiter.isWatching
+                ? monitor.wait(milliseconds: Self.watchMilliseconds) { self.next(for: &waiter, &$0) }
+                : monitor.wait { self.next(for: &waiter, &$0) }
+            switch next {
+            case .job(let job, let need)?:
+                switch need {
+                case .nothing: break
+                case .signal: monitor.signal()
+                case .newThread: _ = startThread(for: nil)
+                }
+                return job
+            case .end?: return nil
+            case .changedWatch?, nil: break
             }
-            if isIdle { state.idleCount -= 1 }
-            if let job {
-                if job.sequence != nil { job.begin = now() }
-                wakesAnother = state.jobs.count > 0 && state.shouldWake()
-                return .job(job)
-            }
+        }
+    }
+
+    /// - Returns: nil if there is no job.
+    private func next(for waiter: inout Waiter, _ state: inout State) -> Next? {
+        if waiter.isIdle { state.isWaking = false }
+        let time = now()
+        if let job = waiter.ended.take() { state.queue.ended(job, at: time) }
+        if let job = state.queue.removeFirst(at: time) {
+            leave(&waiter, &state)
+            return .job(job, state.need(limit: limit))
+        }
+        if state.isShutDown {
+            leave(&waiter, &state)
             state.threadCount -= 1
             return .end
         }
-        if wakesAnother { monitor.signal() }
-        return next
+        if !waiter.isIdle { state.idleCount += 1 }
+        waiter.isIdle = true
+        let watches = state.queue.waitingCount > 0 && (waiter.isWatching || !state.isWatched)
+        if watches == waiter.isWatching { return nil }
+        waiter.isWatching = watches
+        state.isWatched = watches
+        return .changedWatch
+    }
+
+    private func leave(_ waiter: inout Waiter, _ state: inout State) {
+        if waiter.isIdle { state.idleCount -= 1 }
+        if waiter.isWatching { state.isWatched = false }
+        waiter = Waiter()
     }
 }

@@ -6,9 +6,11 @@
 package class PoolJob: @unchecked Sendable {
     @safe @exclusivity(unchecked) fileprivate final var next: PoolJob?
     /// The number of the sequence that the job belongs to; nil if it may run in parallel with every other job. See
-    /// ``JobSequences``.
+    /// ``PoolQueue``.
     @safe @exclusivity(unchecked) final var sequence: Int?
-    /// When the job began to run, on ``Clock``; `Int64.max` before. Only set for jobs that belong to a sequence.
+    /// The position in the order of arrival; set by the queue.
+    @safe @exclusivity(unchecked) final var number: UInt64 = 0
+    /// When the job began to run, on ``Clock``; `Int64.max` before.
     @safe @exclusivity(unchecked) final var begin = Int64.max
 
     /// Does the work.
@@ -51,7 +53,7 @@ package class PoolJob: @unchecked Sendable {
 /// A first-in, first-out queue of jobs as an intrusive linked list.
 struct PoolJobList {
     private(set) var count = 0
-    private var first: PoolJob?
+    private(set) var first: PoolJob?
     private var last: PoolJob?
 
     mutating func append(_ job: PoolJob) {
@@ -69,12 +71,25 @@ struct PoolJobList {
         return job
     }
 
-    /// Removes a job in O(n); used only if no thread can be started.
-    mutating func remove(_ job: PoolJob) {
-        var kept = PoolJobList()
-        while let other = removeFirst() {
-            if other !== job { kept.append(other) }
+    mutating func append(_ other: PoolJobList) {
+        guard let first = other.first else { return }
+        if let last { last.next = first } else { self.first = first }
+        last = other.last
+        count += other.count
+    }
+
+    /// Inserts jobs according to their numbers, in which both lists are ascending. Takes time linear in the number of
+    /// inserted jobs and those before them.
+    mutating func merge(_ other: PoolJobList) {
+        var rest = self
+        var others = other
+        self = PoolJobList()
+        while let first = rest.first, let other = others.first {
+            if let job = first.number < other.number ? rest.removeFirst() : others.removeFirst() {
+                append(job)
+            }
         }
-        self = kept
+        append(rest)
+        append(others)
     }
 }
