@@ -91,6 +91,56 @@ struct InlineCommitTests {
         }
     }
 
+    /// Content that arrives after the head, for example because the client waits for 100 Continue.
+    private final class LateContent: RequestBody {
+        private var rest: [UInt8]
+        private let whenRead: () -> Void
+        let declaredLength: Int64?
+
+        init(_ text: String, _ whenRead: @escaping () -> Void) {
+            rest = Array(text.utf8)
+            declaredLength = Int64(rest.count)
+            self.whenRead = whenRead
+        }
+
+        var isPresent: Bool { true }
+
+        func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+            whenRead()
+            let count = buffer.append(rest)
+            rest = []
+            return count
+        }
+    }
+
+    /// The lookup and the checks are repeated when the content has arrived, at the time of its arrival.
+    @Test(arguments: ["/dev/shm", "/tmp"], [false, true])
+    func contentThatArrivesLaterIsCommittedInOneStep(parent: String, isAnnounced: Bool) async throws {
+        let fields = isAnnounced ? [("Expect", "100-continue")] : []
+        let share = try await makeShare(in: parent)
+        let first = LateContent("2") { #expect(share.shell("rmdir folder; ln -s tree folder") == 0) }
+        #expect(try await share.client.send("PUT", "/folder/a", fields, body: first).status == 201)
+        #expect(share.shell("[ \"$(cat tree/a)\" = 2 ]") == 0)
+
+        let lock = try await share.client.send(
+            "LOCK", "/file", [("Timeout", "Second-60")], text: lockBody(scope: "exclusive"))
+        let condition = ("If", "(\(try #require(lock["Lock-Token"])))")
+        let locked = LateContent("3") {}
+        #expect(
+            try await share.client.send("PUT", "/file", fields + [condition], body: locked).status == 204)
+        let late = LateContent("4") { share.wait(seconds: 61) }
+        #expect(try await share.client.send("PUT", "/file", fields + [condition], body: late).status == 412)
+        #expect(share.shell("[ \"$(cat file)\" = 3 ]") == 0)
+
+        let other = try await share.client.send(
+            "LOCK", "/old", [("Timeout", "Second-60")], text: lockBody(scope: "exclusive"))
+        #expect(other.status == 200)
+        let unlocked = LateContent("5") { share.wait(seconds: 61) }
+        let status = try await share.client.send("PUT", "/old", fields, body: unlocked).status
+        #expect(status == (isAnnounced ? 423 : 204))
+        #expect(share.share.pathLocks.count == 0)
+    }
+
     /// Changes in one folder belong to one sequence, whether they run as one job or in a task.
     @Test func changesInOneFolderBelongToOneSequence() async throws {
         let share = try await makeShare(in: "/tmp")

@@ -197,6 +197,13 @@ class PutNew(Case):
         client.ask("PUT", f"/new-{turn}.bin", 201, self.fields, self.content)
 
 
+class PutAfterContinue(Case):
+    """As curl sends it, and other clients before they know that their credentials are accepted."""
+
+    def ask(self, client, turn):
+        client.ask("PUT", f"/new-{turn}.bin", 201, body=KIB, waits=True)
+
+
 class PutChunked(Case):
     def ask(self, client, turn):
         client.ask("PUT", f"/new-{turn}.bin", 201, body=KIB, is_chunked=True)
@@ -362,6 +369,7 @@ CASES = [
     PutOver("PUT 1 KiB three folders deep, over", DEEP),
     PutLocked("PUT 1 KiB, over, with a lock and If"),
     PutChunked("PUT 1 KiB, new, chunked"),
+    PutAfterContinue("PUT 1 KiB, new, after 100 Continue"),
     PutNew("PUT 1 KiB, new, with a digest", fields=[f"Content-Digest: sha-256=:{KIB_SHA256}:"]),
     PutNew("PUT 64 KiB, new", content=KIB * 64),
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),

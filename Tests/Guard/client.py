@@ -29,15 +29,24 @@ class Client:
     def close(self):
         self.socket.close()
 
-    def ask(self, method, target, expected, fields=(), body=None, is_chunked=False):
-        """Sends a request and returns the fields of the response, by lowercase name, and its content."""
+    def ask(self, method, target, expected, fields=(), body=None, is_chunked=False, waits=False):
+        """Sends a request and returns the fields of the response, by lowercase name, and its content. If it `waits`, the
+        content is sent after an interim response."""
         lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
         if is_chunked:
             lines.append("Transfer-Encoding: chunked")
             body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
         elif body is not None:
             lines.append(f"Content-Length: {len(body)}")
-        message = "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+        if waits:
+            self.socket.sendall("\r\n".join([*lines, "Expect: 100-continue", "", ""]).encode())
+            status, _ = self._read_head()
+            if status != 100:
+                raise WrongAnswer(f"{method} {target} returned {status} instead of 100")
+            self.settle()
+            message = body
+        else:
+            message = "\r\n".join([*lines, "", ""]).encode() + (body or b"")
         # The number of receive calls must not depend on the speed of the server.
         while len(message) > PIECE_BYTES:
             self.socket.sendall(message[:PIECE_BYTES])

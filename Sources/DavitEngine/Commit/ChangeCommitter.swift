@@ -7,14 +7,14 @@ internal import DavitWebDAV
 /// Runs one change in four steps: look up, prepare, commit under path locks, finish; see ``ChangeMethod``.
 ///
 /// There are several ways to run the steps:
-/// - ``run()`` runs them in a task, and blocking calls on other threads.
-/// - ``reply()`` of an ``InlineCommitMethod`` runs them in one synchronous call on the event loop, if nothing has to
-///   wait. If only the disk may have to wait, it runs those up to the commit in one job on another thread.
+/// - ``reply()`` runs them in one synchronous call on the event loop, if nothing has to wait.
+/// - ``run()`` runs them in a task, and blocking calls on other threads. A brief change is committed in one synchronous
+///   call on the event loop, or in one job on another thread if the disk may have to wait.
 /// - ``runBlocking()`` runs them on the current thread, for work outside of requests.
 struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     let method: Method
-    /// The context of the request. The steps under path locks use a copy with the current time, except those of
-    /// ``reply()``, which run without waiting.
+    /// The context of the request. The steps under path locks use a copy with the current time, except those that
+    /// ``reply()`` runs without waiting.
     let context: RequestContext
 
     var share: Share { method.share }
@@ -52,7 +52,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if let asked, asked.kind == .upload {
                 try await ask(about: asked, method.content(of: prepared))
             }
-            committed = try await commit(prepared, from: first)
+            if isInline, method.canCommitInline(prepared) {
+                if let response = try respondWithoutWaiting(prepared, context.at(share.now())) {
+                    return response
+                }
+                committed = try await commitInOneJob(prepared, from: first)
+            } else {
+                committed = try await commit(prepared, from: first)
+            }
         } catch {
             await method.discard(prepared, for: first)
             throw error
@@ -120,15 +127,14 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ) async throws(WebDAVError) -> Attempt {
         let height = try await depthLimit.measureHeight(for: method, on: claimed)
         let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
-            let context = claimed.context.at(self.share.now())
-            if wait == .allowed { self.share.state.expireLocks(now: context.now) }
-            if wait == .allowed {
-                return try self.commitBlocking(
-                    prepared, from: first, claimed: claimed, claims, context, height: height, isLast: isLast)
+            if wait == .never {
+                return try self.commitNow(
+                    prepared, from: first, claimed: claimed, claimed.context.at(self.share.now()),
+                    height: height, isLast: isLast, .nonBlocking)
             }
-            return try self.commitNow(
-                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .nonBlocking
-            )
+            return try self.commitBlocking(
+                prepared, from: first, claimed: claimed, claims, self.currentContext(of: claimed),
+                height: height, isLast: isLast)
         }
         if !share.hasSessions, method.commitsLongWork(on: claimed, prepared) {
             return try await share.work.runLong(for: claimed.context.request.client, .begins) {
@@ -141,6 +147,13 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         return try await share.work.run(inFolderOf: claimed.target.path) { () throws(WebDAVError) in
             try commit(.allowed)
         }
+    }
+
+    /// Returns the context of a change with the current time, after the locks that have expired are removed.
+    private func currentContext(of change: ChangeTarget) -> RequestContext {
+        let context = change.context.at(share.now())
+        share.state.expireLocks(now: context.now)
+        return context
     }
 
     /// Commits a change of rows on the event loop, without blocking a thread.
@@ -357,47 +370,53 @@ private final class CommittingSession {
     var members: AuditEvent.Members?
 }
 
-// MARK: Without waiting
+// MARK: Brief changes
 
 extension ChangeCommitter {
-    /// Returns a pending reply that runs all steps.
-    func reply() throws(WebDAVError) -> Reply {
-        .pending { () async throws(HTTPError) in try await runAsResponse() }
-    }
-
-    /// Runs all steps and converts errors to responses.
-    private nonisolated(nonsending) func runAsResponse() async throws(HTTPError) -> HTTPResponse {
-        try await WebDAVError.converted { () async throws(WebDAVError) in try await run() }
-    }
-}
-
-extension ChangeCommitter where Method: InlineCommitMethod {
     /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
-    /// Otherwise changes nothing and returns a pending reply that runs them, in one job if the content has arrived.
+    /// Otherwise changes nothing and returns a pending reply that runs them.
     func reply() throws(WebDAVError) -> Reply {
-        guard !share.hooksCanRefuse, !share.hasSessions, method.skipsInitialLookup(context.request) else {
-            return .pending { () async throws(HTTPError) in try await runAsResponse() }
-        }
+        guard isInline, method.skipsInitialLookup(context.request) else { return pendingReply() }
         let prepared: Method.Prepared
         do throws(WebDAVError) {
             guard let arrived = try method.prepareWithoutWaiting(context.request) else {
-                return .pending { () async throws(HTTPError) in try await runAsResponse() }
+                return pendingReply()
             }
-            if let response = try respondWithoutWaiting(arrived) { return .ready(response) }
+            if let response = try respondWithoutWaiting(arrived, context) { return .ready(response) }
             prepared = arrived
         } catch {
             audit(error)
             throw error
         }
         return .pending { () async throws(HTTPError) in
-            try await WebDAVError.converted { () async throws(WebDAVError) in
-                try await runInOneJob(prepared)
-            }
+            try await WebDAVError.converted { () async throws(WebDAVError) in try await run(prepared) }
         }
     }
 
+    private func pendingReply() -> Reply {
+        .pending { () async throws(HTTPError) in
+            try await WebDAVError.converted { () async throws(WebDAVError) in try await run() }
+        }
+    }
+
+    /// Runs the steps after the preparation, for a change that skips the initial lookup.
+    private func run(_ prepared: Method.Prepared) async throws(WebDAVError) -> HTTPResponse {
+        do throws(WebDAVError) {
+            return try await finish(try await commitInOneJob(prepared, from: expectedTarget()))
+        } catch {
+            audit(error)
+            throw error
+        }
+    }
+
+    /// Whether a brief change can be committed in one step: no hook can refuse it, and no database has to be asked.
+    private var isInline: Bool { !share.hooksCanRefuse && !share.hasSessions }
+
+    /// Commits a brief change on the event loop.
     /// - Returns: nil, with nothing changed, if something has to wait.
-    private func respondWithoutWaiting(_ prepared: Method.Prepared) throws(WebDAVError) -> HTTPResponse? {
+    private func respondWithoutWaiting(
+        _ prepared: Method.Prepared, _ context: RequestContext
+    ) throws(WebDAVError) -> HTTPResponse? {
         // `If` can refer to other resources, which requires more than one lookup.
         guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks else {
             return nil
@@ -406,16 +425,16 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
             // With preconditions, the names must not be assumed free: the existing resource determines the result.
             if method.expectsFreeNames, !Preconditions.stand(in: context.request),
-                let response = try respond(prepared, expected, .nonBlockingAssumingFreeNames)
+                let response = try respond(prepared, expected, context, .nonBlockingAssumingFreeNames)
             {
                 return response
             }
-            return try respond(prepared, expected, .nonBlocking)
+            return try respond(prepared, expected, context, .nonBlocking)
         }
     }
 
     private func respond(
-        _ prepared: Method.Prepared, _ expected: ChangeTarget, _ mode: LookupMode
+        _ prepared: Method.Prepared, _ expected: ChangeTarget, _ context: RequestContext, _ mode: LookupMode
     ) throws(WebDAVError) -> HTTPResponse? {
         do throws(WebDAVError) {
             let (outcome, change) = try commitNow(
@@ -431,19 +450,17 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         }
     }
 
-    /// Runs all steps, those up to the commit in one job on another thread, which takes less time than a task. If the job would have to wait for a path lock, or cannot commit in its first attempt, it
-    /// changes nothing, and ``run()`` follows.
-    private func runInOneJob(_ prepared: Method.Prepared) async throws(WebDAVError) -> HTTPResponse {
-        do throws(WebDAVError) {
-            let committed = try await share.work.run(inFolderOf: context.path) { () throws(WebDAVError) in
-                try commitIfFree(prepared)
-            }
-            if let committed { return try await finish(committed) }
-        } catch {
-            audit(error)
-            throw error
+    /// Commits a brief change in one job on another thread, together with the lookup and the checks, which takes less time
+    /// than several. If the job would have to wait for a path lock, or cannot commit in its first attempt, it changes
+    /// nothing, and ``commit(_:from:)`` follows.
+    private func commitInOneJob(
+        _ prepared: Method.Prepared, from first: @autoclosure () -> ChangeTarget
+    ) async throws(WebDAVError) -> Committed {
+        let committed = try await share.work.run(inFolderOf: context.path) { () throws(WebDAVError) in
+            try commitIfFree(prepared)
         }
-        return try await run()
+        if let committed { return committed }
+        return try await commit(prepared, from: first())
     }
 
     /// Commits the change on the current thread, which may block.
@@ -452,10 +469,9 @@ extension ChangeCommitter where Method: InlineCommitMethod {
         let expected = expectedTarget()
         return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
             if method.commitsLongWork(on: expected, prepared) { return nil }
-            let context = context.at(share.now())
-            share.state.expireLocks(now: context.now)
             let (outcome, change) = try commitNow(
-                prepared, from: expected, claimed: expected, context, isLast: false, .mayWait)
+                prepared, from: expected, claimed: expected, currentContext(of: expected), isLast: false,
+                .mayWait)
             return outcome.map { ($0, change) }
         }
     }
@@ -474,11 +490,10 @@ extension ChangeCommitter where Method.Prepared == Void {
             let attempt = try share.pathLocks.withPathLockIfFree(claims) {
                 () throws(WebDAVError) -> Attempt? in
                 let height = try depthLimit.measureHeightNow(for: method, on: claimed)
-                let context = claimed.context.at(share.now())
-                share.state.expireLocks(now: context.now)
                 // No hook has allowed an earlier action, so pass `claimed` as the lookup to compare with.
                 return try commitBlocking(
-                    (), from: claimed, claimed: claimed, claims, context, height: height, isLast: true)
+                    (), from: claimed, claimed: claimed, claims, currentContext(of: claimed), height: height,
+                    isLast: true)
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome {

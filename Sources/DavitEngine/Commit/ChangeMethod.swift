@@ -65,6 +65,9 @@ protocol ChangeMethod: Sendable {
     func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
     /// Receives the body or builds a copy, without path locks.
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
+    /// Prepares the change like ``prepare(_:)``, if no waiting is needed, and ``canCommitInline(_:)`` is true; otherwise
+    /// returns nil.
+    func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
     /// Removes content that was prepared for `change` and will not be committed.
     func discard(_ prepared: Prepared, for change: ChangeTarget) async
     /// Returns the requests for the path locks of the change.
@@ -77,6 +80,11 @@ protocol ChangeMethod: Sendable {
     func canCommitInline(_ prepared: Prepared) -> Bool
     /// Whether the commit is brief: a few changes of names, with little content and without rows.
     func commitsInline(on change: ChangeTarget) -> Bool
+    /// Whether to try a brief change first on the assumption that the names it creates do not exist, which is faster.
+    var expectsFreeNames: Bool { get }
+    /// Returns the response to a brief change; nil if nothing was changed and the commit must be repeated where it may
+    /// wait.
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse?
     /// Whether the commit may have to copy much content, or to copy or remove many files.
     func commitsLongWork(on change: ChangeTarget, _ prepared: Prepared) -> Bool
     func commit(_ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard) throws(WebDAVError)
@@ -119,6 +127,9 @@ extension ChangeMethod {
     var makesTarget: Bool { false }
     func canCommitInline(_ prepared: Prepared) -> Bool { false }
     func commitsInline(on change: ChangeTarget) -> Bool { false }
+    var expectsFreeNames: Bool { false }
+    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? { nil }
+    func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? { nil }
     func claims(on change: ChangeTarget) -> [PathLockRequest] {
         [PathLockRequest(path: change.target.path, mode: .exclusive)]
     }
@@ -131,18 +142,7 @@ extension ChangeMethod {
 
 extension ChangeMethod where Prepared == Void {
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) {}
-}
-
-/// A method whose change can often be completed without waiting, in one call on the event loop.
-protocol InlineCommitMethod: ChangeMethod {
-    /// Prepares the change like ``ChangeMethod/prepare(_:)``, if no waiting is needed; otherwise returns nil.
-    func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared?
-    /// Whether to try the change first on the assumption that the names it creates do not exist, which is faster.
-    var expectsFreeNames: Bool { get }
-    /// Returns the response to a brief change; nil if nothing was changed and the steps must run again in a task.
-    func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse?
-}
-
-extension InlineCommitMethod where Prepared == Void {
-    func prepareWithoutWaiting(_ request: HTTPRequest) -> Prepared? { request.body.isPresent ? nil : () }
+    func prepareWithoutWaiting(_ request: HTTPRequest) -> Prepared? {
+        canCommitInline(()) && !request.body.isPresent ? () : nil
+    }
 }

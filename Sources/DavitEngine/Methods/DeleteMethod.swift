@@ -6,7 +6,7 @@ internal import DavitWebDAV
 
 /// DELETE (RFC 4918 §9.6): removes the target and everything below it. Members that cannot be removed remain, together
 /// with their ancestors, and are reported in a 207.
-struct DeleteMethod: InlineCommitMethod {
+struct DeleteMethod: ChangeMethod {
     enum Outcome: Sendable {
         case removed
         /// Already hidden; removed from the disk after the path lock is released.
@@ -20,7 +20,6 @@ struct DeleteMethod: InlineCommitMethod {
     let share: Share
     /// If the target is a symbolic link, the link itself is removed.
     var targetSegment: SymlinkMode { .notFollowed }
-    var expectsFreeNames: Bool { false }
 
     func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
         guard change.target.info != nil else { return [] }

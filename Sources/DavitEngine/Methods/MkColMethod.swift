@@ -4,7 +4,7 @@ internal import DavitStore
 
 /// MKCOL (RFC 4918 §9.3): creates an empty collection at the target. ``ExtendedMkColMethod`` handles MKCOL
 /// with content.
-struct MkColMethod: InlineCommitMethod {
+struct MkColMethod: ChangeMethod {
     let share: Share
     var makesTarget: Bool { true }
     var expectsFreeNames: Bool { true }

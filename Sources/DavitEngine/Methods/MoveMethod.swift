@@ -4,7 +4,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// MOVE (RFC 4918 §9.9): renames within a volume; across volumes, publishes a copy and removes the source.
-struct MoveMethod: InlineCommitMethod {
+struct MoveMethod: ChangeMethod {
     enum Outcome: Sendable {
         case moved
         /// The replaced destination was hidden and must be removed.

@@ -7,7 +7,7 @@ internal import DavitWebDAV
 /// PUT (RFC 9110 §9.3.4, RFC 4918 §9.7): atomically creates the target or replaces its content.
 ///
 /// ``PatchMethod`` handles PUT with `Content-Range`, whose body is only a part of the content.
-struct PutMethod: InlineCommitMethod {
+struct PutMethod: ChangeMethod {
     typealias Prepared = PreparedContent
 
     struct Outcome: Sendable {
