@@ -115,7 +115,7 @@ struct InlineCommitTests {
 
     /// The lookup and the checks are repeated when the content has arrived, at the time of its arrival.
     @Test(arguments: ["/dev/shm", "/tmp"], [false, true])
-    func contentThatArrivesLaterIsCommittedInOneStep(parent: String, isAnnounced: Bool) async throws {
+    func contentThatArrivesLaterIsCommittedAtItsArrival(parent: String, isAnnounced: Bool) async throws {
         let fields = isAnnounced ? [("Expect", "100-continue")] : []
         let share = try await makeShare(in: parent)
         let first = LateContent("2") { #expect(share.shell("rmdir folder; ln -s tree folder") == 0) }

@@ -1,3 +1,4 @@
+import DavitTesting
 import Synchronization
 import Testing
 
@@ -173,33 +174,56 @@ struct PoolQueueTests {
         #expect(pool.queue.waitingCount == 1)
     }
 
-    @Test("Jobs no longer wait for one that has run for very long", arguments: [false, true])
-    func stuckJob(isSlow: Bool) {
+    /// Also if the average of earlier jobs is long, but not too long.
+    @Test("Jobs no longer wait for one that has run for very long", arguments: [1, 4_000_000])
+    func stuckJob(earlier: Int64) throws {
         var pool = Pool()
-        if isSlow {
-            // The average of earlier jobs is long, but not too long.
-            let job = pool.submit(1)
-            _ = pool.submit(1)
-            #expect(pool.begin() === job)
-            pool.end(job, after: 4_000_000)
-            pool.drain()
-        }
-        let stuck = pool.submit(1)
-        let waiting = (0..<2).map { _ in pool.submit(1) }
-        #expect(pool.begin() === stuck)
+        let jobs = (0..<4).map { _ in pool.submit(1) }
+        #expect(pool.begin() === jobs[0])
+        pool.end(jobs[0], after: earlier)
+        #expect(pool.begin() === jobs[1])
         pool.now += Self.longest
         #expect(pool.begin() == nil)
         pool.now += Self.longest
-        #expect(pool.begin() === waiting[0])
+        #expect(pool.begin() === jobs[2])
         #expect(pool.queue.waitingCount == 0)
-        #expect(pool.begin() === waiting[1])
+        #expect(pool.begin() === jobs[3])
         // The others of the sequence now run in parallel.
         let next = (0..<2).map { _ in pool.submit(1) }
         #expect(pool.begin() === next[0])
         #expect(pool.begin() === next[1])
-        for job in [stuck] + waiting + next { pool.end(job) }
+        for job in jobs[1...] + next { pool.end(job) }
         #expect(pool.queue.count == 0)
         #expect(pool.queue.sequenceCount == 0)
+    }
+
+    /// The order is that of a sorted list, while jobs of many sequences are submitted, begin and end at random.
+    @Test("Runnable jobs begin in order of arrival", arguments: UInt64(1)...5)
+    func randomOrder(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var pool = Pool()
+        // The jobs that have not begun, in order of arrival.
+        var model: [PoolJob] = []
+        var running: [PoolJob] = []
+        for _ in 0..<5_000 {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0, 1:
+                let sequence = Int.random(in: 0..<30, using: &random)
+                model.append(pool.submit(sequence < 20 ? sequence : nil))
+            case 2 where !running.isEmpty:
+                pool.end(running.remove(at: Int.random(in: 0..<running.count, using: &random)))
+            default:
+                let busy = Set(running.compactMap(\.sequence))
+                let expected = model.firstIndex { $0.sequence.map { !busy.contains($0) } ?? true }
+                let job = pool.begin()
+                #expect(job === expected.map { model[$0] })
+                if let job, let expected {
+                    model.remove(at: expected)
+                    running.append(job)
+                }
+            }
+        }
+        #expect(pool.queue.count == model.count)
     }
 
     @Test("Released jobs begin in order of arrival, together with those of other sequences")

@@ -52,10 +52,9 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
             if let asked, asked.kind == .upload {
                 try await ask(about: asked, method.content(of: prepared))
             }
-            if isInline, method.canCommitInline(prepared) {
-                if let response = try respondWithoutWaiting(prepared, context.at(share.now())) {
-                    return response
-                }
+            if canCommitInOneStep, method.canCommitInline(prepared) {
+                let response = try respondWithoutWaiting(prepared, first, context.at(share.now()))
+                if let response { return response }
                 committed = try await commitInOneJob(prepared, from: first)
             } else {
                 committed = try await commit(prepared, from: first)
@@ -376,13 +375,14 @@ extension ChangeCommitter {
     /// Runs all steps in one synchronous call if that requires no waiting for content, path locks or the disk.
     /// Otherwise changes nothing and returns a pending reply that runs them.
     func reply() throws(WebDAVError) -> Reply {
-        guard isInline, method.skipsInitialLookup(context.request) else { return pendingReply() }
+        guard canCommitInOneStep, method.skipsInitialLookup(context.request) else { return pendingReply() }
         let prepared: Method.Prepared
         do throws(WebDAVError) {
             guard let arrived = try method.prepareWithoutWaiting(context.request) else {
                 return pendingReply()
             }
-            if let response = try respondWithoutWaiting(arrived, context) { return .ready(response) }
+            let response = try respondWithoutWaiting(arrived, expectedTarget(), context)
+            if let response { return .ready(response) }
             prepared = arrived
         } catch {
             audit(error)
@@ -409,36 +409,38 @@ extension ChangeCommitter {
         }
     }
 
-    /// Whether a brief change can be committed in one step: no hook can refuse it, and no database has to be asked.
-    private var isInline: Bool { !share.hooksCanRefuse && !share.hasSessions }
+    /// Whether the share lets a brief change be committed in one step: no hook can refuse it, and no database has to be
+    /// asked.
+    private var canCommitInOneStep: Bool { !share.hooksCanRefuse && !share.hasSessions }
 
     /// Commits a brief change on the event loop.
+    /// - Parameter claimed: a lookup, whose paths are locked.
     /// - Returns: nil, with nothing changed, if something has to wait.
     private func respondWithoutWaiting(
-        _ prepared: Method.Prepared, _ context: RequestContext
+        _ prepared: Method.Prepared, _ claimed: @autoclosure () -> ChangeTarget, _ context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
         // `If` can refer to other resources, which requires more than one lookup.
         guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks else {
             return nil
         }
-        let expected = expectedTarget()
-        return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
+        let claimed = claimed()
+        return try share.pathLocks.withPathLockIfFree(claims(on: claimed)) { () throws(WebDAVError) in
             // With preconditions, the names must not be assumed free: the existing resource determines the result.
             if method.expectsFreeNames, !Preconditions.stand(in: context.request),
-                let response = try respond(prepared, expected, context, .nonBlockingAssumingFreeNames)
+                let response = try respond(prepared, claimed, context, .nonBlockingAssumingFreeNames)
             {
                 return response
             }
-            return try respond(prepared, expected, context, .nonBlocking)
+            return try respond(prepared, claimed, context, .nonBlocking)
         }
     }
 
     private func respond(
-        _ prepared: Method.Prepared, _ expected: ChangeTarget, _ context: RequestContext, _ mode: LookupMode
+        _ prepared: Method.Prepared, _ claimed: ChangeTarget, _ context: RequestContext, _ mode: LookupMode
     ) throws(WebDAVError) -> HTTPResponse? {
         do throws(WebDAVError) {
             let (outcome, change) = try commitNow(
-                prepared, from: expected, claimed: expected, context, isLast: false, mode)
+                prepared, from: claimed, claimed: claimed, context, isLast: false, mode)
             return outcome.flatMap { method.response(to: $0, on: change) }
         } catch {
             if error.wouldBlock { return nil }
@@ -454,23 +456,25 @@ extension ChangeCommitter {
     /// than several. If the job would have to wait for a path lock, or cannot commit in its first attempt, it changes
     /// nothing, and ``commit(_:from:)`` follows.
     private func commitInOneJob(
-        _ prepared: Method.Prepared, from first: @autoclosure () -> ChangeTarget
+        _ prepared: Method.Prepared, from first: ChangeTarget
     ) async throws(WebDAVError) -> Committed {
-        let committed = try await share.work.run(inFolderOf: context.path) { () throws(WebDAVError) in
-            try commitIfFree(prepared)
+        let committed = try await share.work.run(inFolderOf: first.target.path) { () throws(WebDAVError) in
+            try commitIfFree(prepared, first)
         }
         if let committed { return committed }
-        return try await commit(prepared, from: first())
+        return try await commit(prepared, from: first)
     }
 
     /// Commits the change on the current thread, which may block.
+    /// - Parameter claimed: a lookup, whose paths are locked.
     /// - Returns: nil, with nothing changed, if a path lock is in use, or another attempt is necessary.
-    private func commitIfFree(_ prepared: Method.Prepared) throws(WebDAVError) -> Committed? {
-        let expected = expectedTarget()
-        return try share.pathLocks.withPathLockIfFree(claims(on: expected)) { () throws(WebDAVError) in
-            if method.commitsLongWork(on: expected, prepared) { return nil }
+    private func commitIfFree(
+        _ prepared: Method.Prepared, _ claimed: ChangeTarget
+    ) throws(WebDAVError) -> Committed? {
+        if method.commitsLongWork(on: claimed, prepared) { return nil }
+        return try share.pathLocks.withPathLockIfFree(claims(on: claimed)) { () throws(WebDAVError) in
             let (outcome, change) = try commitNow(
-                prepared, from: expected, claimed: expected, currentContext(of: expected), isLast: false,
+                prepared, from: claimed, claimed: claimed, currentContext(of: claimed), isLast: false,
                 .mayWait)
             return outcome.map { ($0, change) }
         }

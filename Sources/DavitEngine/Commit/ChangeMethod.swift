@@ -24,6 +24,9 @@ struct RowChange<Outcome: Sendable>: Sendable {
 /// 3. Acquire path locks on the affected paths only, repeat the lookup and the checks, then call
 ///    ``commit(_:_:guard:)`` synchronously.
 /// 4. Call ``finish(_:on:)``, which removes replaced resources and returns the response.
+///
+/// A brief change is prepared by ``prepareWithoutWaiting(_:)`` if its content has arrived, and committed in one
+/// synchronous call. If that is on the event loop, ``response(to:on:)`` replaces the last step.
 protocol ChangeMethod: Sendable {
     associatedtype Prepared: Sendable
     associatedtype Outcome: Sendable

@@ -148,6 +148,7 @@ struct DeleteMethod: ChangeMethod {
     }
 
     func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? {
+        // A brief change removes everything, and keeps nothing in the trash; see ``commitsInline(on:)``.
         HTTPResponse(status: .noContent)
     }
 

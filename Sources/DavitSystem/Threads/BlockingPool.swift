@@ -6,6 +6,7 @@ public final class BlockingPool: Sendable {
     private struct State {
         var queue = PoolQueue()
         var threadCount = 0
+        /// The number of threads that wait for a job, or are starting.
         var idleCount = 0
         /// Whether a thread was signaled and has not checked the queue yet. The signaled thread wakes the
         /// next one if the queue holds more than one job, so that a burst of short jobs does not wake a
@@ -17,10 +18,12 @@ public final class BlockingPool: Sendable {
 
         /// Returns what the caller has to do so that a thread runs each runnable job, and watches the waiting ones.
         mutating func need(limit: Int) -> Need {
-            let count = queue.runnableCount + (queue.waitingCount > 0 && !isWatched ? 1 : 0)
+            let needsWatch = queue.waitingCount > 0 && !isWatched && !isShutDown
+            let count = queue.runnableCount + (needsWatch ? 1 : 0)
             if count == 0 { return .nothing }
             if idleCount < count, threadCount < limit {
                 threadCount += 1
+                idleCount += 1
                 return .newThread
             }
             guard idleCount > 0, !isWaking else { return .nothing }
@@ -167,28 +170,30 @@ public final class BlockingPool: Sendable {
             try SystemThread.start(named: "davit-pool") { [self] in work() }
             return true
         } catch {
-            let refused = monitor.withLock { state -> PoolJobList? in
+            var refused = monitor.withLock { state -> PoolJobList in
                 state.threadCount -= 1
-                return state.threadCount == 0 ? state.queue.removeAll() : nil
+                state.idleCount -= 1
+                state.isWaking = false
+                return state.threadCount == 0 ? state.queue.removeAll() : PoolJobList()
             }
-            guard var refused else { return true }
-            // A shutdown may be waiting for the thread.
+            // Another thread has to run the job, or a shutdown waits for this one.
             monitor.broadcast()
+            var isRefused = false
             while let other = refused.removeFirst() {
-                if other !== job { other.complete() }
+                if other === job { isRefused = true } else { other.complete() }
             }
-            return false
+            return !isRefused
         }
     }
 
     /// The main function of a thread.
     private func work() {
         SystemThread.setPriority(priority)
-        var ended: PoolJob?
-        while let job = next(after: ended) {
+        var waiter = Waiter(isIdle: true)
+        while let job = next(for: &waiter) {
             job.perform()
             job.complete()
-            ended = job.sequence == nil ? nil : job
+            if job.sequence != nil { waiter.ended = job }
         }
         monitor.broadcast()
     }
@@ -205,15 +210,13 @@ public final class BlockingPool: Sendable {
     private enum Next {
         case job(PoolJob, Need)
         case end
-        /// The thread waits, and has begun or ended to watch.
+        /// The thread waits, and has begun or ended to watch, so that it must wait for another time.
         case changedWatch
     }
 
     /// Waits for a job.
-    /// - Parameter ended: the job of a sequence that has ended, if any.
     /// - Returns: nil if the thread must end.
-    private func next(after ended: PoolJob?) -> PoolJob? {
-        var waiter = Waiter(ended: ended)
+    private func next(for waiter: inout Waiter) -> PoolJob? {
         while true {
             let next =
                 waiter.isWatching

@@ -20,7 +20,15 @@ internal import Darwin
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
         unsafe pthread_cond_init(condition, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+        #endif
     }
 
     deinit {
@@ -50,8 +58,12 @@ internal import Darwin
     /// - Returns: nil if the time has passed.
     package func wait<R>(milliseconds: Int64, _ body: (inout Value) -> sending R?) -> sending R? {
         var end = timespec()
-        // The clock of the condition variable.
+        // The clock of the condition variable, which Apple systems do not let a program choose.
+        #if canImport(Darwin)
         unsafe clock_gettime(CLOCK_REALTIME, &end)
+        #else
+        unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+        #endif
         let nanoseconds = Int64(end.tv_nsec) + milliseconds % 1000 * 1_000_000
         end.tv_sec += time_t(milliseconds / 1000 + nanoseconds / 1_000_000_000)
         end.tv_nsec = Int(nanoseconds % 1_000_000_000)

@@ -70,26 +70,39 @@ struct PoolJobList {
         count -= 1
         return job
     }
+}
 
-    mutating func append(_ other: PoolJobList) {
-        guard let first = other.first else { return }
-        if let last { last.next = first } else { self.first = first }
-        last = other.last
-        count += other.count
+/// Jobs in a binary heap, ordered by their numbers.
+struct PoolJobHeap {
+    private var jobs: [PoolJob] = []
+
+    var count: Int { jobs.count }
+    var first: PoolJob? { jobs.first }
+
+    mutating func insert(_ job: PoolJob) {
+        jobs.append(job)
+        var index = jobs.count - 1
+        while index > 0 {
+            let parent = (index - 1) / 2
+            if jobs[parent].number < jobs[index].number { return }
+            jobs.swapAt(parent, index)
+            index = parent
+        }
     }
 
-    /// Inserts jobs according to their numbers, in which both lists are ascending. Takes time linear in the number of
-    /// inserted jobs and those before them.
-    mutating func merge(_ other: PoolJobList) {
-        var rest = self
-        var others = other
-        self = PoolJobList()
-        while let first = rest.first, let other = others.first {
-            if let job = first.number < other.number ? rest.removeFirst() : others.removeFirst() {
-                append(job)
+    mutating func removeFirst() -> PoolJob? {
+        guard let first = jobs.first, let last = jobs.popLast() else { return nil }
+        if jobs.isEmpty { return first }
+        jobs[0] = last
+        var index = 0
+        while true {
+            var least = index
+            for child in (2 * index + 1)..<(2 * index + 3) where child < jobs.count {
+                if jobs[child].number < jobs[least].number { least = child }
             }
+            if least == index { return first }
+            jobs.swapAt(least, index)
+            index = least
         }
-        append(rest)
-        append(others)
     }
 }

@@ -10,7 +10,8 @@
 /// the leaders of a sequence are not brief on average, or one of them takes very long, the next jobs of the sequence run
 /// in parallel, before it is tried again.
 ///
-/// Belongs to the lock of the pool. Each call takes constant time, except when waiting jobs are released.
+/// Belongs to the lock of the pool. A call takes constant time, except that each released job takes time logarithmic in
+/// the number of those that have been released and not begun.
 struct PoolQueue {
     /// The longest average duration, in nanoseconds, of jobs that run one after the other. Changes on a local disk
     /// usually take less than half.
@@ -27,10 +28,10 @@ struct PoolQueue {
         var leader: PoolJob?
         /// The jobs that wait for the leader.
         var waiting = PoolJobList()
-        /// The number of other jobs, runnable or running, including the leader.
+        /// The number of jobs that do not wait and have not ended.
         var activeCount = 0
-        /// How many more jobs run in parallel.
-        var parallelCount = 0
+        /// The number of jobs that have yet to end before one becomes the leader again.
+        var parallelLeft = 0
         /// The moving average of the duration of the leaders, in nanoseconds.
         var average: Int64 = 0
 
@@ -40,7 +41,7 @@ struct PoolQueue {
                 waiting.append(job)
                 return false
             }
-            if parallelCount == 0 { leader = job }
+            if parallelLeft == 0 { leader = job }
             activeCount += 1
             return true
         }
@@ -48,9 +49,9 @@ struct PoolQueue {
         /// Records the end of a job, and returns the jobs that become runnable.
         mutating func ended(_ job: PoolJob, at now: Int64) -> PoolJobList {
             activeCount -= 1
-            if parallelCount > 0 {
-                parallelCount -= 1
-                if parallelCount == 0 { average = 0 }
+            if parallelLeft > 0 {
+                parallelLeft -= 1
+                if parallelLeft == 0 { average = 0 }
                 return PoolJobList()
             }
             guard leader === job else { return PoolJobList() }
@@ -71,7 +72,7 @@ struct PoolQueue {
             waiting = PoolJobList()
             activeCount += runnable.count
             leader = nil
-            parallelCount = PoolQueue.parallelCount
+            parallelLeft = PoolQueue.parallelCount
             return runnable
         }
 
@@ -85,8 +86,8 @@ struct PoolQueue {
     private var sequences: [Int: Sequence] = [:]
     /// Runnable jobs that never waited for another one, in order of arrival.
     private var arrived = PoolJobList()
-    /// Runnable jobs that waited for others of their sequences, in order of arrival.
-    private var released = PoolJobList()
+    /// Runnable jobs that waited for others of their sequences.
+    private var released = PoolJobHeap()
     private var lastNumber: UInt64 = 0
     /// When the next search for late leaders is due.
     private var searchTime = Int64.min
@@ -116,14 +117,16 @@ struct PoolQueue {
             searchTime = now + Self.longestNanoseconds
             releaseLate(at: now)
         }
-        let job: PoolJob?
-        if let waited = released.first, waited.number < arrived.first?.number ?? .max {
-            job = released.removeFirst()
-        } else {
-            job = arrived.removeFirst()
-        }
+        let job = removeRunnable()
         job?.begin = now
         return job
+    }
+
+    private mutating func removeRunnable() -> PoolJob? {
+        guard let waited = released.first, waited.number < arrived.first?.number ?? .max else {
+            return arrived.removeFirst()
+        }
+        return released.removeFirst()
     }
 
     /// Records the end of a job, and of the wait for it.
@@ -137,9 +140,8 @@ struct PoolQueue {
     mutating func removeAll() -> PoolJobList {
         for index in sequences.values.indices { release(sequences.values[index].runInParallel()) }
         sequences = [:]
-        var removed = arrived
-        removed.merge(released)
-        (arrived, released) = (PoolJobList(), PoolJobList())
+        var removed = PoolJobList()
+        while let job = removeRunnable() { removed.append(job) }
         return removed
     }
 
@@ -153,8 +155,8 @@ struct PoolQueue {
     }
 
     private mutating func release(_ jobs: PoolJobList) {
-        guard jobs.count > 0 else { return }
+        var jobs = jobs
         waitingCount -= jobs.count
-        released.merge(jobs)
+        while let job = jobs.removeFirst() { released.insert(job) }
     }
 }
