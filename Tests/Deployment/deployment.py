@@ -430,7 +430,8 @@ class Proxy:
         self.log = open(work / "proxy.log", "wb")
         command = recipe(kind, place, work, self.port, upstream)
         environment = dict(os.environ, HOME=str(work), XDG_DATA_HOME=str(work), XDG_CONFIG_HOME=str(work))
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
+        self.process = subprocess.Popen(
+            command, stdout=self.log, stderr=self.log, env=environment, start_new_session=True)
 
     def __enter__(self):
         for _ in range(2400):
@@ -445,7 +446,11 @@ class Proxy:
         raise RuntimeError("the proxy did not start: " + (self.work / "proxy.log").read_text()[-2000:])
 
     def __exit__(self, kind, error, trace):
-        self.process.terminate()
+        # All processes of the proxy, and without SIGTERM, on which it would wait for its connections.
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.process.wait(LIMIT_SECONDS)
         self.log.close()
 
