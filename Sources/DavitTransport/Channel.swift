@@ -78,6 +78,9 @@ struct Channel: ~Copyable {
     /// The number of bytes that were sent and that the peer has not acknowledged.
     var outstandingBytes: Int { Socket.outstandingBytes(socket.rawValue) }
 
+    /// Acknowledges received data without delay; see ``Socket/acknowledge(_:)``.
+    func acknowledge() { Socket.acknowledge(socket.rawValue) }
+
     /// Sends close_notify if the connection uses TLS, as far as the socket accepts it.
     func sendCloseNotify() {
         guard let tls else { return }

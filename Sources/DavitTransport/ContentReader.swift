@@ -174,13 +174,21 @@ final class ContentReader: RequestBody {
     func detach() { exchange = nil }
 
     /// Sends 100 (Continue) before the first byte is read, unless content has already arrived (RFC 9110
-    /// §10.1.1).
+    /// §10.1.1). If the peer does not expect it, acknowledges the head instead.
     private func answerExpectation(_ exchange: Exchange) async throws(HTTPError) {
-        guard awaitsContinue else { return }
+        guard awaitsContinue else {
+            if receivedBytes == 0 { acknowledgeHead(exchange) }
+            return
+        }
         awaitsContinue = false
         guard !exchange.hasUnread else { return }
         try await exchange.connection.compose(Array(HeadEncoder.continueHead.description.utf8))
         try await exchange.connection.sendComposed()
+    }
+
+    /// A peer that uses Nagle's algorithm does not send the content before it knows that the head has arrived.
+    private func acknowledgeHead(_ exchange: Exchange) {
+        if !exchange.hasUnread { exchange.connection.channel.acknowledge() }
     }
 
     private func next(into buffer: IOBuffer, _ exchange: Exchange) async throws(HTTPError) -> Int {

@@ -211,7 +211,11 @@ final class Exchange {
         while true {
             if hasUnread {
                 if try parseHead(in: unread) { return .complete }
-                if deadline == .max { deadline = loop.now + server.deadlines.head }
+                if deadline == .max {
+                    deadline = loop.now + server.deadlines.head
+                    // The peer may not send the rest before it knows that this part has arrived.
+                    connection.channel.acknowledge()
+                }
             }
             if !connection.isReadable {
                 try await connection.sendComposed()

@@ -197,11 +197,16 @@ class PutNew(Case):
         client.ask("PUT", f"/new-{turn}.bin", 201, self.fields, self.content)
 
 
-class PutAfterContinue(Case):
-    """As curl sends it, and other clients before they know that their credentials are accepted."""
+class PutLate(Case):
+    """After 100 Continue, as curl sends it, or in two packets, of which the second is sent when the first is
+    acknowledged, as simple clients do."""
+
+    def __init__(self, name, waits):
+        super().__init__(name)
+        self.waits = waits
 
     def ask(self, client, turn):
-        client.ask("PUT", f"/new-{turn}.bin", 201, body=KIB, waits=True)
+        client.ask("PUT", f"/new-{turn}.bin", 201, body=KIB, waits=self.waits)
 
 
 class PutChunked(Case):
@@ -369,7 +374,8 @@ CASES = [
     PutOver("PUT 1 KiB three folders deep, over", DEEP),
     PutLocked("PUT 1 KiB, over, with a lock and If"),
     PutChunked("PUT 1 KiB, new, chunked"),
-    PutAfterContinue("PUT 1 KiB, new, after 100 Continue"),
+    PutLate("PUT 1 KiB, new, after 100 Continue", "100"),
+    PutLate("PUT 1 KiB, new, in two packets", "acknowledgment"),
     PutNew("PUT 1 KiB, new, with a digest", fields=[f"Content-Digest: sha-256=:{KIB_SHA256}:"]),
     PutNew("PUT 64 KiB, new", content=KIB * 64),
     PutNew("PUT 1 MiB, new", content=MIB, count=10, warm=4),

@@ -29,9 +29,9 @@ class Client:
     def close(self):
         self.socket.close()
 
-    def ask(self, method, target, expected, fields=(), body=None, is_chunked=False, waits=False):
-        """Sends a request and returns the fields of the response, by lowercase name, and its content. If it `waits`, the
-        content is sent after an interim response."""
+    def ask(self, method, target, expected, fields=(), body=None, is_chunked=False, waits=None):
+        """Sends a request and returns the fields of the response, by lowercase name, and its content. `waits` is what
+        the client waits for before it sends the content: "100" or "acknowledgment"."""
         lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", *fields]
         if is_chunked:
             lines.append("Transfer-Encoding: chunked")
@@ -39,10 +39,12 @@ class Client:
         elif body is not None:
             lines.append(f"Content-Length: {len(body)}")
         if waits:
-            self.socket.sendall("\r\n".join([*lines, "Expect: 100-continue", "", ""]).encode())
-            status, _ = self._read_head()
-            if status != 100:
-                raise WrongAnswer(f"{method} {target} returned {status} instead of 100")
+            expectation = ["Expect: 100-continue"] if waits == "100" else []
+            self.socket.sendall("\r\n".join([*lines, *expectation, "", ""]).encode())
+            if expectation:
+                status, _ = self._read_head()
+                if status != 100:
+                    raise WrongAnswer(f"{method} {target} returned {status} instead of 100")
             self.settle()
             message = body
         else:

@@ -115,7 +115,9 @@ package enum Socket {
     /// Connects and blocks until the connection is established; the socket stays blocking. For clients and
     /// tests.
     package static func connect(to address: SocketAddress) throws(SystemError) -> FileDescriptor {
-        try connect(to: address, type: streamType)
+        let socket = try connect(to: address, type: streamType)
+        sendWithoutDelay(socket.rawValue)
+        return socket
     }
 
     /// Returns the local address from which datagrams to `address` would be sent. Sends nothing.
@@ -199,6 +201,15 @@ package enum Socket {
             let result = unsafe setsockopt(socket, SOL_SOCKET, option, &limit, size)
             if result != 0 { throw SystemError(errno: errno, call: "setsockopt") }
         }
+    }
+
+    /// Acknowledges received data immediately, on systems with such an option. TCP otherwise waits for an opportunity to
+    /// send the acknowledgment together with data, for about 40 ms. A peer that uses Nagle's algorithm sends the next
+    /// small packet only after the acknowledgment.
+    package static func acknowledge(_ socket: Int32) {
+        #if os(Linux)
+        try? set(socket, protocolTCP, TCP_QUICKACK, 1)
+        #endif
     }
 
     /// Disables Nagle's algorithm; has no effect on sockets other than TCP.
