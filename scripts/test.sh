@@ -208,7 +208,7 @@ suite_identity() {
 
 suite_lint() {
     section "lint"
-    step "swift format" "$SWIFT" format lint --strict --recursive Sources Tests Examples Fuzz Package.swift
+    step "swift format" "$SWIFT" format lint --strict --parallel --recursive Sources Tests Examples Fuzz Package.swift
     local script
     while IFS= read -r script; do
         step "$script" bash -n "$script"
