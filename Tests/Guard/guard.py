@@ -157,6 +157,7 @@ def show(name, cost):
 
 def report(accepted, found, tolerance):
     """Prints the changes, and returns the number of passed and failed cases."""
+    needed = {case.name: case.needed for case in CASES}
     failed = improved = 0
     for name, cost in found.items():
         if name not in accepted:
@@ -164,8 +165,12 @@ def report(accepted, found, tolerance):
             failed += 1
             continue
         worse, better = compare(accepted[name], cost, tolerance)
+        missing = sorted(call for call in needed.get(name, ()) if cost.get("calls", {call: 1}).get(call, 0) < 1)
         if worse:
             print(f"FAILED: {name} costs more: {', '.join(worse)}")
+        if missing:
+            print(f"FAILED: {name} makes no {', '.join(missing)}")
+        if worse or missing:
             failed += 1
         if better:
             print(f"better: {name}: {', '.join(better)}")

@@ -99,6 +99,7 @@ struct PoolQueue {
 
     var count: Int { runnableCount + waitingCount }
 
+    /// The number of sequences with jobs that have not ended.
     var sequenceCount: Int { sequences.count }
 
     mutating func append(_ job: PoolJob) {
