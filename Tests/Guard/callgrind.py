@@ -6,9 +6,8 @@ import shutil
 import socket
 import subprocess
 
-from cases import HUNDRED, THOUSAND
 from client import Client
-from server import Server, build, serve_command
+from server import Server, build, prepared_folders, serve_command
 
 # --fair-sched: threads run in the order in which they become ready, so that races mostly have the same winner.
 # --instr-atstart: counting begins with the command "i", because it slows the program down.
@@ -59,9 +58,7 @@ class CallgrindServer(Server):
     def kill(self):
         """Kills the server, so that callgrind writes no profile at its exit."""
         self.control.close()
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+        super().kill()
 
 
 def read_profile(path):
@@ -101,12 +98,7 @@ def function_name(name, path):
 
 def measure(case, preload, binary, place):
     """Returns the instructions of one request, by function."""
-    root, work = os.path.join(place, "root"), os.path.join(place, "work")
-    os.makedirs(root)
-    os.makedirs(work)
-    case.prepare(root)
-    case.set_up(binary, root, os.path.join(work, "state"))
-    try:
+    with prepared_folders(place, binary, [case]) as (root, work):
         server = CallgrindServer(preload, binary, root, work, case.options, case.program)
         try:
             client = Client(server.port, server.settle, case.is_secure)
@@ -121,25 +113,12 @@ def measure(case, preload, binary, place):
             client.close()
         finally:
             server.kill()
-    finally:
-        shutil.rmtree(place)
     return {name: cost / case.count for name, cost in costs.items()}
 
 
-def per_member(few, many):
-    """Returns the average cost of each of 900 additional members, by function."""
-    more = THOUSAND.members - HUNDRED.members
-    return {name: (many.get(name, 0) - few.get(name, 0)) / more for name in few.keys() | many.keys()}
-
-
-def demangled(costs):
-    """Returns the costs by readable names. Functions with the same readable name, such as specializations, are added."""
-    if not costs:
-        return {}
+def demangle(names):
+    """Returns the readable names of functions, by their names in the program. Specializations may have the same one."""
     program = os.path.join(os.path.dirname(shutil.which(SWIFT) or ""), "swift-demangle")
-    run = subprocess.run([program, "--compact", "--simplified"], input="".join(f"{name}\n" for name in costs),
+    run = subprocess.run([program, "--compact", "--simplified"], input="".join(f"{name}\n" for name in names),
                          check=True, capture_output=True, text=True)
-    found = {}
-    for name, cost in zip(run.stdout.splitlines(), costs.values(), strict=True):
-        found[name] = found.get(name, 0) + cost
-    return found
+    return dict(zip(names, run.stdout.splitlines(), strict=True))

@@ -350,6 +350,8 @@ def lock(client, target):
 
 HUNDRED = PropFind("PROPFIND Depth 1, 100 members", 1, 100, count=20, warm=5)
 THOUSAND = PropFind("PROPFIND Depth 1, 1,000 members", 1, 1000, count=5, warm=3)
+# The name of the difference between the two.
+MEMBERS = "PROPFIND Depth 1, each further member"
 
 CASES = [
     Get("GET 1 KiB, first time", first=True),
@@ -397,3 +399,9 @@ CASES = [
     PropPatch("PROPPATCH, one property"),
     LockUnlock("LOCK and UNLOCK"),
 ]
+
+
+def per_member(few, many):
+    """Returns the average cost of each of 900 additional members, for costs by name of HUNDRED and THOUSAND."""
+    more = THOUSAND.members - HUNDRED.members
+    return {name: (many.get(name, 0) - few.get(name, 0)) / more for name in sorted(few.keys() | many.keys())}

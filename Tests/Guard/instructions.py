@@ -6,24 +6,23 @@ that one event loop and its threads execute for sequential requests. A count mor
 failure, or more than 10 % with a different compiler or libc. A case whose threads race may have a wider tolerance.
 """
 
+import collections
 import concurrent.futures
 import contextlib
 import functools
 import io
-import json
 import os
 import platform
 import re
 import ssl
 import statistics
 import subprocess
-import sys
 import tempfile
 
-from callgrind import SWIFT, build_control, demangled, measure, per_member
-from cases import CASES, HUNDRED, THOUSAND
-from guard import MEMBERS
-from server import HERE, option_parser
+from baseline import Baseline, option_parser, print_advice, run_script
+from callgrind import SWIFT, build_control, demangle, measure
+from cases import CASES, HUNDRED, MEMBERS, THOUSAND, per_member
+from server import HERE
 
 BASELINE = os.path.join(HERE, "instructions.json")
 TOLERANCE = 0.01
@@ -59,7 +58,11 @@ class Result:
 
     @functools.cached_property
     def functions(self):
-        return demangled(self.costs)
+        """The instructions by readable names. Those of functions with the same readable name are added."""
+        readable, found = demangle(self.costs), collections.Counter()
+        for name, cost in self.costs.items():
+            found[readable[name]] += cost
+        return dict(found)
 
     def listed(self):
         """Returns the part of the result that the baseline stores."""
@@ -101,33 +104,20 @@ class Bench:
         return {name: Result(costs) for name, costs in found.items()}
 
 
-class Baseline:
-    """The accepted counts, and the versions on which they depend."""
-
-    def __init__(self, machine, requests):
-        self.recorded, self.requests = machine, requests
-        here = this_machine()
-        self.is_comparable = machine["architecture"] == here["architecture"]
-        self.other = {key for key in here if machine[key] != here[key]}
-
-    @classmethod
-    def load(cls):
-        if not os.path.exists(BASELINE):
-            return cls(this_machine(), {})
-        with open(BASELINE) as file:
-            content = json.load(file)
-        return cls(content["machine"], content["requests"])
+class InstructionBaseline(Baseline):
+    """The accepted counts and functions."""
 
     def tolerance(self, name):
         """Returns the part by which the count of a case may rise."""
         # The version of valgrind is only recorded. OpenSSL is used only by connections with TLS.
-        relevant = {"architecture", "swift", "libc"} | ({"openssl"} if "TLS" in name else set())
-        return TOLERANCE_ELSEWHERE if self.other & relevant else max(TOLERANCE, SPREADS.get(name, 0))
+        is_elsewhere = self.differs("architecture", "swift", "libc", *(["openssl"] if "TLS" in name else []))
+        return TOLERANCE_ELSEWHERE if is_elsewhere else max(TOLERANCE, SPREADS.get(name, 0))
 
     def describe(self):
-        if not self.other:
+        other = sorted(version for version in self.machine if self.differs(version))
+        if not other:
             return f"tolerance {TOLERANCE:.0%}: same compiler and libraries as the baseline"
-        names = ", ".join(f"{key} {self.recorded[key]} -> {this_machine()[key]}" for key in sorted(self.other))
+        names = ", ".join(f"{version} {self.recorded[version]} -> {self.machine[version]}" for version in other)
         return f"tolerance {self.tolerance(''):.0%}, over TLS {self.tolerance('TLS'):.0%}: {names}"
 
     def rise(self, name, total):
@@ -137,14 +127,12 @@ class Baseline:
     def has_risen(self, name, total):
         return name in self.requests and self.rise(name, total) > self.tolerance(name)
 
-    def store(self, found, is_complete):
-        merged = {} if is_complete else dict(self.requests)
-        for name, result in found.items():
-            keeps = name in self.requests and abs(self.rise(name, result.total)) <= NOISE
-            merged[name] = self.requests[name] if keeps else result.listed()
-        with open(BASELINE, "w") as file:
-            json.dump({"machine": this_machine(), "requests": dict(sorted(merged.items()))}, file, indent=1)
-            file.write("\n")
+    def accept(self, found, is_complete):
+        def keeps(name, result):
+            return name in self.requests and abs(self.rise(name, result.total)) <= NOISE
+
+        self.store({name: self.requests[name] if keeps(name, result) else result.listed() for name, result in found.items()},
+                   is_complete)
 
 
 @functools.cache
@@ -220,10 +208,7 @@ def report(baseline, found, is_verbose=False):
             print(f"{verdict}{name:{width}} {was['instructions']:10,} -> {result.total:10,.0f} instructions {rise:+7.2%}")
         if rise > (NOISE if is_verbose else tolerance):
             show_rise(was, result)
-    if failed:
-        print("If this is intended, run 'make guard-accept' to update the baseline, and explain it in the commit.")
-    elif improved:
-        print("Run 'make guard-accept' to update the baseline.")
+    print_advice(failed, improved)
     return len(found) - failed, failed
 
 
@@ -237,7 +222,9 @@ def self_test(bench):
     failed = 0
     for machine, part, expected in checks:
         doctored = Result({name: cost * (1 - part) for name, cost in result.costs.items()})
-        baseline = Baseline(machine, {SELF_TEST_CASE: doctored.listed()})
+        path = os.path.join(bench.folder, "baseline.json")
+        InstructionBaseline(path, machine).store({SELF_TEST_CASE: doctored.listed()}, is_complete=True)
+        baseline = InstructionBaseline(path, here)
         with contextlib.redirect_stdout(io.StringIO()) as output:
             failures = report(baseline, found)[1]
         if failures != expected:
@@ -248,30 +235,24 @@ def self_test(bench):
 
 def main():
     options = parse()
-    if platform.system() != "Linux" or not os.access("/dev/shm", os.W_OK):
-        print("SKIPPED: instructions: requires Linux and a writable /dev/shm")
-        print("instructions: 0 passed, 0 failed")
-        return
+    run_script("instructions", lambda: run(options))
+
+
+def run(options):
     with tempfile.TemporaryDirectory(prefix="davit-instructions.", dir="/dev/shm") as folder:
         bench = Bench(folder, options.davit)
-        if options.self_test:
-            passed, failed = self_test(bench)
-        else:
-            passed, failed = run(bench, options)
-    print(f"instructions: {passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+        return self_test(bench) if options.self_test else check(bench, options)
 
 
-def run(bench, options):
+def check(bench, options):
     cases = [case for case in CASES if options.only in case.name and not case.is_timed]
-    baseline = Baseline.load()
+    baseline = InstructionBaseline(BASELINE, this_machine())
     if not baseline.is_comparable and not options.accept:
         print(f"SKIPPED: instructions: the baseline is for {baseline.recorded['architecture']}")
         return 0, 0
     if options.accept:
         found = count_to_accept(bench, cases)
-        baseline.store(found, is_complete=not options.only)
-        baseline = Baseline.load()
+        baseline.accept(found, is_complete=not options.only)
     else:
         found = count(bench, cases, baseline)
     if options.functions:

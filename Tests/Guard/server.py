@@ -1,10 +1,11 @@
 """Runs davit, and counts its allocations and system calls."""
 
-import argparse
+import contextlib
 import mmap
 import os
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -14,19 +15,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE_SECONDS = 120
 CALL_NUMBERS = 1024
 COMPILER = os.environ.get("CC", "cc")
-
-
-def option_parser(description, details=""):
-    """Returns a parser of the options that all scripts of the guard have.
-
-    `details` continues the help of --verbose."""
-    build_folder = os.path.normpath(os.path.join(HERE, "..", "..", ".build"))
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--davit", default=os.environ.get("DAVIT", f"{build_folder}/release/davit"))
-    parser.add_argument("--only", default="", help="only cases whose name contains this text")
-    parser.add_argument("--accept", action="store_true", help="save the results as the baseline")
-    parser.add_argument("--verbose", action="store_true", help=f"print all results{details}")
-    return parser
 
 
 def build(name, source, *flags):
@@ -69,6 +57,21 @@ class Counts:
 
     def read(self):
         return self.format.unpack(self.memory)
+
+
+@contextlib.contextmanager
+def prepared_folders(place, binary, cases):
+    """Creates a shared folder that is prepared for the cases, and a folder for everything else, and deletes both at the end."""
+    root, work = os.path.join(place, "root"), os.path.join(place, "work")
+    os.makedirs(root)
+    os.makedirs(work)
+    try:
+        for case in cases:
+            case.prepare(root)
+            case.set_up(binary, root, os.path.join(work, "state"))
+        yield root, work
+    finally:
+        shutil.rmtree(place)
 
 
 def serve_command(binary, root, state, options=(), program=None, prefix=()):
@@ -155,6 +158,11 @@ class Server:
             status = self.process.wait()
         self.process.stdout.close()
         return status
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 class CountingServer(Server):

@@ -14,27 +14,24 @@ import concurrent.futures
 import contextlib
 import fcntl
 import io
-import json
 import os
-import platform
 import queue
 import re
 import select
-import shutil
 import statistics
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import threading
 import time
 
-from callgrind import SWIFT, build_control
+from baseline import Baseline, option_parser, print_advice, run_script
+from callgrind import build_control, demangle
 from cases import CASES
 from client import Client
 from instructions import stripped, this_machine
-from server import HERE, Server, option_parser, serve_command
+from server import HERE, Server, prepared_folders, serve_command
 
 BASELINE = os.path.join(HERE, "sharing.json")
 LACKEY = ["valgrind", "-q", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--fair-sched=yes", "--vgdb=no"]
@@ -109,9 +106,7 @@ class TracedServer(Server):
         return recorded
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
+        super().kill()
         self.reader.join()
         for file in (self.trace, self.wake, self.waker):
             os.close(file)
@@ -189,11 +184,7 @@ class Result:
         return {"words": self.count, "writes": self.writes}
 
     def show(self):
-        names = sorted({name for counts in self.words.values() for name in counts})
-        program = os.path.join(os.path.dirname(shutil.which(SWIFT) or ""), "swift-demangle")
-        run = subprocess.run([program, "--compact", "--simplified"], input="".join(f"{name}\n" for name in names),
-                             check=True, capture_output=True, text=True)
-        readable = dict(zip(names, run.stdout.splitlines(), strict=True))
+        readable = demangle({name for counts in self.words.values() for name in counts})
         for counts in sorted(self.words.values(), key=lambda counts: -counts.total()):
             by = ", ".join(f"{readable[name]} {count / (LOOPS * COUNT):g}" for name, count in counts.most_common(6))
             print(f"    {counts.total() / (LOOPS * COUNT):5.1f}  {by}")
@@ -201,19 +192,15 @@ class Result:
 
 def measure(cases, preload, binary, place):
     """Returns the results of cases that one server can run, by their names."""
-    root, work = os.path.join(place, "root"), os.path.join(place, "work")
-    os.makedirs(root)
-    os.makedirs(work)
-    for case in cases:
-        case.prepare(root)
-    server = TracedServer(preload, binary, root, work, cases[0].options)
-    try:
-        symbols = Symbols(binary, server.pid)
-        # The server gives a connection to the loop with the fewest.
-        clients = [Client(server.port, server.settle) for _ in range(LOOPS)]
-        return {case.name: Result(*accesses(case, server, clients, symbols)) for case in cases}
-    finally:
-        server.kill()
+    with prepared_folders(place, binary, cases) as (root, work):
+        server = TracedServer(preload, binary, root, work, cases[0].options)
+        try:
+            symbols = Symbols(binary, server.pid)
+            # The server gives a connection to the loop with the fewest.
+            clients = [Client(server.port, server.settle) for _ in range(LOOPS)]
+            return {case.name: Result(*accesses(case, server, clients, symbols)) for case in cases}
+        finally:
+            server.kill()
 
 
 def accesses(case, server, clients, symbols):
@@ -245,32 +232,19 @@ def count(binary, cases):
             return {name: result for run in runs for name, result in run.result().items()}
 
 
-class Baseline:
-    """The accepted counts, and the versions on which they depend."""
+class SharingBaseline(Baseline):
+    """The accepted numbers of shared words and of writes to them."""
 
-    def __init__(self, machine, requests):
-        self.machine, self.requests = machine, requests
-        here = this_machine()
-        self.is_comparable = machine["architecture"] == here["architecture"]
-        self.tolerance = 0 if all(machine[key] == here[key] for key in ("swift", "libc")) else TOLERANCE_ELSEWHERE
-
-    @classmethod
-    def load(cls):
-        if not os.path.exists(BASELINE):
-            return cls(this_machine(), {})
-        with open(BASELINE) as file:
-            content = json.load(file)
-        return cls(content["machine"], content["requests"])
+    @property
+    def tolerance(self):
+        return TOLERANCE_ELSEWHERE if self.differs("swift", "libc") else 0
 
     def has_risen(self, name, result):
         was = self.requests.get(name)
         return was is None or any(value > was[key] * (1 + self.tolerance) for key, value in result.listed().items())
 
-    def store(self, found, is_complete):
-        requests = ({} if is_complete else self.requests) | {name: result.listed() for name, result in found.items()}
-        with open(BASELINE, "w") as file:
-            json.dump({"machine": this_machine(), "requests": dict(sorted(requests.items()))}, file, indent=1)
-            file.write("\n")
+    def accept(self, found, is_complete):
+        self.store({name: result.listed() for name, result in found.items()}, is_complete)
 
 
 def report(baseline, found, is_verbose=False):
@@ -285,10 +259,7 @@ def report(baseline, found, is_verbose=False):
             print(f"{verdict}{name}: {now['writes']} writes to {now['words']} shared words, baseline {was}")
         if is_verbose or has_risen:
             result.show()
-    if failed:
-        print("If this is intended, run 'make guard-accept' to update the baseline, and explain it in the commit.")
-    elif improved:
-        print("Run 'make guard-accept' to update the baseline.")
+    print_advice(failed, improved)
     return len(found) - failed, failed
 
 
@@ -315,8 +286,10 @@ def self_test():
               (elsewhere, right | {"writes": 2}, 0), (elsewhere, right | {"words": 1}, 1)]
     failed = 0
     for machine, requests, expected in checks:
-        with contextlib.redirect_stdout(io.StringIO()):
-            failures = report(Baseline(machine, {"known": requests} if requests else {}), {"known": result})[1]
+        with tempfile.TemporaryDirectory(prefix="davit-sharing.") as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = os.path.join(folder, "baseline.json")
+            SharingBaseline(path, machine).store({"known": requests} if requests else {}, is_complete=True)
+            failures = report(SharingBaseline(path, here), {"known": result})[1]
         if failures != expected:
             print(f"FAILED: {failures} failures of {result.listed()} with the baseline {requests}")
             failed += 1
@@ -337,23 +310,22 @@ def measured(binary, cases, baseline):
 
 def main():
     options = option_parser(__doc__, ", with the functions that write").parse_args()
-    if platform.system() != "Linux" or not os.access("/dev/shm", os.W_OK):
-        print("SKIPPED: sharing: requires Linux and a writable /dev/shm")
-        print("sharing: 0 passed, 0 failed")
-        return
+    run_script("sharing", lambda: run(options))
+
+
+def run(options):
     passed, failed = self_test()
-    baseline = Baseline.load()
+    baseline = SharingBaseline(BASELINE, this_machine())
     by_name = {case.name: case for case in CASES}
     cases = [by_name[name] for name in NAMES if options.only in name]
     if options.accept:
-        baseline.store(count(options.davit, cases), is_complete=not options.only)
+        baseline.accept(count(options.davit, cases), is_complete=not options.only)
     elif not baseline.is_comparable:
-        print(f"SKIPPED: sharing: the baseline is for {baseline.machine['architecture']}")
+        print(f"SKIPPED: sharing: the baseline is for {baseline.recorded['architecture']}")
     else:
         counts = report(baseline, measured(options.davit, cases, baseline), options.verbose)
         passed, failed = passed + counts[0], failed + counts[1]
-    print(f"sharing: {passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    return passed, failed
 
 
 if __name__ == "__main__":
