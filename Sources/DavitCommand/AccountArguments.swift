@@ -274,15 +274,10 @@ extension Arguments {
             }
             stateFolder = try arguments.value(of: name, behindSign: value)
         }
-        guard var words = words?[...], let first = words.popFirst() else { return .help(command.help) }
-        guard actions.contains(first) else {
-            throw .unknownCommand(
-                "\(command.rawValue) \(first)",
-                nearest: Self.nearest(to: first, in: actions).map { "\(command.rawValue) \($0)" })
-        }
-        guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
+        guard var words = words?[...] else { return .help(command.help) }
+        let (name, folder) = try Self.actionAndFolder(of: command, &words, in: actions)
         var rest = Rest(words: words)
-        let action = try action(first, &rest)
+        let action = try action(name, &rest)
         if let more = rest.words.first { throw .moreThanOneFolder(more) }
         return .account(AccountOptions(action, folder: folder, stateFolder: stateFolder))
     }

@@ -136,13 +136,17 @@ package struct Arguments {
         of command: Subcommand, _ words: inout ArraySlice<String>, in known: [String]
     ) throws(UsageError) -> (action: String, folder: String) {
         guard let action = words.popFirst() else { throw .missingAction }
-        guard known.contains(action) else {
-            throw .unknownCommand(
-                "\(command.rawValue) \(action)",
-                nearest: nearest(to: action, in: known).map { "\(command.rawValue) \($0)" })
-        }
+        guard known.contains(action) else { throw unknownAction(action, of: command, in: known) }
         guard let folder = words.popFirst(), !folder.isEmpty else { throw .missingFolder }
         return (action, folder)
+    }
+
+    static func unknownAction(
+        _ action: String, of command: Subcommand, in known: [String]
+    ) -> UsageError {
+        .unknownCommand(
+            "\(command.rawValue) \(action)",
+            nearest: nearest(to: action, in: known).map { "\(command.rawValue) \($0)" })
     }
 
     /// Splits `--name=value`; the value is nil without `=`.
@@ -169,11 +173,12 @@ package struct Arguments {
         return try self.value(of: name, behindSign: value)
     }
 
-    /// Returns the candidate with the smallest edit distance to `word`, or nil if none is close.
+    /// Returns the candidate with the smallest edit distance to `word`, or nil if none is close: a third of the word may
+    /// differ, or one edit of a shorter word.
     static func nearest(to word: String, in candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, EditDistance.between(word, $0)) }
         guard let (candidate, distance) = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
-        return distance <= max(2, word.utf8.count / 3) ? candidate : nil
+        return distance <= max(1, word.utf8.count / 3) ? candidate : nil
     }
 }
 

@@ -47,7 +47,7 @@ extension Arguments {
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
-        guard var rest = words?[...], !rest.isEmpty else { return .help(.ban) }
+        guard var rest = words?[...] else { return .help(.ban) }
         let (action, folder) = try Self.actionAndFolder(of: .ban, &rest, in: BanOptions.actions)
         if action != "add", minutes != nil {
             throw .useless(option: BanOptions.minutes, without: "'davit ban add'")

@@ -53,7 +53,7 @@ extension Arguments {
                 throw .conflict(option: option, other: ServeOption.stateDir.rawValue)
             }
             if options.database.blobs == nil {
-                throw .useless(option: option, without: ServeOption.blobs.rawValue)
+                throw .incomplete(option: option, needs: ServeOption.blobs.rawValue)
             }
         }
         return .check(options)

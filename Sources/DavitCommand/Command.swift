@@ -58,7 +58,7 @@ package enum Command {
             return ExitStatus.success
         } catch {
             let command = arguments.first.flatMap { Subcommand(rawValue: $0) }
-            StandardStreams.writeError(ErrorText.of(error, in: command ?? .serve))
+            StandardStreams.writeError(ErrorText.of(error, in: command ?? .serve, words: arguments))
             return ExitStatus.usage
         }
     }
@@ -108,14 +108,6 @@ package enum Subcommand: String, CaseIterable, Sendable {
         case .password: .password
         case .replay: .replay
         case .stub: .stub
-        }
-    }
-
-    /// The words before the folder argument, for examples.
-    var beforeFolder: String {
-        switch self {
-        case .locks, .uploads, .trash, .ban, .account, .appPassword, .group, .access: "\(rawValue) list"
-        default: rawValue
         }
     }
 }

@@ -313,13 +313,18 @@ package enum ExitStatus {
 
 /// The text for standard error: the message, then the suggestion.
 package enum ErrorText {
-    package static func of(_ error: UsageError, in command: Subcommand = .serve) -> String {
-        text(error.message, error.advice(for: command))
+    /// - Parameters:
+    ///   - command: the command that the user entered.
+    ///   - words: all words that the user entered, from the command on.
+    package static func of(
+        _ error: UsageError, in command: Subcommand = .serve, words: [String] = []
+    ) -> String {
+        text(error.message, error.advice(for: command, words: words))
     }
 
     package static func of(_ failure: CommandFailure) -> String { text(failure.message, failure.advice) }
 
     private static func text(_ message: String, _ advice: String?) -> String {
-        "davit: \(message)\n" + (advice.map { "       \($0)\n" } ?? "")
+        "davit: \(message)\n" + (advice.map { "       \($0.replacing("\n", with: "\n       "))\n" } ?? "")
     }
 }

@@ -2,13 +2,9 @@ internal import DavitSystem
 
 /// The arguments of `davit config`.
 package struct ConfigOptions: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
+    package enum Action: String, CaseIterable, Sendable {
         case check, show, defaults, schema
     }
-
-    static let actions: [(name: String, action: Action)] = [
-        ("check", .check), ("show", .show), ("defaults", .defaults), ("schema", .schema),
-    ]
 
     package var action: Action
     /// The configuration file, with the environment; without a file for `defaults` and `schema`.
@@ -20,19 +16,20 @@ extension Arguments {
         let words = try others { (_, word) throws(UsageError) in
             throw .unknownOption(word, nearest: Self.nearest(to: word, in: ["--help"]))
         }
-        guard let words, let first = words.first else { return .help(.config) }
-        let names = ConfigOptions.actions.map(\.name)
-        guard let action = ConfigOptions.actions.first(where: { $0.name == first })?.action else {
-            throw .unknownCommand(
-                "config \(first)", nearest: Self.nearest(to: first, in: names).map { "config \($0)" })
+        guard var words = words?[...] else { return .help(.config) }
+        guard let name = words.popFirst() else { throw .missingAction }
+        guard let action = ConfigOptions.Action(rawValue: name) else {
+            throw Self.unknownAction(
+                name, of: .config, in: ConfigOptions.Action.allCases.map(\.rawValue))
         }
-        let needsFile = action == .check || action == .show
-        if needsFile, words.count < 2 { throw .missingArgument("FILE") }
-        if let more = words.dropFirst(needsFile ? 2 : 1).first { throw .moreThanOneFolder(more) }
         var sources = ServeSources()
-        if needsFile { try sources.read(environment) }
-        // The file on the command line takes precedence over DAVIT_CONFIG.
-        sources.file = needsFile ? words[1] : nil
+        if action == .check || action == .show {
+            guard let file = words.popFirst() else { throw .missingArgument("FILE") }
+            try sources.read(environment)
+            // The file on the command line takes precedence over DAVIT_CONFIG.
+            sources.file = file
+        }
+        if let more = words.first { throw .moreThanOneFolder(more) }
         return .config(ConfigOptions(action: action, sources: sources))
     }
 }

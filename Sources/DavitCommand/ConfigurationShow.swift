@@ -30,13 +30,13 @@ struct ConfigurationShow {
             let names = members.sorted().map(ConfigurationText.scalar).joined(separator: ", ")
             text += "  \(ConfigurationText.scalar(name)): [\(names)]\n"
         }
-        text += content(of: plan.options, plan.settings, indent: "")
+        text += content(of: plan.options, indent: "")
         if !plan.shares.isEmpty { text += "shares:\n" }
         for share in plan.shares {
             text += "  - path: \(ConfigurationText.scalar(share.path))\n"
             text += "    folder: \(ConfigurationText.scalar(share.options.folder))\n"
             text += settings(share.settings, indent: "    ")
-            text += content(of: share.options, share.settings, indent: "    ")
+            text += content(of: share.options, indent: "    ")
         }
         return text
     }
@@ -61,7 +61,7 @@ struct ConfigurationShow {
         }
     }
 
-    private func content(of options: ServeOptions, _ settings: [OptionSetting], indent: String) -> String {
+    private func content(of options: ServeOptions, indent: String) -> String {
         var text = ""
         if !options.mounts.isEmpty { text += "\(indent)mounts:\n" }
         for mount in options.mounts {

@@ -41,7 +41,7 @@ extension ServeOptions {
             }
             return
         }
-        if database.blobs == nil { throw .useless(option: option, without: ServeOption.blobs.rawValue) }
+        if database.blobs == nil { throw .incomplete(option: option, needs: ServeOption.blobs.rawValue) }
         if !folder.isEmpty { throw .conflict(option: option, other: "FOLDER") }
         func refuse(_ other: ServeOption, _ isGiven: Bool) throws(UsageError) {
             if isGiven { throw .conflict(option: option, other: other.rawValue) }

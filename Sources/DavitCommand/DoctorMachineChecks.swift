@@ -20,7 +20,7 @@ enum AddressCheck: DoctorCheck {
                 findings.append(finding(CommandFailure(error, folder: options.folder), context))
             }
         }
-        if let path = options.unixSocket { findings.append(socketFinding(path, context)) }
+        if let path = options.unixSocket { findings.append(socketFinding(path)) }
         return findings
     }
 
@@ -45,7 +45,7 @@ enum AddressCheck: DoctorCheck {
             text, "Stop that program, or choose another port: --port \(port == .max ? port - 1 : port + 1)")
     }
 
-    private static func socketFinding(_ path: String, _ context: DoctorContext) -> DoctorFinding {
+    private static func socketFinding(_ path: String) -> DoctorFinding {
         let folder = Sandbox.folder(of: path)
         do throws(SystemError) {
             try ProcessPrivileges.checkChangePermission(folder)

@@ -590,8 +590,8 @@ package enum Help: Hashable, Sendable {
         Without accounts, davit accepts only requests whose host is an IP address,
         localhost or the host of a --public-url. Without TLS, content is sent in the
         clear, and so are passwords with Basic. On a network, use TLS or a proxy that
-        provides TLS. On SIGHUP, davit reads its certificates and its user file again
-        and reopens the access log.
+        provides TLS. On SIGHUP, davit reads its configuration file, certificates and
+        user file again, and reopens the access log.
 
         """
 }

@@ -31,7 +31,7 @@ extension Arguments {
         guard let words else { return .help(.nodes) }
         if let word = words.first { throw .moreThanOneFolder(word) }
         if options.database.servers.isEmpty {
-            throw .useless(option: Subcommand.nodes.rawValue, without: ServeOption.database.rawValue)
+            throw .incomplete(option: Subcommand.nodes.rawValue, needs: ServeOption.database.rawValue)
         }
         return .nodes(options)
     }

@@ -11,7 +11,7 @@ extension Help {
         Never replaces a file without asking.
 
         Asks for the password on a terminal. Otherwise, and if none is entered, prints a
-        random password, which is not stored and cannot be shown again.
+        link with which the user chooses it in the browser, once within 24 hours.
 
           --reach WHO            machine (this machine only), network (with TLS and an
                                  authority of the server's own) or internet (through a

@@ -43,9 +43,9 @@ extension Arguments {
         guard let folder else { return .help(subcommand.help) }
         options.folder = folder
         guard options.database.location != nil else {
-            throw .useless(
+            throw .incomplete(
                 option: subcommand.rawValue,
-                without: "\(ServeOption.database.rawValue) and \(ServeOption.blobs.rawValue)")
+                needs: "\(ServeOption.database.rawValue) and \(ServeOption.blobs.rawValue)")
         }
         return .transfer(options)
     }
@@ -117,7 +117,7 @@ package struct TransferCommand {
                     results.counts.copied += 1
                     results.counts.bytes += length
                     if hasDigests, let digest {
-                        results.digests += Self.hexadecimal(digest) + Array("  ".utf8) + path.bytes + [10]
+                        results.digests += HexText.encode(digest) + Array("  ".utf8) + path.bytes + [10]
                     }
                 case .unchanged: results.counts.unchanged += 1
                 case .failed(let path, let error):
@@ -139,10 +139,5 @@ package struct TransferCommand {
             }
         }
         return results.counts
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 }

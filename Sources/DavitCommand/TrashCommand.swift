@@ -45,7 +45,7 @@ extension Arguments {
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
             }
         }
-        guard var rest = words?[...], !rest.isEmpty else { return .help(.trash) }
+        guard var rest = words?[...] else { return .help(.trash) }
         let (action, folder) = try Self.actionAndFolder(of: .trash, &rest, in: TrashOptions.actions)
         options.folder = folder
         if action != "empty", days != nil {

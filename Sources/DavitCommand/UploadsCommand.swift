@@ -34,7 +34,7 @@ extension Arguments {
         let words = try others { (arguments, word) throws(UsageError) in
             stateFolder = try arguments.stateFolder(word)
         }
-        guard var rest = words?[...], !rest.isEmpty else { return .help(.uploads) }
+        guard var rest = words?[...] else { return .help(.uploads) }
         let (word, folder) = try Self.actionAndFolder(of: .uploads, &rest, in: UploadsOptions.actions)
         var action = UploadsOptions.Action.list
         if word == "cancel" {

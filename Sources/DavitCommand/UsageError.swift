@@ -18,7 +18,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case missingStubFile
     /// A form of `davit stub` without this argument.
     case missingStubArgument(String)
-    /// `davit locks` without `list` or `break`.
+    /// A command with actions, such as `davit locks`, without one.
     case missingAction
     case missingLock
     /// `davit account`, `group` or `access` without this argument.
@@ -107,7 +107,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingRecording: "missing RECORDING"
         case .missingStubFile: "missing FILE"
         case .missingStubArgument(let name): "missing \(name)"
-        case .missingAction: "missing action: list or break"
+        case .missingAction: "missing action"
         case .missingLock: "missing LOCK"
         case .missingArgument(let name): "missing \(name)"
         case .badSubject(let value):
@@ -186,33 +186,35 @@ package enum UsageError: Error, Hashable, Sendable {
         }
     }
 
-    /// The suggestion that follows the message.
+    /// The suggestion that follows the message, in one or more lines.
     ///
-    /// - Parameter command: the command that the user entered, for examples.
-    package func advice(for command: Subcommand) -> String {
-        switch self {
+    /// - Parameters:
+    ///   - command: the command that the user entered, for examples.
+    ///   - words: all words that the user entered, from the command on, for examples with the same action.
+    package func advice(for command: Subcommand, words: [String] = []) -> String {
+        let usage = UsageForms(of: command, fitting: words)
+        return switch self {
         case .unknownCommand(_, let nearest?), .unknownOption(_, let nearest?): "Did you mean \(nearest)?"
-        case .unknownCommand(_, nil): "See 'davit --help'."
+        case .unknownCommand(_, nil): words.first == command.rawValue ? usage.text : "See 'davit --help'."
         case .unknownOption(_, nil), .missingValue, .unwantedValue, .badNumber:
             "See 'davit \(command.rawValue) --help'."
-        case .missingAction: "For example: davit locks list /srv/files"
-        case .missingArgument: "See 'davit \(command.rawValue) --help'."
+        case .missingAction: "\(usage.text)\nSee 'davit \(command.rawValue) --help'."
+        case .missingFolder, .missingArgument, .missingStubArgument: usage.text
         case .badSubject: "For example: davit access set /srv/files user:anna /team edit"
         case .badPath: "For example: davit access set /srv/files everyone /team view"
         case .badRights:
             "RIGHTS is none, drop, view, add, edit or all, or some of list, read, create, change, delete, share and"
                 + " manage, separated by commas."
-        case .badSession: "'davit account sessions' lists the IDs."
+        case .badSession: "'davit account sessions FOLDER' lists the IDs."
         case .missingLock: "For example: davit locks break /srv/files /report.odt"
         case .missingLogPath: "For example: davit log /docs/plan.txt --audit-log /var/log/davit/audit"
-        case .missingFolder: "For example: davit \(command.beforeFolder) /srv/files"
         case .missingTrash: "For example: davit trash restore /srv/files letters/anna.odt"
         case .missingStubFile: "For example: davit stub rules.sqlite"
-        case .missingStubArgument: "See 'davit stub --help'."
-        case .missingRecording, .missingServer, .badServer:
+        case .missingRecording, .missingServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
-        case .moreThanOneFolder:
-            "A name with spaces needs quotes: davit \(command.beforeFolder) '/srv/my files'"
+        case .badServer: "For example: http://127.0.0.1:8080/"
+        case .moreThanOneFolder, .moreThanOneName:
+            usage.haveArguments ? "A name with spaces needs quotes.\n\(usage.text)" : usage.text
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
         case .badSetupAnswer: "See 'davit setup --help'."
@@ -225,7 +227,6 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badOrigin: "For example: --allow-origin https://app.example, without a path or *."
         case .anyOrigin: "List each origin: --allow-origin https://app.example"
         case .missingName: "For example: davit password anna --digest"
-        case .moreThanOneName: "A name with spaces needs quotes: davit password 'anna b'"
         case .badPublicURL: "For example: --public-url https://files.example.org"
         case .badPrefix: "For example: --prefix /dav"
         case .publicURLOutsidePrefix: "For example: --prefix /dav --public-url https://files.example.org/dav"

@@ -248,7 +248,7 @@ struct ArgumentsTests {
         (["serve", "/srv", "--trash"], .serve(options { $0.trash = TrashLimits() })),
         (["serve", "/srv", "--trash-days=7", "--trash"], .serve(options { $0.trash = days(7) })),
         (["serve", "/srv", "--trash-size", "2G"], .serve(options { $0.trash = days(30, bytes: 2 << 30) })),
-        (["trash"], .help(.trash)), (["help", "trash"], .help(.trash)),
+        (["help", "trash"], .help(.trash)),
         (["trash", "list", "-h"], .help(.trash)),
         (["trash", "list", "/srv"], .trash(TrashOptions(action: .list, folder: "/srv"))),
         (
@@ -291,7 +291,7 @@ struct ArgumentsTests {
 
     static let refused: [(line: [String], error: UsageError)] = [
         (["server"], .unknownCommand("server", nearest: "serve")),
-        (["/srv"], .unknownCommand("/srv", nearest: nil)),
+        (["/srv"], .unknownCommand("/srv", nearest: nil)), (["foo"], .unknownCommand("foo", nearest: nil)),
         (["help", "sreve"], .unknownCommand("sreve", nearest: "serve")),
         (["--verison"], .unknownOption("--verison", nearest: "--version")),
         (["-v"], .unknownOption("-v", nearest: "--help")),
@@ -351,6 +351,7 @@ struct ArgumentsTests {
         (["password", "a", "--realm"], .missingValue(option: "--realm")),
         (["password", "a", "--user", "x"], .unknownOption("--user", nearest: nil)),
         (["trash", "lst", "/srv"], .unknownCommand("trash lst", nearest: "trash list")),
+        (["trash", "add", "/srv"], .unknownCommand("trash add", nearest: nil)),
         (["trash", "list"], .missingFolder), (["trash", "list", "/a", "/b"], .moreThanOneFolder("/b")),
         (["trash", "restore", "/srv"], .missingTrash),
         (

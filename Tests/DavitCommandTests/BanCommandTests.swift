@@ -107,7 +107,7 @@ struct BanCommandTests {
             .ban(BanOptions(.add(address: "::1", minutes: 5), folder: "/srv", stateFolder: "/s"))
         ),
         (["remove", "/srv", "a"], .ban(BanOptions(.remove(address: "a"), folder: "/srv"))),
-        ([], .help(.ban)), (["list", "--help"], .help(.ban)),
+        (["list", "--help"], .help(.ban)),
     ]
 
     @Test(arguments: words)

@@ -56,7 +56,7 @@ struct ConfigurationFolder {
 struct ConfigurationTests {
     /// Why a database alone is refused.
     #if Postgres
-    static let databaseProblem = "only valid with blobs"
+    static let databaseProblem = "requires blobs"
     #else
     static let databaseProblem = "Postgres"
     #endif

@@ -151,7 +151,7 @@ struct LocksCommandTests {
     }
 
     static let wrong: [(words: [String], error: UsageError)] = [
-        ([], .missingAction), (["list"], .missingFolder), (["break", "/srv"], .missingLock),
+        (["list"], .missingFolder), (["break", "/srv"], .missingLock),
         (["lst", "/srv"], .unknownCommand("locks lst", nearest: "locks list")),
         (["list", "/srv", "/other"], .moreThanOneFolder("/other")),
         (["break", "/srv", "a", "b"], .moreThanOneFolder("b")),

@@ -154,7 +154,7 @@ struct UploadsCommandTests {
             ["cancel", "--state-dir", "/s", "/srv", "x"],
             .uploads(UploadsOptions(.cancel(id: "x"), folder: "/srv", stateFolder: "/s"))
         ),
-        (["--help"], .help(.uploads)), ([], .help(.uploads)),
+        (["--help"], .help(.uploads)),
     ]
 
     @Test(arguments: words)
