@@ -30,9 +30,4 @@ package struct ReloadReport: Hashable, Sendable {
             }
         }
     }
-
-    package mutating func add(_ other: ReloadReport) {
-        changes += other.changes
-        errors += other.errors
-    }
 }

@@ -25,9 +25,6 @@ final class NameIndexes: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of folders in the cache.
-    var count: Int { state.withLock { $0.folders.count } }
-
     /// Returns the spelling under which the folder may contain the name. The caller must check that the name
     /// exists and otherwise call `forget`. May read the entire folder.
     /// - Returns: nil if the folder has no equivalent name or is not readable.

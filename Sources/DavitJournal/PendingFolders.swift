@@ -6,7 +6,6 @@ struct PendingFolders {
     private var folders: [(id: Int64, path: ResourcePath)] = []
     private var ids: Set<Int64> = []
 
-    var isEmpty: Bool { folders.isEmpty }
     var count: Int { folders.count }
 
     mutating func push(_ id: Int64, _ path: ResourcePath) {

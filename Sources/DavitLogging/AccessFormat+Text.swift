@@ -26,8 +26,8 @@ extension [UInt8] {
     private mutating func appendQuotable(_ byte: UInt8) {
         if byte.isPlain { return append(byte) }
         append("\\x")
-        append(Self.hexDigit(byte >> 4))
-        append(Self.hexDigit(byte & 15))
+        append(HexText.digit(byte >> 4))
+        append(HexText.digit(byte & 15))
     }
 
     /// Appends a quoted JSON string (RFC 8259 §7). Keeps valid UTF-8 readable but escapes control characters,
@@ -72,8 +72,8 @@ extension [UInt8] {
         case 0x20..<0x7F: append(byte)
         default:
             append("\\u00")
-            append(Self.hexDigit(byte >> 4))
-            append(Self.hexDigit(byte & 15))
+            append(HexText.digit(byte >> 4))
+            append(HexText.digit(byte & 15))
         }
     }
 
@@ -88,10 +88,6 @@ extension [UInt8] {
         for divisor in [100, 10, 1] as [Int64] {
             append(UInt8(ascii: "0") + UInt8(microseconds % 1000 / divisor % 10))
         }
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
 

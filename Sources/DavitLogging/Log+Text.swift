@@ -1,3 +1,5 @@
+internal import DavitHTTP
+
 extension [UInt8] {
     /// Appends a byte: printable ASCII unchanged, all other bytes and the backslash as `\xNN`.
     mutating func appendEscaped(_ byte: UInt8) {
@@ -6,8 +8,8 @@ extension [UInt8] {
         } else {
             append(UInt8(ascii: "\\"))
             append(UInt8(ascii: "x"))
-            append(Self.hexDigit(byte >> 4))
-            append(Self.hexDigit(byte & 15))
+            append(HexText.digit(byte >> 4))
+            append(HexText.digit(byte & 15))
         }
     }
 
@@ -67,9 +69,5 @@ extension [UInt8] {
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

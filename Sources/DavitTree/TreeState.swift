@@ -427,12 +427,13 @@ extension TreeSession {
         try decode { () throws(PostgresError) in
             var locks: [Lock] = []
             for index in 0..<result.count {
-                let path = result.isNull(index, 11) ? [] : try result.bytes(index, 11)
+                let (id, pathColumn) = (TreeLock.columnCount, TreeLock.columnCount + 1)
+                let path = result.isNull(index, pathColumn) ? [] : try result.bytes(index, pathColumn)
                 guard let root = ResourcePath(segments: path.split(separator: UInt8(ascii: "/"))) else {
                     continue
                 }
                 locks.append(
-                    try TreeLock(result, index, from: 0, of: try result.integer(index, 10), root: root).lock)
+                    try TreeLock(result, index, from: 0, of: try result.integer(index, id), root: root).lock)
             }
             return locks
         }

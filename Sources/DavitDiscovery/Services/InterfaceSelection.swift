@@ -27,9 +27,6 @@ package struct InterfaceSelection: Sendable {
         self.names = names
     }
 
-    /// Whether other machines can reach the server at all: it listens on an address that is not a loopback address.
-    package var canBeReached: Bool { addresses.contains { !$0.isLoopback } }
-
     /// Returns the places among `interfaces`, in their order.
     package func places(among interfaces: [NetworkInterface]) -> [Place] {
         interfaces.compactMap { interface in

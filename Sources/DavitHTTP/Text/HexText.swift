@@ -23,5 +23,8 @@ package enum HexText {
         return bytes
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? value + 48 : value + 87 }
+    /// Returns the lower-case digit of a value below 16.
+    @inlinable package static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
 }

@@ -39,8 +39,8 @@ package enum AuditRecord {
             line.append(digest.algorithm.key)
             line.append("=")
             for byte in digest.bytes {
-                line.append(hexDigit(byte >> 4))
-                line.append(hexDigit(byte & 15))
+                line.append(HexText.digit(byte >> 4))
+                line.append(HexText.digit(byte & 15))
             }
             line.append("\"")
         }
@@ -104,10 +104,6 @@ package enum AuditRecord {
 
     private static func limited(_ text: String) -> String {
         text.utf8.count <= textLimit ? text : String(decoding: text.utf8.prefix(textLimit), as: UTF8.self)
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
 

@@ -35,12 +35,12 @@ extension AccountEndpoint {
             let (ticket, value) = provider.tickets.make(to: isLong ? "/" : destination, now: now()),
             let attempt = provider.tickets.attempt(
                 of: ticket, redirectURL: provider.redirectURL(for: request))
-        else { return failure(.busy, request, AccountFrame(request, title: title), query) }
+        else { return failure(.busy, AccountFrame(request, title: title), query) }
         let url: String
         do throws(ProviderSignIns.Failure) {
             url = try await provider.signIns.url(for: attempt, request)
         } catch {
-            return failure(.init(error), request, AccountFrame(request, title: title), query)
+            return failure(.init(error), AccountFrame(request, title: title), query)
         }
         var response = HTTPResponse.redirect(to: url)
         response.fields.append(.cacheControl, "no-store")
@@ -63,7 +63,7 @@ extension AccountEndpoint {
                 of: ticket, redirectURL: provider.redirectURL(for: request)),
             case let states = answer.all("state"), states.count == 1,
             ConstantTime.areEqual(Array(states[0].utf8), Array(attempt.state.utf8))
-        else { return failure(.provider(.expired), request, frame(request, returningTo: "/"), "") }
+        else { return failure(.provider(.expired), frame(request, returningTo: "/"), "") }
         var response = await complete(request, answer, ticket, attempt, provider, authentication, current)
         cookie.ofTickets.remove(in: &response, for: request)
         return response
@@ -78,7 +78,7 @@ extension AccountEndpoint {
         let query = parts.count > 1 ? String(parts[1]) : ""
         let frame = frame(request, returningTo: String(parts[0]))
         if let seconds = authentication.wait(for: "", request) {
-            return failure(.wait(seconds: seconds), request, frame, query)
+            return failure(.wait(seconds: seconds), frame, query)
         }
         let token: String
         do throws(ProviderSignIns.Failure) {
@@ -94,7 +94,7 @@ extension AccountEndpoint {
             } catch { throw .busy }
         } catch {
             if error == .wrong { authentication.recordFailure(for: "", request) }
-            return failure(.init(error), request, frame, query)
+            return failure(.init(error), frame, query)
         }
         await end(replaced: current, request)
         let location = String(decoding: frame.location, as: UTF8.self)
@@ -121,7 +121,7 @@ extension AccountEndpoint {
     }
 
     private func failure(
-        _ failure: SignInView.Failure, _ request: HTTPRequest, _ frame: AccountFrame, _ query: String
+        _ failure: SignInView.Failure, _ frame: AccountFrame, _ query: String
     ) -> HTTPResponse {
         let view = SignInView(
             frame: frame, provider: provider?.name, asksForPassword: knowsPasswords,

@@ -80,8 +80,7 @@ struct MultistatusComparison {
                 return roles.bind(token: oldText, to: newText)
             case "lockdiscovery":
                 return LockComparison.difference(
-                    ActiveLockView.all(in: old.element), ActiveLockView.all(in: new.element), in: comparison,
-                    &roles)
+                    ActiveLockView.all(in: old.element), ActiveLockView.all(in: new.element), &roles)
             case "quota-available-bytes", "quota-used-bytes":
                 return Int64(oldText) != nil && Int64(newText) == nil ? "'\(newText)' is not a number" : nil
             case "getlastmodified": roles.bind(date: oldText, to: newText, at: path)
@@ -119,8 +118,7 @@ struct MultistatusComparison {
 /// Compares active locks: tokens by role, and the remaining time by its format only.
 enum LockComparison {
     static func difference(
-        _ old: [ActiveLockView], _ new: [ActiveLockView], in comparison: ResponseComparison,
-        _ roles: inout Roles
+        _ old: [ActiveLockView], _ new: [ActiveLockView], _ roles: inout Roles
     ) -> String? {
         guard old.count == new.count else {
             return "number of locks: recorded \(old.count), now \(new.count)"

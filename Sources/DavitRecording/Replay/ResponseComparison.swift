@@ -122,7 +122,7 @@ struct ResponseComparison {
             return MultistatusComparison(comparison: self, recorded: oldXML, actual: newXML).findings(&roles)
         }
         if let oldLocks = recorded.activeLocks, let newLocks = actual.activeLocks {
-            let detail = LockComparison.difference(oldLocks, newLocks, in: self, &roles)
+            let detail = LockComparison.difference(oldLocks, newLocks, &roles)
             return detail.map { [Finding(subject: "active lock", detail: $0)] } ?? []
         }
         if old == new { return [] }

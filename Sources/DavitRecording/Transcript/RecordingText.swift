@@ -20,8 +20,8 @@ enum RecordingText {
             case 32..<127: text.append(byte)
             default:
                 text.append("\\x")
-                text.append(hexDigit(byte >> 4))
-                text.append(hexDigit(byte & 15))
+                text.append(HexText.digit(byte >> 4))
+                text.append(HexText.digit(byte & 15))
             }
         }
     }
@@ -72,8 +72,8 @@ enum RecordingText {
     static func append(repeating byte: UInt8, count: Int, to text: inout [UInt8]) {
         if count <= lineBytes { return append(content: Array(repeating: byte, count: count), to: &text) }
         text.append("~ fill 0x")
-        text.append(hexDigit(byte >> 4))
-        text.append(hexDigit(byte & 15))
+        text.append(HexText.digit(byte >> 4))
+        text.append(HexText.digit(byte & 15))
         text += " \(count)\n".utf8
     }
 
@@ -94,6 +94,4 @@ enum RecordingText {
         guard bytes.allSatisfy({ !$0.isControl || $0 == 9 || $0 == 10 }) else { return false }
         return String(validating: bytes, as: UTF8.self) != nil
     }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? value + 48 : value + 87 }
 }

@@ -226,8 +226,6 @@ package final class JournalDatabase {
         trimmed = oldest
         removals = kept
     }
-
-    package func execute(_ sql: StaticString) throws(StateError) { try connection.execute(sql) }
 }
 
 extension JournalFolder {

@@ -1,3 +1,5 @@
+internal import DavitHTTP
+
 /// Writes JSON (RFC 8259) that is safe in a script element: it contains nothing that ends the element or
 /// begins a comment.
 package struct JSONWriter: Sendable {
@@ -76,15 +78,14 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func append(_ text: [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
         for byte in text {
             switch byte {
             case 0..<32, UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
                 UInt8(ascii: "&"), 127:
                 bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 15)])
+                bytes.append(HexText.digit(byte >> 4))
+                bytes.append(HexText.digit(byte & 15))
             default: bytes.append(byte)
             }
         }

@@ -35,8 +35,7 @@ struct PendingCollections {
     /// Approximate size in memory, in bytes.
     private(set) var bytes = 0
 
-    var isEmpty: Bool { entries.isEmpty }
-    /// Whether the collection must be read again once ``isEmpty`` is true.
+    /// Whether the collection must be read again once there are no entries.
     var hasForgotten: Bool { ceiling != nil }
 
     /// Adds a subcollection found while reading, unless it has already been entered or will be read again

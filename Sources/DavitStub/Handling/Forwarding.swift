@@ -50,7 +50,7 @@ struct Forwarding: Sendable {
             switch outcome {
             case .response(let status, let fields, let content):
                 exchange.change { $0.isForwarded = true }
-                return response(status, fields, content, for: request)
+                return response(status, fields, content)
             case .unreachable(let reason):
                 if let earlier = earlier(like: entry, in: log) { return earlier }
                 exchange.change { $0.misses.append(.init(rule: server.origin, reason: reason)) }
@@ -74,7 +74,7 @@ struct Forwarding: Sendable {
     }
 
     private func response(
-        _ status: Int, _ fields: [WireField], _ content: [UInt8], for request: HTTPRequest
+        _ status: Int, _ fields: [WireField], _ content: [UInt8]
     ) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(UInt16(clamping: status)))
         for field in fields where !RuleMaker.omittedFields.contains(field.name.lowercased()) {

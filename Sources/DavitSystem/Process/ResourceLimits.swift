@@ -33,14 +33,6 @@ package enum ResourceLimits {
         return descriptorLimit
     }
 
-    /// Sets the soft descriptor limit.
-    package static func setDescriptorLimit(_ count: Int) throws(SystemError) {
-        var limit = rlimit()
-        _ = try checked("getrlimit") { get(&limit) }
-        limit.rlim_cur = rlim_t(count)
-        _ = try checked("setrlimit") { set(&limit) }
-    }
-
     private static func get(_ limit: inout rlimit) -> Int32 {
         #if os(Linux)
         unsafe davit_get_descriptor_limit(&limit)
