@@ -1,3 +1,4 @@
+internal import DavitEngine
 internal import DavitHTTP
 internal import DavitListing
 internal import DavitServer
@@ -44,3 +45,5 @@ struct FolderJSON: ListingFormat {
 
     func appendFootOfIncomplete(to buffer: inout [UInt8]) -> Bool { false }
 }
+
+extension MemberReader: MemberPages {}

@@ -11,17 +11,10 @@ import Testing
 /// Any valid name survives PUT, hrefs, GET, the links of the page, Destination and the tags of `If`
 /// unchanged.
 struct NameSurvivalTests {
-    private let folder: TemporaryFolder
-    private let client: TestClient<WebDAVHandler>
+    private let page: TestPage
+    private var client: TestClient<WebDAVHandler> { page.client }
 
-    init() throws {
-        folder = try TemporaryFolder(in: "/dev/shm")
-        let share = Share(
-            resources: try FileResourceStore(root: folder.path),
-            state: try IndexedShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
-            configuration: ShareConfiguration(), now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
-        client = TestClient(WebDAVHandler(share: share, page: FolderListing()))
-    }
+    init() throws { page = try TestPage(in: "/dev/shm") }
 
     static let chosen: [[UInt8]] =
         [
@@ -125,13 +118,14 @@ struct NameSurvivalTests {
     /// Checks that the hrefs of a PROPFIND and the links of the page match the names exactly.
     private func checkListings(_ names: [[UInt8]], in collection: String) async throws {
         let properties = try await client.send("PROPFIND", collection, [("Depth", "1")])
-        let page = try await client.send("GET", collection + "/")
+        let page = try await page.get(collection + "/")
         for body in [properties.body, page.body] {
             #expect(String(validating: body, as: UTF8.self) != nil)
             #expect(!body.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) })
         }
         let hrefs = properties.text.between("<D:href>", "</D:href>").dropFirst()
-        let links = page.text.between("href=\"./", "\"").filter { !$0.isEmpty && $0 != "../" }
+        let rows = page.text.between("<th scope=\"row\"", "</th>")
+        let links = rows.compactMap { $0.between("href=\"./", "\"").first }
         for (targets, prefix) in [(Array(hrefs), ""), (links, collection + "/")] {
             var found = Set<[UInt8]>()
             for target in targets {

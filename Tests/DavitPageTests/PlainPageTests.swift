@@ -33,6 +33,22 @@ struct PlainPageTests {
         }
     }
 
+    /// A share does not redirect to the URL with the trailing slash, because WebDAV clients request folders without it. So
+    /// links must work for both URLs, also below a prefix.
+    @Test func linksWorkWithAndWithoutTheSlash() async throws {
+        let page = try TestPage()
+        _ = try await page.client.send("MKCOL", "/a%23b")
+        _ = try await page.client.send("PUT", "/a%23b/c", text: "c")
+        #expect(try await page.get("/a%23b/").text.contains("href=\"./c\""))
+        #expect(try await page.get("/a%23b").text.contains("href=\"./a%23b/c\""))
+        let application = page.client.application
+        let mounted = TestClient(Router { $0.mount("/x/my files", application) })
+        let html = [("Accept", "text/html")]
+        let without = try await mounted.send("GET", "/x/my%20files", html).text
+        #expect(without.contains("href=\"./my%20files/a%23b/\""))
+        #expect(try await mounted.send("GET", "/x/my%20files/", html).text.contains("href=\"./a%23b/\""))
+    }
+
     @Test func largeFolderHasSeveralPages() async throws {
         let page = try TestPage()
         for number in 0..<1100 { try page.folder.makeFile("f\(number)") }

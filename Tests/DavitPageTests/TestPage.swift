@@ -13,9 +13,10 @@ struct TestPage {
     let client: TestClient<WebDAVHandler>
 
     init(
-        _ settings: PageSettings = PageSettings(), _ configure: (inout ShareConfiguration) -> Void = { _ in }
+        _ settings: PageSettings = PageSettings(), in parent: String = "/tmp",
+        _ configure: (inout ShareConfiguration) -> Void = { _ in }
     ) throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(in: parent)
         var configuration = ShareConfiguration()
         configure(&configuration)
         let share = Share(
@@ -46,4 +47,10 @@ struct TestPage {
         ]
         return try await client.send("POST", target, fields, text: form)
     }
+}
+
+struct Work: BlockingWorkRunner {
+    let pool: BlockingPool
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
 }
