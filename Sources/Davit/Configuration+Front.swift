@@ -22,26 +22,22 @@ extension Configuration {
                     allowing: cors?.origins ?? [],
                     names: ServerNames(try publicAuthorities(), secure: try securePublicHosts())))
         }
-        let front = schemeGuarded(
-            outer.reversed().reduce(try guarded(coded, authentication)) { $1.inFront(of: $0) })
+        outer.insert(SchemeGuard(), at: 0)
+        if let authentication {
+            outer.append(authentication)
+        } else if let hosts = try hostGuard() {
+            outer.append(hosts)
+        }
+        let front = outer.reversed().reduce(coded) { $1.inFront(of: $0) }
         let placed = try publicPrefix()?.inFront(of: front) ?? front
         // Applied before everything that depends on the address of the client. Without proxies, the transport refuses banned
         // addresses.
         return try trustedProxies()?.inFront(of: BanGuard(limits.bans).inFront(of: placed)) ?? placed
     }
 
-    private func schemeGuarded(_ handler: any Handler) -> any Handler {
-        func guarded(_ next: some Handler) -> any Handler { SchemeGuard(next: next) }
-        return guarded(handler)
-    }
-
-    private func guarded(
-        _ handler: any Handler, _ authentication: Authentication?
-    ) throws(ServerError) -> any Handler {
-        if let authentication { return authentication.inFront(of: handler) }
+    /// Returns the check of Host that protects a server without accounts; nil if anyone may use it under any name.
+    private func hostGuard() throws(ServerError) -> HostGuard? {
         let hosts = try publicHosts()
-        if allowsAnonymousVisitors, hosts.isEmpty { return handler }
-        func guarded(_ next: some Handler) -> any Handler { HostGuard(names: hosts, next: next) }
-        return guarded(handler)
+        return allowsAnonymousVisitors && hosts.isEmpty ? nil : HostGuard(names: hosts)
     }
 }

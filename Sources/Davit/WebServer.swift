@@ -80,10 +80,9 @@ public final class WebServer: Sendable {
         let lifecycleController = LifecycleController(configuration.lifecycle)
         let announcer: ServerAnnouncer?
         let publicPort: PublicPort?
-        let directory: AccountDirectory?
-        let uses: AppPasswordUses?
+        let front: ServerFront
         #if TLS
-        var certificateUpkeep: CertificateUpkeep?
+        let certificateUpkeep: CertificateUpkeep?
         #endif
         do throws(ServerError) {
             announcer = try configuration.announcer(isShare: isShare, log: log) {
@@ -95,32 +94,10 @@ public final class WebServer: Sendable {
                 environment.addLifecycleObserver(events)
             }
             let limits = try ClientLimits(of: configuration, in: environment, log: log)
-            let didFail: @Sendable (String) -> Void = { limits.bans.recordFailure(of: $0) }
-            directory = try environment.accountDirectory(for: configuration.authentication)
-            uses = directory.map { AppPasswordUses($0, log: log) }
-            if let uses { environment.addLifecycleObserver(uses) }
-            let front: any Handler
-            #if TLS
-            let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
-            accountEndpoint = endpoint
-            authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses,
-                asking: endpoint.map { [$0] } ?? [], isShare: isShare, didFail: didFail)
-            let pages = authentication.flatMap { endpoint?.pages(for: $0) }
-            front = try configuration.front(
-                of: pages?.inFront(of: application) ?? application, behind: authentication, limits)
-            if let authentication {
-                environment.use(authentication, endpoint?.sessions)
-                try endpoint?.loadSessions(for: authentication)
-            }
-            #else
-            if configuration.signInProvider != nil { throw .noTLS }
-            authentication = try configuration.makeAuthentication(
-                with: directory, announcing: root.announcedFields, pool, log, auditLog, uses,
-                isShare: isShare, didFail: didFail)
-            if let authentication { environment.use(authentication, nil) }
-            front = try configuration.front(of: application, behind: authentication, limits)
-            #endif
+            front = try ServerFront(
+                of: application, announcing: root.announcedFields, isShare: isShare, configuration,
+                in: environment, limits, pool, auditLog, log)
+            authentication = front.authentication
             var transport = configuration.transport(log: log, accessLog: accessLog)
             transport.proxies = try configuration.proxyNetworks()
             transport.isBanned = { limits.bans.isBanned($0.address) }
@@ -149,28 +126,15 @@ public final class WebServer: Sendable {
             environment.acceptReloads(reload)
             #if TLS
             let certificates = try ServerCertificates.of(configuration, in: environment, log: log)
-            transport.tls = try certificates.map { (certificates) throws(ServerError) in
-                certificates.use(try certificates.load())
-            }
-            if let certificates {
-                transport.insecureHandler = TrustPage(
-                    certificates, prefix: configuration.prefix, otherwise: SecureRedirect())
-            }
-            if let certificates, certificates.canRenew { transport.renewTLS = { certificates.renewed() } }
+            try certificates?.secure(&transport, prefix: configuration.prefix)
+            let handler =
+                certificates?.inFront(of: front.handler, prefix: configuration.prefix) ?? front.handler
             self.certificates = certificates
             #else
             if configuration.tls != nil { throw .noTLS }
+            let handler = front.handler
             #endif
-            #if TLS
-            // Devices that trust the server already show the fingerprint to others.
-            let outermost: any Handler =
-                certificates?.hasOwnAuthority == true
-                ? certificates.map { TrustPage($0, prefix: configuration.prefix, otherwise: front) } ?? front
-                : front
-            #else
-            let outermost = front
-            #endif
-            http = HTTPServer(configuration: transport, handler: outermost, pool: pool, log: log)
+            http = HTTPServer(configuration: transport, handler: handler, pool: pool, log: log)
             lifecycleController.attach(http)
             let bans = limits.bans
             bans.onBan { [weak http, weak bans] in
@@ -194,16 +158,13 @@ public final class WebServer: Sendable {
             }
             #if TLS
             if let certificates {
-                if let plain = try configuration.plainServer(
-                    of: lifecycleController, certificates, log: log)
-                {
-                    sideServers.append(plain)
-                }
-                if let upkeep = try CertificateUpkeep(certificates, log: log) {
-                    environment.addLifecycleObserver(upkeep)
-                    certificateUpkeep = upkeep
-                }
+                let plain = try configuration.plainServer(of: lifecycleController, certificates, log: log)
+                if let plain { sideServers.append(plain) }
             }
+            certificateUpkeep = try certificates.flatMap { (certificates) throws(ServerError) in
+                try CertificateUpkeep(certificates, log: log)
+            }
+            if let certificateUpkeep { environment.addLifecycleObserver(certificateUpkeep) }
             #endif
             self.sideServers = sideServers
         } catch {
@@ -220,13 +181,14 @@ public final class WebServer: Sendable {
         self.lifecycleObservers = lifecycleObservers
         self.accessLog = accessLog
         self.auditLog = auditLog
-        hasAccountDatabase = directory != nil
-        if let directory, let uses { follow(directory, uses, log: log) }
+        hasAccountDatabase = front.directory != nil
+        #if TLS
+        accountEndpoint = front.endpoint
+        #endif
+        if let directory = front.directory, let uses = front.uses { follow(directory, uses, log: log) }
         if let authentication { followExternalLogins(of: authentication) }
         #if TLS
         certificateUpkeep?.onChange { [weak self] in _ = self?.reloadCertificatesAndReport() }
-        #endif
-        #if TLS
         accountEndpoint?.sessions.onEnd { [weak self] numbers in
             self?.endRequests { numbers.contains($0.credentialNumber) }
         }

@@ -77,7 +77,7 @@ final class WindowsDiscovery: Sendable {
                 ).isInLocalNetwork
             }
             let server = HTTPServer(
-                configuration: transport, handler: HostGuard(names: [], next: handler),
+                configuration: transport, handler: handler.applying(HostGuard(names: [])),
                 pool: BlockingPool(threads: 1, queueLimit: Self.connectionLimit), log: log)
             do throws(TransportError) {
                 let chosen = try server.start().first?.port ?? port

@@ -3,7 +3,7 @@ import DavitServer
 import Testing
 
 struct HostGuardTests {
-    let handler = HostGuard(names: ["Files.Example.org"], next: Greeter())
+    let handler = Greeter().applying(HostGuard(names: ["Files.Example.org"]))
 
     static let hosts: [(host: String, isAnswered: Bool)] = [
         ("127.0.0.1", true), ("192.0.2.1:8080", true), ("[::1]", true), ("[2001:db8::1]:8080", true),

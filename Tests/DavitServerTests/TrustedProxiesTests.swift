@@ -266,7 +266,7 @@ struct TrustedProxiesTests {
         ("evil.example", "localhost", .misdirectedRequest), ("files.example.org", "192.0.2.1", .ok),
     ])
     func hostGuardChecksBothHosts(host: String, forwarded: String, status: HTTPStatus) async throws {
-        let guarded = HostGuard(names: ["files.example.org"], next: Mirror())
+        let guarded = Mirror().applying(HostGuard(names: ["files.example.org"]))
         let handler = guarded.applying(TrustedProxies(networks: [try #require(IPNetwork("127.0.0.1"))]))
         let request = try makeRequest("GET / HTTP/1.1", "Host: \(host)", "X-Forwarded-Host: \(forwarded)")
         request.peerAddress = "127.0.0.1"

@@ -41,7 +41,7 @@ final class AdminServer: SideServer {
                 metrics: { [pool] in await pool.run(sendable: { status.metrics() }) }))
         // Without credentials, a web page could reach the listener under a host name of its own.
         http = HTTPServer(
-            configuration: transport, handler: HostGuard(names: [], next: handler), pool: pool, log: log)
+            configuration: transport, handler: handler.applying(HostGuard(names: [])), pool: pool, log: log)
         liveness.useTimer(of: http)
     }
 

@@ -371,10 +371,10 @@ extension WebDAVShare {
         settings.trash = trash
         let log = environment.log
         settings.hooks.uploadCheck = uploadProgram.map { UploadProgramCheck($0, log: log) }
-        let told = hooks.lockBroken
+        let lockBroken = hooks.lockBroken
         settings.hooks.lockBroken = { lock in
             log(.warning, "lock forcibly removed", lock.details)
-            told?(lock)
+            lockBroken?(lock)
         }
         return settings
     }

@@ -3,6 +3,7 @@ internal import DavitHTTP
 internal import DavitLogging
 internal import DavitServer
 internal import DavitSystem
+internal import DavitTransport
 internal import Synchronization
 
 #if TLS
@@ -98,6 +99,21 @@ final class ServerCertificates: Sendable {
                 ["reason": error.certificateReason])
             return nil
         }
+    }
+
+    /// Serves the certificates in a transport, and what people need to trust them over plain HTTP. Blocks.
+    func secure(
+        _ transport: inout TransportConfiguration, prefix: String
+    ) throws(ServerError) {
+        transport.tls = use(try load())
+        transport.insecureHandler = TrustPage(self, prefix: prefix, otherwise: SecureRedirect())
+        if canRenew { transport.renewTLS = { self.renewed() } }
+    }
+
+    /// Adds the ``TrustPage`` to the handler of a server with an authority of its own, because devices that trust the server
+    /// already show the fingerprint to others.
+    func inFront(of handler: any Handler, prefix: String) -> any Handler {
+        hasOwnAuthority ? TrustPage(self, prefix: prefix, otherwise: handler) : handler
     }
 
     /// The period in which all certificates in use are valid: it ends when the first one expires. Nil if it is unknown.

@@ -5,18 +5,14 @@ public import DavitHTTP
 /// A server without accounts relies on network access control. A web page could bypass that through a user's
 /// browser by pointing its own host name at the address of this server (DNS rebinding). The browser then
 /// sends the page's name in Host, so names other than `localhost` must be configured.
-public struct HostGuard<Next: Handler>: Handler {
+public struct HostGuard: Middleware {
     private let hosts: AcceptedHosts
-    private let next: Next
 
     /// - Parameter names: host names without port that are accepted in addition to IP literals and
     ///   `localhost`.
-    public init(names: [String], next: Next) {
-        hosts = AcceptedHosts(names: names)
-        self.next = next
-    }
+    public init(names: [String]) { hosts = AcceptedHosts(names: names) }
 
-    public func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+    public func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         guard hosts.accept(request) else {
             var fields = HTTPFields()
             fields.append(.contentType, "text/plain; charset=utf-8")

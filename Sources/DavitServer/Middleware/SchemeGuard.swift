@@ -4,12 +4,10 @@ package import DavitHTTP
 /// client relies on confidentiality.
 ///
 /// Only the absolute form contains a scheme. A trusted proxy may forward requests that it received over TLS.
-package struct SchemeGuard<Next: Handler>: Handler {
-    private let next: Next
+package struct SchemeGuard: Middleware {
+    package init() {}
 
-    package init(next: Next) { self.next = next }
-
-    package func respond(to request: HTTPRequest) throws(HTTPError) -> Reply {
+    package func handle(_ request: HTTPRequest, next: some Handler) throws(HTTPError) -> Reply {
         guard !request.namesSecureScheme || request.isSecure else {
             return .ready(.error(.misdirectedRequest, "Requests for https URIs require TLS.", for: request))
         }

@@ -20,7 +20,7 @@ struct StubControl {
             addState(to: &routes)
             addPage(to: &routes)
         }
-        let guarded = HostGuard(names: [], next: router).applying(CrossOriginGuard())
+        let guarded = router.applying(HostGuard(names: [])).applying(CrossOriginGuard())
         return LocalClientsOnly(next: guarded)
     }
 
