@@ -31,7 +31,7 @@ package enum ControlClient {
         } catch let problem as Problem {
             throw problem
         } catch let error as SystemError {
-            throw error.meansNobodyListens ? .notListening : .failed(reason: error.description)
+            throw error.isNotListening ? .notListening : .failed(reason: error.description)
         } catch {
             throw .malformed
         }

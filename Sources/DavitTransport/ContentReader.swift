@@ -15,15 +15,17 @@ final class ContentReader: RequestBody {
     private static let leastRoomForChunks = InputBuffer.usualCapacity
     /// The maximum number of bytes received beyond the current chunk in one call. Bytes after the end of the
     /// content belong to later requests, and are kept for them.
-    private static let mostBehindChunk = 256 * 1024
+    private static let maximumBytesAfterChunk = 256 * 1024
 
     let declaredLength: Int64?
     private var state: State
     /// The exchange that the request belongs to; nil after the end of the response.
     private var exchange: Exchange?
     private var awaitsContinue: Bool
+    /// Whether the peer has been informed that the first part of the request has arrived.
+    private var isAcknowledged = false
     private var failure: HTTPError?
-    private var guardian: TransferRateMonitor
+    private var rateMonitor: TransferRateMonitor
     /// Bytes of content that the handler has read or that were discarded.
     private(set) var receivedBytes: Int64 = 0
     /// The number of bytes that have not been charged to the client's rate.
@@ -45,17 +47,29 @@ final class ContentReader: RequestBody {
             declaredLength = nil
         }
         awaitsContinue = request.expectsContinue
-        guardian = exchange.server.deadlines.transferRateMonitor
+        rateMonitor = exchange.server.deadlines.transferRateMonitor
         self.exchange = exchange
     }
 
     var isPresent: Bool { true }
 
-    var arrived: [UInt8]? {
+    var arrived: [UInt8]? { unsafe withArrived { unsafe Array($0) } }
+
+    func copyArrived() -> IOBuffer? {
+        unsafe withArrived { bytes in
+            let buffer = IOBuffer(capacity: bytes.count)
+            _ = unsafe buffer.append(bytes)
+            return buffer
+        }
+    }
+
+    private func withArrived<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? {
         guard let exchange, exchange.loop.isCurrentThread, let count = arrivedCount(exchange) else {
             return nil
         }
-        return unsafe exchange.unread.withUnread { unsafe Array($0[..<count]) }
+        return unsafe exchange.unread.withUnread { bytes in
+            unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
     }
 
     /// Consumes content that has arrived completely and was not read, after the handler has returned a response.
@@ -67,7 +81,7 @@ final class ContentReader: RequestBody {
     }
 
     private func arrivedCount(_ exchange: Exchange) -> Int? {
-        guard case .length(let length) = state, length == declaredLength, exchange.unread.count >= length
+        guard case .length(let length) = state, length == declaredLength, exchange.unreadCount >= length
         else { return nil }
         return Int(length)
     }
@@ -174,21 +188,14 @@ final class ContentReader: RequestBody {
     func detach() { exchange = nil }
 
     /// Sends 100 (Continue) before the first byte is read, unless content has already arrived (RFC 9110
-    /// §10.1.1). If the peer does not expect it, acknowledges the head instead.
+    /// §10.1.1).
     private func answerExpectation(_ exchange: Exchange) async throws(HTTPError) {
-        guard awaitsContinue else {
-            if receivedBytes == 0 { acknowledgeHead(exchange) }
-            return
-        }
+        guard awaitsContinue else { return }
         awaitsContinue = false
         guard !exchange.hasUnread else { return }
         try await exchange.connection.compose(Array(HeadEncoder.continueHead.description.utf8))
         try await exchange.connection.sendComposed()
-    }
-
-    /// A peer that uses Nagle's algorithm does not send the content before it knows that the head has arrived.
-    private func acknowledgeHead(_ exchange: Exchange) {
-        if !exchange.hasUnread { exchange.connection.channel.acknowledge() }
+        isAcknowledged = true
     }
 
     private func next(into buffer: IOBuffer, _ exchange: Exchange) async throws(HTTPError) -> Int {
@@ -241,7 +248,7 @@ final class ContentReader: RequestBody {
         while true {
             try await waitForInput(exchange)
             let count = try exchange.connection.receive(into: buffer, limit: limit)
-            guardian.didMove(count)
+            rateMonitor.didMove(count)
             if count > 0 { return count }
         }
     }
@@ -255,10 +262,10 @@ final class ContentReader: RequestBody {
     ) async throws(HTTPError) -> Int {
         try await waitForInput(exchange)
         let held = buffer.count
-        let behind = min(Self.mostBehindChunk, pieceBytes)
+        let behind = min(Self.maximumBytesAfterChunk, pieceBytes)
         let limit = min(known.dataRemaining, Int64(min(buffer.capacity, pieceBytes))) + Int64(behind)
         let received = try exchange.connection.receive(into: buffer, limit: Int(limit))
-        guardian.didMove(received)
+        rateMonitor.didMove(received)
         guard received > 0 else { return 0 }
         buffer.truncate(to: held)
         return try unsafe buffer.fill { room throws(HTTPError) in
@@ -279,16 +286,19 @@ final class ContentReader: RequestBody {
         try await waitForInput(exchange)
         let before = exchange.unread.count
         guard exchange.connection.receive(into: exchange.unread) else { throw .disconnected }
-        guardian.didMove(exchange.unread.count - before)
+        rateMonitor.didMove(exchange.unread.count - before)
     }
 
     private func waitForInput(_ exchange: Exchange) async throws(HTTPError) {
         let connection = exchange.connection
         guard !connection.isReadable else { return }
         try await connection.sendComposed()
+        // A peer that uses Nagle's algorithm does not send the rest before it knows that this part has arrived.
+        if !isAcknowledged { connection.channel.acknowledge() }
+        isAcknowledged = true
         let loop = exchange.loop
-        let wake = await connection.waitForInput(.content, until: guardian.beginWait(now: loop.now))
-        guardian.endWait(now: loop.now)
+        let wake = await connection.waitForInput(.content, until: rateMonitor.beginWait(now: loop.now))
+        rateMonitor.endWait(now: loop.now)
         switch wake {
         case .ready: return
         case .timeout: throw HTTPError(.requestTimeout, "The request content arrived too slowly.")

@@ -175,7 +175,7 @@ final class Exchange {
     private func hasContentArrived(_ request: HTTPRequest) -> Bool {
         switch request.framing {
         case .none: true
-        case .length(let length): unread.count >= length
+        case .length(let length): unreadCount >= length
         case .chunked: false
         }
     }
@@ -190,7 +190,8 @@ final class Exchange {
         return taken
     }
 
-    var hasUnread: Bool { input.map { !$0.isEmpty } ?? false }
+    var unreadCount: Int { input?.count ?? 0 }
+    var hasUnread: Bool { unreadCount > 0 }
 
     private func giveInput() {
         guard let given = input else { return }

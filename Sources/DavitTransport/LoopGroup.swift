@@ -81,7 +81,7 @@ final class LoopGroup: Sendable {
             } else {
                 let id = Signals.listen(take)
                 listening.withLock { $0.signalListener = id }
-                loops[0].onSignal = { Signals.tell($0) }
+                loops[0].onSignal = { Signals.notify($0) }
             }
         }
         if let onSIGHUP {

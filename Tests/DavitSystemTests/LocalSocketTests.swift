@@ -66,12 +66,12 @@ struct LocalSocketTests {
     @Test func nameOfAnEndedListenerCanBeReused() throws {
         do { _ = try LocalListener(folder: folder.path, name: "s") }
         let error = #expect(throws: SystemError.self) { _ = try connect(to: folder.path) }
-        #expect(error?.meansNobodyListens == true)
+        #expect(error?.isNotListening == true)
         let listener = try LocalListener(folder: folder.path, name: "s")
         try exchange(through: listener, in: folder.path)
         listener.removeName()
         let missing = #expect(throws: SystemError.self) { _ = try connect(to: folder.path) }
-        #expect(missing?.meansNobodyListens == true)
+        #expect(missing?.isNotListening == true)
         #expect(missing?.code == .noEntry)
     }
 

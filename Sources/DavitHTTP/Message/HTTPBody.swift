@@ -140,6 +140,8 @@ public protocol RequestBody: AnyObject {
     /// Nil after content has been read. Each access copies the content but does not consume it:
     /// ``read(into:)`` still returns it.
     var arrived: [UInt8]? { get }
+    /// Returns ``arrived`` in a new buffer, without copying it twice.
+    func copyArrived() -> IOBuffer?
     /// Appends content to `buffer`: at least one byte unless the content has ended.
     ///
     /// The first call sends the response to `Expect: 100-continue`, unless content has already arrived.
@@ -162,6 +164,12 @@ public protocol RequestBody: AnyObject {
 
 extension RequestBody {
     public var arrived: [UInt8]? { isPresent ? nil : [] }
+    public func copyArrived() -> IOBuffer? {
+        guard let arrived else { return nil }
+        let buffer = IOBuffer(capacity: arrived.count)
+        _ = buffer.append(arrived)
+        return buffer
+    }
     public func sendInterim(_ status: HTTPStatus, _ fields: HTTPFields) async throws(HTTPError) {}
     public var abortHandler: (@Sendable () -> Void)? { nil }
 }

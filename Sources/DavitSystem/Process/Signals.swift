@@ -28,16 +28,16 @@ package enum Signals {
         if unsafe unsafeBitCast(former, to: Int.self) != 1 { _ = signal(SIGCHLD, former) }
     }
 
-    private static let listeners = Mutex<[(id: Int, tell: @Sendable (Int32) -> Void)]>([])
+    private static let listeners = Mutex<[(id: Int, notify: @Sendable (Int32) -> Void)]>([])
 
-    /// Registers `tell`, which is called on any thread for each signal that any queue of the process
+    /// Registers `notify`, which is called on any thread for each signal that any queue of the process
     /// receives, so that all servers of the process are notified. Not necessary if every queue receives each
     /// signal.
     /// - Returns: an identifier for ``stopListening(_:)``.
-    package static func listen(_ tell: @escaping @Sendable (Int32) -> Void) -> Int {
+    package static func listen(_ notify: @escaping @Sendable (Int32) -> Void) -> Int {
         listeners.withLock { listeners in
             let id = (listeners.last?.id ?? 0) + 1
-            listeners.append((id, tell))
+            listeners.append((id, notify))
             return id
         }
     }
@@ -47,8 +47,8 @@ package enum Signals {
     }
 
     /// Notifies all listeners of a signal that a queue has received.
-    package static func tell(_ number: Int32) {
-        for listener in listeners.withLock({ $0 }) { listener.tell(number) }
+    package static func notify(_ number: Int32) {
+        for listener in listeners.withLock({ $0 }) { listener.notify(number) }
     }
 
     /// Blocks all signals on the calling thread.

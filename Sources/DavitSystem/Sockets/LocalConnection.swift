@@ -20,7 +20,7 @@ package struct LocalConnection: ~Copyable, Sendable {
     /// Connects to the listener with this name.
     ///
     /// - Parameter timeoutSeconds: the timeout of each call, including this one; at least 1.
-    /// - Throws: an error with ``SystemError/meansNobodyListens`` if no program is listening.
+    /// - Throws: an error with ``SystemError/isNotListening`` if no program is listening.
     package init(folder: String, name: String, timeoutSeconds: Int) throws(SystemError) {
         #if canImport(Darwin)
         let number = try checked("socket") { socket(AF_UNIX, Socket.streamType, 0) }
@@ -113,5 +113,5 @@ package struct LocalConnection: ~Copyable, Sendable {
 
 extension SystemError {
     /// Whether the socket does not exist, or no program is listening on it.
-    package var meansNobodyListens: Bool { errno == ENOENT || errno == ECONNREFUSED }
+    package var isNotListening: Bool { errno == ENOENT || errno == ECONNREFUSED }
 }

@@ -64,7 +64,7 @@ package struct LocalSocketFile: Sendable {
         do throws(SystemError) {
             _ = try LocalConnection(folder: folder, name: name, timeoutSeconds: 1)
         } catch {
-            if error.meansNobodyListens { return }
+            if error.isNotListening { return }
         }
         throw SystemError(errno: EADDRINUSE, call: "bind")
     }
